@@ -212,7 +212,7 @@ impl<'a> Session<'a, '_> {
         let mut judged = Judged::new(self.all);
         self.measure_known_tests(&mut judged)?;
         let mut contradictions = Vec::new();
-        self.decide_control(&mut judged, config, budget, &mut contradictions)?;
+        let control = self.decide_control(&mut judged, config, budget, &mut contradictions)?;
         let left = self.left()?;
         self.prove(&left, config, budget)?;
         self.derive()?;
@@ -250,7 +250,8 @@ impl<'a> Session<'a, '_> {
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
-        let exploration = explored.as_ref().map(|(summary, last)| in_numbers(summary, *last));
+        let longest = explored.as_ref().or(control.as_ref());
+        let exploration = longest.map(|(summary, last)| in_numbers(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         let objectives = self.objectives_with(&tests)?;
         let tests = tests.into_iter().map(|(kept, _)| kept).collect();
@@ -604,7 +605,6 @@ impl<'a> Session<'a, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<Result<(Summary, Last), ExploreError>, Failure> {
         let news = config.every_path.then(|| News::of(left));
-        let known_contradictions = contradictions.len();
         let left = Left::new((self.all, self.further), self.targets, left, judged);
         let task = Task {
             program: &self.loaded.program,
@@ -644,7 +644,8 @@ impl<'a> Session<'a, '_> {
         };
         if decides {
             self.record_left(&summary, &left)?;
-            if let Some(contradiction) = contradictions.get(known_contradictions) {
+            // One of an earlier exploration speaks against this one, too.
+            if let Some(contradiction) = contradictions.first() {
                 self.withdraw(Engine::Exploration, contradiction)?;
             }
         }

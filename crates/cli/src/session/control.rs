@@ -8,11 +8,11 @@
 use std::time::Duration;
 
 use lydian_base::Budget;
-use lydian_symex::{Config, Mode};
+use lydian_symex::{Config, Mode, Summary};
 use rustc_hash::FxHashSet;
 
 use super::judged::Judged;
-use super::{Decides, Goal, Round, Session};
+use super::{Decides, Goal, Last, Round, Session};
 use crate::exit::Failure;
 
 /// The time for this is so much and a part of what there is, but three quarters of that at most.
@@ -20,34 +20,35 @@ const TIME: Duration = Duration::from_millis(150);
 const SHARE: u32 = 5;
 
 impl Session<'_, '_> {
-    /// Proves and explores the objectives of control alone, where more others are asked for.
+    /// Proves and explores the objectives of control alone, where more others are asked for. Gives what
+    /// came of the exploration, if there was one.
     pub(super) fn decide_control(
         &mut self,
         judged: &mut Judged<'_>,
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<(Summary, Last)>, Failure> {
         let left = self.left()?;
         let control = self.of_control(&left);
         if config.mode == Mode::Plain || left.len() <= 2 * control.len() {
-            return Ok(());
+            return Ok(None);
         }
-        let Some(time) = budget.remaining() else { return Ok(()) };
+        let Some(time) = budget.remaining() else { return Ok(None) };
         let budget = budget.part(Some((TIME + time / SHARE).min(time * 3 / 4)));
         self.prove(&control, config, &budget)?;
         self.derive()?;
         let control = self.of_control(&self.left()?);
         if control.is_empty() || budget.exceeded().is_some() {
-            return Ok(());
+            return Ok(None);
         }
         let round =
             Round { spec: &self.loaded.spec, decides: Decides::IfComplete, ends_well: false };
         // What crashes does so afterwards, too.
         let config = Config { crash_tests: false, ..config.clone() };
         // What cannot be explored is said of all objectives then.
-        let _ = self.explore(&round, &control, judged, &config, &budget, contradictions)?;
-        Ok(())
+        let found = self.explore(&round, &control, judged, &config, &budget, contradictions)?;
+        Ok(found.ok())
     }
 
     /// Those of some objectives that a criterion of control asks for.
