@@ -251,3 +251,15 @@ fn an_array_is_no_longer_than_the_number_that_says_so() {
     assert!(suite.contains("struct item items[2] = { 0 };"), "{suite}");
     assert!(!suite.contains("static struct item items["), "{suite}");
 }
+
+#[test]
+fn values_of_environment_variables_stand_where_they_are_set() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nint f(void)\n{\n    const char *s = getenv(\"HOME\");\n    if (s && s[0] == \
+         'q')\n        return 1;\n    return s ? 2 : 0;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("    lydian_setenv(\"HOME\", \"q\", 1);\n"), "{suite}");
+    assert!(!suite.contains("getenv_gives"), "{suite}");
+}

@@ -155,7 +155,12 @@ impl<'a> Body<'a> {
             });
             let is_shown = observed.is_some_and(|seen| seen.leads_to(position as u32));
             let released = observed.is_some_and(|seen| seen.released.contains(&(position as u32)));
-            let form = if typed && released && bytes == size * object.count {
+            let is_of_environment = by.is_empty() && !is_shown && is_of_environment(test, position);
+            let form = if is_of_environment {
+                Form::Text(string(
+                    object.image.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]),
+                ))
+            } else if typed && released && bytes == size * object.count {
                 Form::Block { is_one: object.count == 1 }
             } else if !typed {
                 Form::Bytes
@@ -208,7 +213,8 @@ impl<'a> Body<'a> {
             let ty = program.global_named(&global.name).map(|id| program.globals[id].ty);
             pointers(types, ty, 1, &global.image, show);
         }
-        for external in &test.externals {
+        // Values of environment variables are set as texts.
+        for external in test.externals.iter().filter(|call| call.variable().is_none()) {
             pointers(types, None, 1, &external.result, show);
             for write in &external.writes {
                 pointers(types, None, 1, &write.image, show);
@@ -833,6 +839,13 @@ fn text(types: &CTypes, object: &TestObject, by: &[bool]) -> Option<String> {
     let printable =
         text.iter().all(|byte| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t'));
     (is_constant && fits && *last == 0 && printable).then(|| string(text))
+}
+
+/// Whether an object is the value of an environment variable.
+fn is_of_environment(test: &Test, object: usize) -> bool {
+    let leads = |target: &PointerTarget| matches!(target, PointerTarget::Object(position, _) if *position as usize == object);
+    let mut values = test.externals.iter().filter(|call| call.variable().is_some());
+    values.any(|call| call.result.pointers.iter().any(|pointer| leads(&pointer.target)))
 }
 
 /// Whether an object is a text that ends where the object does.
