@@ -10,7 +10,20 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::Deserialize;
 use serde_json::Value;
+
+/// What `lydian objectives --json` and `objectives.json` have in common, with what is read of an objective.
+#[derive(Deserialize)]
+pub(crate) struct Listed<O> {
+    pub(crate) functions: Vec<ListedFunction<O>>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ListedFunction<O> {
+    pub(crate) name: String,
+    pub(crate) objectives: Vec<O>,
+}
 
 /// How many of what was compared agrees.
 #[derive(Clone, Copy, Default)]

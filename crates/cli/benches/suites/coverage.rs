@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::foreign::{Library, Unit};
-use crate::llvm::{self, Agreement, Count};
+use crate::llvm::{self, Agreement, Count, Listed, ListedFunction};
 
 /// How much of a file's claims the tools agree with.
 #[derive(Default)]
@@ -21,17 +21,7 @@ pub(crate) struct Confirmed {
     pub(crate) llvm: Agreement,
 }
 
-#[derive(Deserialize)]
-struct Listed {
-    functions: Vec<ListedFunction>,
-}
-
-#[derive(Deserialize)]
-struct ListedFunction {
-    name: String,
-    objectives: Vec<Objective>,
-}
-
+/// What is asked of an objective.
 #[derive(Deserialize)]
 struct Objective {
     criterion: String,
@@ -93,7 +83,7 @@ fn inverted(name: &str) -> String {
 
 /// What a suite is said to cover.
 struct Claims {
-    functions: Vec<ListedFunction>,
+    functions: Vec<ListedFunction<Objective>>,
     /// The tests that the C file runs.
     run: BTreeSet<String>,
     /// For each line of the file with a statement, whether it is covered.
@@ -105,7 +95,7 @@ impl Claims {
         let read = |name: &str| {
             std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))
         };
-        let listed: Listed =
+        let listed: Listed<Objective> =
             serde_json::from_str(&read("objectives.json")?).map_err(|e| e.to_string())?;
         let suite: Value = serde_json::from_str(&read("tests.json")?).map_err(|e| e.to_string())?;
         let text = read("tests.c")?;
