@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names another folder; with an empty value nothing is kept.
 pub const CACHE_VARIABLE: &str = "LYDIAN_CACHE";
 
+/// So many of a hash's 64 digits are not in the name of a socket.
+const SOCKET_LESS: usize = 40;
+
 /// The folder.
 #[derive(Clone, Debug)]
 pub struct Cache {
@@ -70,6 +73,14 @@ impl Cache {
     pub fn file(&self, key: &Key) -> Option<PathBuf> {
         self.get(key)?;
         Some(self.folder.as_ref()?.join(&key.0))
+    }
+
+    /// Where a socket of this name is, or would be; its folder is made. The name is shorter than that of
+    /// an entry, as addresses of sockets are.
+    pub fn socket(&self, key: &Key) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        fs::create_dir_all(folder).ok()?;
+        Some(folder.join(&key.0[..key.0.len() - SOCKET_LESS]))
     }
 
     /// Keeps an entry. Where that fails, it is not kept.

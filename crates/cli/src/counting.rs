@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lydian_base::Budget;
-use lydian_ir::interp::{BadTest, End, Location, Options};
+use lydian_ir::interp::{BadTest, End, Interpreter, Location, Options};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
@@ -51,6 +51,7 @@ pub(crate) struct Counting<'a> {
     budget: Option<Budget>,
     /// None before the first test.
     measurer: Option<Measurer<'a>>,
+    interpreter: Interpreter<'a>,
     foresight: Foresight<'a>,
     objectives: &'a [FunctionObjectives],
     tracer: Tracer<'a>,
@@ -103,6 +104,7 @@ impl<'a> Counting<'a> {
             compiled,
             budget: None,
             measurer: None,
+            interpreter: Interpreter::new(&loaded.program),
             foresight,
             objectives,
             tracer,
@@ -194,7 +196,7 @@ impl<'a> Counting<'a> {
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
-        let mut foreseen = match self.foresight.run(test, &options) {
+        let mut foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
             Ok(foreseen) => foreseen,
             Err(error) => return Ok(Err(error.into())),
         };
@@ -226,7 +228,7 @@ impl<'a> Counting<'a> {
         }
         if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {
             options = self.options;
-            foreseen = match self.foresight.run(test, &options) {
+            foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
                 Ok(foreseen) => foreseen,
                 Err(error) => return Ok(Err(error.into())),
             };
@@ -276,7 +278,7 @@ impl<'a> Counting<'a> {
             false => Overflow::Trap,
         };
         let options = Options { overflow, max_steps, ..self.options };
-        self.foresight.run(test, &options).ok()
+        self.foresight.run_on(&self.interpreter, test, &options).ok()
     }
 
     /// What the interpreter says of a test that ends well, of what no native run shows.
@@ -317,7 +319,7 @@ impl<'a> Counting<'a> {
         if measured.sequences.iter().all(Vec::is_empty) {
             return true;
         }
-        let traced = self.tracer.run(test, options).ok();
+        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
         let trace = traced.map(|(trace, _)| trace).filter(|t| t.events.len() <= MOST_EVENTS);
         for (of, sequences) in self.objectives.iter().zip(&mut measured.sequences) {
             sequences.retain(|id| {

@@ -44,7 +44,7 @@ mod names;
 mod prelude;
 
 pub use names::{ScopedNames, string_literal};
-pub use prelude::prelude;
+pub use prelude::{prelude, prelude_for};
 
 /// What C calls things at the place where a text will stand. `None`: it cannot name it there.
 pub trait Names {

@@ -41,7 +41,6 @@
 use lydian_base::StopReason;
 
 use crate::arith::Overflow;
-use crate::function::Function;
 use crate::program::{FuncId, GlobalId, Program};
 use crate::source::Point;
 use crate::stmt::TrapKind;
@@ -63,6 +62,7 @@ pub mod memory;
 mod models;
 mod observe;
 mod plan;
+mod prepared;
 mod sequence;
 mod stack;
 mod start;
@@ -75,6 +75,7 @@ pub use math::math_function;
 pub use memory::Memory;
 pub use observe::{DecisionEvent, Observer, Silent, View};
 pub use plan::{Plan, Value};
+pub use prepared::Interpreter;
 pub use whole::{ProgramOutcome, ProgramRun, run_program};
 
 /// What a use of a value that was never written does: a test, an address, a divisor, an argument,
@@ -224,7 +225,8 @@ pub enum BadTest {
     NoGlobal(String),
 }
 
-/// Runs a test. The program must have passed [`crate::verify::verify`].
+/// Runs a test. The program must have passed [`crate::verify::verify`]. Who runs many makes one
+/// [`Interpreter`].
 ///
 /// # Errors
 /// Where the test does not suit the program. A fault of the program under test is no error but an
@@ -235,23 +237,7 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, BadTest> {
-    let function = program.function_named(&test.function);
-    let body = |function: &Function| function.body.is_some();
-    let function = function.filter(|id| body(&program.functions[*id]));
-    let function = function.ok_or_else(|| BadTest::NoFunction(test.function.clone()))?;
-    let memory = start::memory(program, test, options.max_memory)?;
-    let codes = machine::Codes::new(
-        program,
-        &memory,
-        options.overflow,
-        (observe::Hearing::of(observer), false),
-    );
-    let mut machine = machine::Machine::new(program, *options, memory, &codes);
-    machine.take_externals(test)?;
-    let calls = machine.passed(test, function)?;
-    let end = machine.run_calls(function, &calls, observer)?;
-    let objects: Vec<u64> = test.objects.iter().map(|object| object.address).collect();
-    Ok(machine.outcome(end, &objects))
+    Interpreter::new(program).run(test, options, observer)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
 use switches::SwitchEdit;
-use texts::{Scope, further_prelude, prelude};
+use texts::{Around, Scope, further_prelude, prelude};
 use tree::{Edit, nest, splice};
 use vectors::{Recording, recording};
 
@@ -219,11 +219,14 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
         splice(request.map.text(), *unit, own, &mut |node| renderer.render(node))
     });
     let text = texts.next().unwrap_or_default();
-    let text = prelude(user, &declarations, &judges) + &text + &around[0].1;
+    let own = Around { text: &text, declarations: &declarations, epilogue: &around[0].1 };
+    let text = prelude(user, &own, &judges) + &text + own.epilogue;
     let others = (1..units.len()).zip(texts).map(|(unit, text)| {
-        let (declared, epilogue) = &around[unit];
-        let prelude = further_prelude(user, units[unit].start, declared);
-        recorded.contains(&unit).then(|| prelude + &text + epilogue)
+        let (declarations, epilogue) = &around[unit];
+        recorded.contains(&unit).then(|| {
+            let own = Around { text: &text, declarations, epilogue };
+            further_prelude(user, units[unit].start, &own) + &text + epilogue
+        })
     });
     Rewritten { text, others: others.collect(), plan }
 }

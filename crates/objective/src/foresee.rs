@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use lydian_base::EntityId;
 use lydian_ir::arith::Overflow;
-use lydian_ir::interp::{self, BadTest, DecisionEvent, Observer, Plan, View};
+use lydian_ir::interp::{self, BadTest, DecisionEvent, Interpreter, Observer, Plan, View};
 use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
@@ -126,12 +126,25 @@ impl<'a> Foresight<'a> {
     /// # Errors
     /// Where the test does not suit the program.
     pub fn run(&self, test: &Test, options: &interp::Options) -> Result<Foreseen, BadTest> {
+        self.run_on(&Interpreter::new(self.program), test, options)
+    }
+
+    /// The same, on an interpreter of the program that has made ready what many runs need.
+    ///
+    /// # Errors
+    /// As of [`Foresight::run`].
+    pub fn run_on(
+        &self,
+        interpreter: &Interpreter<'_>,
+        test: &Test,
+        options: &interp::Options,
+    ) -> Result<Foreseen, BadTest> {
         let covered = vec![BTreeSet::new(); self.objectives.len()];
         let vectors = vec![FxHashSet::default(); self.objectives.len()];
         let bound = vec![FxHashSet::default(); self.objectives.len()];
         let values = FxHashMap::default();
         let mut watch = Watch { foresight: self, values, covered, vectors, bound };
-        let outcome = interp::run(self.program, test, options, &mut watch)?;
+        let outcome = interpreter.run(test, options, &mut watch)?;
         let covered = watch.covered.iter().map(|set| set.iter().copied().collect()).collect();
         Ok(Foreseen { outcome, covered, vectors: watch.vectors, bound: watch.bound })
     }

@@ -3,12 +3,18 @@
  * It is loaded into the program in front of its libraries. When these are relocated and initialised,
  * which is most of what it takes to start a compiler, the start of `main` comes by here. Standard
  * input is then a socket of packets, one for each run: four descriptors (the run's standard input,
- * output and error, and where to tell of it), and bytes: one for flags, the folder to run in, the
- * arguments, each with a zero after it. A copy of this process goes on into `main` with them. The
- * run is told of twice, by its process and by its wait status. A packet with the flag TAKE is run by
- * this process itself if it can be: nothing may be asked of it afterwards.
+ * output and error, and where to tell of it), and bytes: one for flags, then words with a zero after
+ * each: the folder to run in, the environment, an empty word, the arguments. A copy of this process
+ * goes on into `main` with them. The run is told of twice, by its process and by its wait status. A
+ * packet with the flag TAKE is run by this process itself if it can be: nothing may be asked of it
+ * afterwards.
  *
- * LYDIAN_FORK_SERVER names the program's file by device and inode: any other does nothing here.
+ * A copy tells its status itself, in memory that it shares with the server, when nothing of its
+ * program is left to run: for the system to take its memory apart takes as long again as a short run.
+ *
+ * LYDIAN_FORK_SERVER is `DEVICE:INODE` of the program's file, any other does nothing here. With
+ * `:SECONDS:PATH` behind it the server stays when its client has gone, for others that find a socket at
+ * the path, until nobody has been there for so long. Each has what it started ended when it goes.
  *
  * Glibc has taken the environment from the stack before, and does not look for it behind the
  * arguments; other C libraries may, so this is not for them.
@@ -17,15 +23,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,27 +43,51 @@
 #endif
 
 enum { TAKE = 1 };
-enum { PACKET = 1 << 18, WORDS = 1 << 15, RUNS = 64, DESCRIPTORS = 4 };
+enum { PACKET = 1 << 18, WORDS = 1 << 15, RUNS = 64, CLIENTS = 32, FILES = 128, DESCRIPTORS = 4 };
 
 struct run {
     pid_t process; /* 0 for none */
+    int client;    /* its number */
     int tell;
+    volatile int is_done; /* set by the run itself, after the status */
+    volatile int status;
 };
 
-static struct run runs[RUNS];
+struct file {
+    const char *path;
+    dev_t device;
+    ino_t inode;
+    struct timespec changed;
+};
+
+static struct run *runs; /* shared with the copies */
+static struct run *own;  /* this process's */
+static pid_t own_process;
+static int clients[CLIENTS]; /* sockets; -1 for none */
+static struct file files[FILES];
+static int file_count;
 static char packet[PACKET];
 static char *words[WORDS + 1];
-static int word_count, connection = -1, ended = -1;
+static int word_count, argument_at, listener = -1, ended = -1;
+static int seconds; /* 0 where it does not stay */
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static struct stat at_address;
 static sigset_t usual_mask;
-static struct sigaction usual_interrupt;
+static struct sigaction usual_interrupt, usual_pipe;
 
+/* Whether LYDIAN_FORK_SERVER speaks of this program; takes the rest of it. */
 static int is_named(const char *name) {
     struct stat file;
-    char own[64];
+    unsigned long long device, inode;
+    int read = 0;
     if (stat("/proc/self/exe", &file)) return 0;
-    snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)file.st_dev,
-             (unsigned long long)file.st_ino);
-    return !strcmp(own, name);
+    if (sscanf(name, "%llu:%llu%n", &device, &inode, &read) != 2) return 0;
+    if (device != file.st_dev || inode != file.st_ino) return 0;
+    int path = 0;
+    if (sscanf(name + read, ":%d:%n", &seconds, &path) != 1 || !path) seconds = 0;
+    else if (strlen(name + read + path) >= sizeof address.sun_path) seconds = 0;
+    else strcpy(address.sun_path, name + read + path);
+    return 1;
 }
 
 static void tell(int to, int number) {
@@ -63,33 +96,97 @@ static void tell(int to, int number) {
     while (written < 0 && errno == EINTR);
 }
 
+/* Notes a file that is loaded. */
+static int note_file(struct dl_phdr_info *info, size_t size, void *data) {
+    struct stat about;
+    (void)size, (void)data;
+    if (file_count < FILES && *info->dlpi_name && !stat(info->dlpi_name, &about))
+        files[file_count++] =
+            (struct file){info->dlpi_name, about.st_dev, about.st_ino, about.st_mtim};
+    return 0;
+}
+
+/* Whether the program would be loaded from the same files today. */
+static int is_current(void) {
+    struct stat about;
+    for (int i = 0; i < file_count; i++) {
+        struct file *file = &files[i];
+        if (stat(file->path, &about) || about.st_dev != file->device ||
+            about.st_ino != file->inode || about.st_mtim.tv_sec != file->changed.tv_sec ||
+            about.st_mtim.tv_nsec != file->changed.tv_nsec)
+            return 0;
+    }
+    return 1;
+}
+
+/* Opens the socket for other clients. Where that fails there are none. */
+static void listen_at_address(void) {
+    struct sockaddr_un draft = address;
+    int length = snprintf(draft.sun_path, sizeof draft.sun_path, "%s.%d", address.sun_path, (int)getpid());
+    listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t usual = umask(0177);
+    int is_open = listener >= 0 && length < (int)sizeof draft.sun_path &&
+                  !bind(listener, (struct sockaddr *)&draft, sizeof draft) &&
+                  !listen(listener, CLIENTS);
+    umask(usual);
+    /* Whoever sees the path can connect; who came before is no longer found. */
+    if (is_open && !stat(draft.sun_path, &at_address) && !rename(draft.sun_path, address.sun_path)) {
+        setsid();
+        if (chdir("/")) _exit(1);
+        dl_iterate_phdr(note_file, NULL);
+        return;
+    }
+    if (is_open) unlink(draft.sun_path);
+    if (listener >= 0) close(listener);
+    listener = -1;
+    seconds = 0;
+}
+
+static void stop_listening(void) {
+    struct stat there;
+    if (listener < 0) return;
+    if (!stat(address.sun_path, &there) && there.st_dev == at_address.st_dev &&
+        there.st_ino == at_address.st_ino)
+        unlink(address.sun_path);
+    close(listener);
+    listener = -1;
+}
+
 static int prepare(void) {
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     if (sigprocmask(SIG_BLOCK, &children, &usual_mask)) return 0;
     ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-    connection = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    for (int i = 0; i < CLIENTS; i++) clients[i] = -1;
+    clients[0] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    size_t size = RUNS * sizeof(struct run);
+    runs = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     /* What the user interrupts, or a reader that is gone, ends the copies. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &ignore, &usual_interrupt);
-    return ended >= 0 && connection >= 0;
+    sigaction(SIGPIPE, &ignore, &usual_pipe);
+    if (ended < 0 || clients[0] < 0 || runs == MAP_FAILED) return 0;
+    if (seconds > 0) listen_at_address();
+    return 1;
 }
 
-/* Takes the packet apart; the first word is the folder. */
+/* Takes the packet apart: the folder, the environment, the arguments. */
 static int read_words(ssize_t size) {
-    word_count = 0;
+    word_count = argument_at = 0;
     if (size < 2 || packet[size - 1]) return 0;
     for (char *at = packet + 1; at < packet + size; at += strlen(at) + 1) {
         if (word_count == WORDS) return 0;
-        words[word_count++] = at;
+        int ends_environment = !*at && !argument_at;
+        words[word_count++] = ends_environment ? NULL : at;
+        if (ends_environment) argument_at = word_count;
     }
     words[word_count] = NULL;
-    return word_count >= 2;
+    return argument_at > 1 && word_count > argument_at;
 }
 
 /* Receives one packet. 1 for a run, 0 for the end, -1 for nothing to run. */
-static int receive(int descriptors[DESCRIPTORS]) {
+static int receive(int from, int descriptors[DESCRIPTORS]) {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int) * DESCRIPTORS)];
@@ -97,7 +194,7 @@ static int receive(int descriptors[DESCRIPTORS]) {
     struct iovec bytes = {packet, PACKET};
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control,
                              .msg_controllen = sizeof control};
-    ssize_t size = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+    ssize_t size = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
     if (size < 0) return errno == EINTR || errno == EAGAIN ? -1 : 0;
     if (size == 0) return 0;
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
@@ -122,17 +219,39 @@ static int is_idle(void) {
     return 1;
 }
 
+static int has_clients(void) {
+    for (int i = 0; i < CLIENTS; i++)
+        if (clients[i] >= 0) return 1;
+    return 0;
+}
+
+static void tell_end(struct run *run, int status) {
+    tell(run->tell, status);
+    close(run->tell);
+    run->process = 0;
+}
+
 static void tell_of_ended(void) {
     struct signalfd_siginfo seen;
     while (read(ended, &seen, sizeof seen) > 0) {}
+    for (int i = 0; i < RUNS; i++)
+        if (runs[i].process && runs[i].is_done) tell_end(&runs[i], runs[i].status);
     int status;
     for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;)
         for (int i = 0; i < RUNS; i++)
-            if (runs[i].process == process) {
-                tell(runs[i].tell, status);
-                close(runs[i].tell);
-                runs[i].process = 0;
-            }
+            if (runs[i].process == process) tell_end(&runs[i], status);
+}
+
+/* The last that runs of a copy: its status is known, its streams are at their ends. */
+static void leave(int status, void *nothing) {
+    (void)nothing;
+    if (getpid() != own_process) return;
+    fflush(NULL);
+    for (int i = 0; i < 3; i++) close(i);
+    own->status = (status & 0xff) << 8;
+    __sync_synchronize();
+    own->is_done = 1;
+    kill(getppid(), SIGCHLD);
 }
 
 /* Makes this process one that was started as usual. */
@@ -144,7 +263,9 @@ static void become_run(int descriptors[DESCRIPTORS]) {
     if (syscall(SYS_close_range, 3u, ~0u, 0u))
         for (int other = (int)sysconf(_SC_OPEN_MAX); --other > 2;) close(other);
     sigaction(SIGINT, &usual_interrupt, NULL);
+    sigaction(SIGPIPE, &usual_pipe, NULL);
     sigprocmask(SIG_SETMASK, &usual_mask, NULL);
+    environ = words + 1;
     if (chdir(words[0])) {
         dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
         _exit(127);
@@ -152,18 +273,25 @@ static void become_run(int descriptors[DESCRIPTORS]) {
 }
 
 /* Starts the run of a packet. Whether this process is the one to run it. */
-static int start(int descriptors[DESCRIPTORS]) {
+static int start(int client, int descriptors[DESCRIPTORS]) {
     int to = descriptors[DESCRIPTORS - 1];
     struct run *run = free_run();
     pid_t process = -1;
-    if ((packet[0] & TAKE) && is_idle()) {
+    if ((packet[0] & TAKE) && is_idle() && listener < 0) {
         tell(to, (int)getpid());
         become_run(descriptors);
         return 1;
     }
-    if (run) process = fork();
+    if (run) {
+        *run = (struct run){.client = client, .tell = to};
+        process = fork();
+    }
     if (process == 0) {
+        setpgid(0, 0);
+        own = run;
+        own_process = getpid();
         become_run(descriptors);
+        on_exit(leave, NULL);
         return 1;
     }
     for (int i = 0; i < DESCRIPTORS - 1; i++) close(descriptors[i]);
@@ -171,30 +299,63 @@ static int start(int descriptors[DESCRIPTORS]) {
         close(to);
         return 0;
     }
-    *run = (struct run){process, to};
+    setpgid(process, process);
+    run->process = process;
     tell(to, (int)process);
     return 0;
 }
 
+static void welcome(void) {
+    int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC), number = 0;
+    if (client < 0) return;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    int is_own = !getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+    while (number < CLIENTS && clients[number] >= 0) number++;
+    int current = is_current();
+    if (is_own && number < CLIENTS && current && send(client, "", 1, MSG_NOSIGNAL) == 1)
+        clients[number] = client;
+    else
+        close(client);
+    if (!current) stop_listening();
+}
+
+/* A client has gone. Nobody waits for what it started. */
+static void forget(int client) {
+    close(clients[client]);
+    clients[client] = -1;
+    if (listener < 0) return;
+    for (int i = 0; i < RUNS; i++)
+        if (runs[i].process && runs[i].client == client && !runs[i].is_done)
+            kill(-runs[i].process, SIGTERM);
+}
+
 /* Waits for packets until one is for this process. */
 static void serve(void) {
-    if (!prepare() || send(connection, "", 1, MSG_NOSIGNAL) != 1) _exit(1);
+    if (!prepare() || send(clients[0], "", 1, MSG_NOSIGNAL) != 1) _exit(1);
     int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0) _exit(1);
     if (null > 2) close(null);
-    while (connection >= 0 || !is_idle()) {
-        struct pollfd seen[2] = {{ended, POLLIN, 0}, {connection, POLLIN, 0}};
-        if (poll(seen, 2, -1) < 0 && errno != EINTR) _exit(1);
+    for (;;) {
+        int is_alone = !has_clients() && is_idle();
+        if (is_alone && listener < 0) break;
+        struct pollfd seen[2 + CLIENTS] = {{ended, POLLIN, 0}, {listener, POLLIN, 0}};
+        for (int i = 0; i < CLIENTS; i++) seen[2 + i] = (struct pollfd){clients[i], POLLIN, 0};
+        int count = poll(seen, 2 + CLIENTS, is_alone ? seconds * 1000 : -1);
+        if (count == 0) break;
+        if (count < 0 && errno != EINTR) _exit(1);
+        if (count < 0) continue;
         if (seen[0].revents) tell_of_ended();
-        if (connection < 0 || !seen[1].revents) continue;
-        int descriptors[DESCRIPTORS];
-        int received = receive(descriptors);
-        if (received > 0 && start(descriptors)) return;
-        if (received == 0) {
-            close(connection);
-            connection = -1;
+        for (int i = 0; i < CLIENTS; i++) {
+            if (!seen[2 + i].revents) continue;
+            int descriptors[DESCRIPTORS];
+            int received = receive(clients[i], descriptors);
+            if (received > 0 && start(i, descriptors)) return;
+            if (received == 0) forget(i);
         }
+        if (seen[1].revents) welcome();
     }
+    stop_listening();
     _exit(0);
 }
 
@@ -213,8 +374,8 @@ __attribute__((visibility("default"))) int __libc_start_main(
     unsetenv("LD_PRELOAD");
     if (serves) {
         serve();
-        count = word_count - 1;
-        arguments = words + 1;
+        count = word_count - argument_at;
+        arguments = words + argument_at;
     }
     return library(program, count, arguments, begin, end, unload, stack);
 }

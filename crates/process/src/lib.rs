@@ -5,8 +5,10 @@
 //! a fork server of it ([`server`]): a process that is loaded, waits in front of `main`, and is copied
 //! for every run. A run is what it would be by itself: its arguments, folder and streams are its own,
 //! its memory is that of a process that has not begun. Where there can be no such server, or it is
-//! lost, programs are started as usual, so nothing depends on it but time.
+//! lost, programs are started as usual, so nothing depends on it but time. A server may stay for the next
+//! run of Lydian ([`Starter::keeping`]).
 
+mod inherited;
 mod server;
 mod starter;
 
@@ -18,7 +20,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-pub use starter::{Starter, finish, prepare};
+pub use starter::{KEEP_VARIABLE, Starter, finish, prepare};
 
 /// What is to be run. All programs are run with `LC_ALL=C`: what they say is read.
 #[derive(Clone, Debug)]

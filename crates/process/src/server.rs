@@ -4,8 +4,13 @@
 //! loads into the program in front of the others and that takes the place of the C library's function
 //! which calls `main`. So it suits programs that are dynamically linked with glibc; for others the
 //! object is not loaded or does nothing, the greeting does not come, and there is no server.
+//!
+//! A server that is *kept* stays for a while when Lydian ends, and the next run of Lydian finds it by a
+//! socket in the cache. The socket's name stands for all that a copy inherits ([`inherited`]), so
+//! what is found there is as good as a server of one's own.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
@@ -15,10 +20,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use lydian_base::Cache;
 use lydian_base::cache::{Key, identity, locate};
 
+use crate::inherited::inherited;
 use crate::{Process, Start, Started, number};
 
 const SOURCE: &str = include_str!("../runtime/server.c");
@@ -35,14 +42,21 @@ const PATIENCE: i64 = 20;
 #[derive(Debug)]
 pub(crate) struct Server {
     connection: OwnedFd,
+    /// None for one that stays when this process ends.
     process: Mutex<Option<Child>>,
+    is_kept: bool,
     /// Whether its greeting came.
     greeted: OnceLock<bool>,
 }
 
 impl Server {
-    /// Starts one, without waiting until it can be used. None where there can be none.
-    pub(crate) fn start(program: &OsString, cache: &Cache) -> Option<Self> {
+    /// Finds one that was kept, or starts one, without waiting until it can be used. One that is
+    /// started now is kept for so long after its last use. None where there can be none.
+    pub(crate) fn start(
+        program: &OsString,
+        cache: &Cache,
+        kept_for: Option<Duration>,
+    ) -> Option<Self> {
         if std::env::var_os("LD_PRELOAD").is_some() {
             return None;
         }
@@ -58,19 +72,37 @@ impl Server {
         if object.as_os_str().as_bytes().iter().any(|byte| b" :;".contains(byte)) {
             return None;
         }
+        let kept = kept_for.and_then(|time| Some((time.as_secs(), socket(program, cache)?)));
+        if let Some((_, address)) = &kept
+            && let Some(server) = Self::find(address)
+        {
+            return Some(server);
+        }
         let file = std::fs::metadata(&path).ok()?;
+        let mut name = OsString::from(format!("{}:{}", file.dev(), file.ino()));
+        if let Some((seconds, address)) = &kept {
+            name.push(format!(":{seconds}:"));
+            name.push(address);
+        }
         let (connection, theirs) = connection().ok()?;
-        let process = Command::new(&path)
-            .arg0(program)
-            .env("LC_ALL", "C")
-            .env("LD_PRELOAD", object)
-            .env("LYDIAN_FORK_SERVER", format!("{}:{}", file.dev(), file.ino()))
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let process = Mutex::new(Some(process.ok()?));
-        Some(Self { connection, process, greeted: OnceLock::new() })
+        let mut command = Command::new(&path);
+        command.arg0(program).env("LC_ALL", "C").env("LD_PRELOAD", object);
+        command.env("LYDIAN_FORK_SERVER", name);
+        if kept.is_some() {
+            // What copies would look up each for itself is looked up once.
+            command.env("LD_BIND_NOW", "1");
+        }
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = Mutex::new(Some(command.spawn().ok()?));
+        Some(Self { connection, process, is_kept: kept.is_some(), greeted: OnceLock::new() })
+    }
+
+    /// The server at an address, if there is one that takes us.
+    fn find(address: &Path) -> Option<Self> {
+        let connection = connected(address).ok()?;
+        let process = Mutex::new(None);
+        let server = Self { connection, process, is_kept: true, greeted: OnceLock::new() };
+        server.is_ready().then_some(server)
     }
 
     /// Whether it can be used; waits for its greeting.
@@ -113,11 +145,18 @@ impl Server {
         }))
     }
 
-    /// Lets it end when its copies have ended. Gives its process, to be waited for.
+    /// Whether it stays when this process ends.
+    pub(crate) const fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Lets it end when its copies have ended, or leaves it to others. Gives its process, if that is to
+    /// be waited for.
     pub(crate) fn end(&self) -> Option<Child> {
         // SAFETY: the socket is open.
         unsafe { libc::shutdown(self.connection.as_raw_fd(), libc::SHUT_RDWR) };
-        self.process.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner).take();
+        process.filter(|_| !self.is_kept)
     }
 }
 
@@ -144,6 +183,52 @@ fn compiled(compiler: &OsString) -> Option<Vec<u8>> {
     done.then(|| std::fs::read(place.path().join("server.so")).ok()).flatten()
 }
 
+/// The address of a program's server that is kept: for this version of the program and of the object,
+/// and for all that its copies inherit.
+fn socket(program: &OsString, cache: &Cache) -> Option<PathBuf> {
+    let (identity, inherited) = (identity(program)?, inherited()?);
+    let parts = [&*identity, SOURCE.as_bytes(), &*inherited];
+    let path = cache.socket(&Key::new("server", parts))?;
+    // The server binds a longer name first.
+    let limit = size_of::<libc::sockaddr_un>() - size_of::<libc::sa_family_t>() - 12;
+    (path.as_os_str().len() < limit).then_some(path)
+}
+
+/// A connection to the server at an address.
+fn connected(path: &Path) -> io::Result<OwnedFd> {
+    // SAFETY: it takes numbers; what it gives is ours.
+    let socket = unsafe {
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        OwnedFd::from_raw_fd(socket)
+    };
+    // SAFETY: all bits zero are a value of the type.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+        *to = *byte as libc::c_char;
+    }
+    let size = size_of_val(&address) as libc::socklen_t;
+    // SAFETY: the address is of this size, and its path ends within it.
+    let done = unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), size) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    wait_at_most(&socket, PATIENCE);
+    Ok(socket)
+}
+
+/// Limits the time for which a socket waits for what it receives.
+fn wait_at_most(socket: &OwnedFd, seconds: i64) {
+    let limit = libc::timeval { tv_sec: seconds, tv_usec: 0 };
+    let size = size_of_val(&limit) as libc::socklen_t;
+    let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+    // SAFETY: the value is of the option's type and size. Without the limit nothing else changes.
+    unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const limit).cast(), size) };
+}
+
 /// A pair of sockets that carry packets. The first waits for what it receives for a limited time.
 fn connection() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends: [RawFd; 2] = [-1; 2];
@@ -155,30 +240,38 @@ fn connection() -> io::Result<(OwnedFd, OwnedFd)> {
         }
         ends.map(|end| OwnedFd::from_raw_fd(end))
     };
-    let limit = libc::timeval { tv_sec: PATIENCE, tv_usec: 0 };
-    let size = size_of_val(&limit) as libc::socklen_t;
-    let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
-    // SAFETY: the value is of the option's type and size. Without the limit nothing else changes.
-    unsafe {
-        libc::setsockopt(ends[0].as_raw_fd(), level, option, (&raw const limit).cast(), size)
-    };
+    wait_at_most(&ends[0], PATIENCE);
     let [ours, theirs] = ends;
     Ok((ours, theirs))
 }
 
 /// The bytes of a run. None where a word cannot be told from the next.
 fn packet(start: &Start, directory: &Path) -> Option<Vec<u8>> {
-    let words = [directory.as_os_str(), &start.program];
-    let words = words.into_iter().chain(start.arguments.iter().map(OsString::as_os_str));
     let mut packet = vec![if start.last { TAKE } else { 0 }];
-    for word in words {
-        if word.as_bytes().contains(&0) {
-            return None;
-        }
-        packet.extend(word.as_bytes());
-        packet.push(0);
+    add_word(&mut packet, directory.as_os_str())?;
+    // In the order in which the standard library hands it on.
+    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    environment.insert("LC_ALL".into(), "C".into());
+    for (mut entry, value) in environment {
+        entry.push("=");
+        entry.push(value);
+        add_word(&mut packet, &entry)?;
+    }
+    add_word(&mut packet, "".as_ref())?;
+    add_word(&mut packet, &start.program)?;
+    for argument in &start.arguments {
+        add_word(&mut packet, argument)?;
     }
     Some(packet)
+}
+
+fn add_word(packet: &mut Vec<u8>, word: &OsStr) -> Option<()> {
+    if word.as_bytes().contains(&0) {
+        return None;
+    }
+    packet.extend(word.as_bytes());
+    packet.push(0);
+    Some(())
 }
 
 /// Sends a packet and copies of descriptors.

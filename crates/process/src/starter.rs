@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::Child;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lydian_base::Cache;
 
@@ -14,6 +15,8 @@ use crate::{Start, Started};
 #[derive(Debug)]
 pub struct Starter {
     cache: Cache,
+    /// How long servers stay when nobody uses them any more; none: no longer than this.
+    kept_for: Option<Duration>,
     known: Mutex<Known>,
 }
 
@@ -25,7 +28,31 @@ struct Known {
     ended: Vec<Child>,
 }
 
-static OF_USER: LazyLock<Starter> = LazyLock::new(|| Starter::new(Cache::of_user()));
+static OF_USER: LazyLock<Starter> = LazyLock::new(|| {
+    let starter = Starter::new(Cache::of_user());
+    match kept_for() {
+        Some(time) => starter.keeping(time),
+        None => starter,
+    }
+});
+
+/// The environment variable with the seconds for which servers stay; 0 for none that do.
+pub const KEEP_VARIABLE: &str = "LYDIAN_KEEP_SERVER";
+
+/// The seconds without it.
+const USUAL: u64 = 60;
+
+/// More than a day is taken for a day.
+const MOST: u64 = 86_400;
+
+fn kept_for() -> Option<Duration> {
+    let seconds = match std::env::var(KEEP_VARIABLE) {
+        // What is no number keeps nothing.
+        Ok(text) => text.trim().parse().unwrap_or(0).min(MOST),
+        Err(_) => USUAL,
+    };
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
 
 /// The one that all of this process use.
 pub(crate) fn of_user() -> &'static Starter {
@@ -37,17 +64,24 @@ pub fn prepare(program: impl AsRef<OsStr>) {
     drop(of_user().server(program.as_ref()));
 }
 
-/// Ends all servers and waits for that, so that what they took is counted as this process's. To be
-/// called when nothing is to be started any more.
+/// Ends all servers that are not kept and waits for that, so that what they took is counted as this
+/// process's. To be called when nothing is to be started any more.
 pub fn finish() {
     of_user().finish();
 }
 
 impl Starter {
-    /// One that keeps what servers need in a cache.
+    /// One that keeps what servers need in a cache, and no servers.
     pub const fn new(cache: Cache) -> Self {
         let known = Known { servers: Vec::new(), ended: Vec::new() };
-        Self { cache, known: Mutex::new(known) }
+        Self { cache, kept_for: None, known: Mutex::new(known) }
+    }
+
+    /// The same, with servers that stay for so long when nobody uses them any more, a second at least.
+    #[must_use]
+    pub fn keeping(mut self, time: Duration) -> Self {
+        self.kept_for = Some(time.max(Duration::from_secs(1)));
+        self
     }
 
     /// Starts a program, if possible as a copy.
@@ -61,7 +95,7 @@ impl Starter {
         };
         if let Some(server) = server {
             let copy = if server.is_ready() { server.spawn(start) } else { None };
-            if start.last {
+            if start.last && !server.is_kept() {
                 self.end(&server);
             } else if !server.is_ready() {
                 self.refuse(&start.program);
@@ -92,17 +126,20 @@ impl Starter {
             return server.clone();
         }
         let name = program.to_owned();
-        let server = Server::start(&name, &self.cache).map(Arc::new);
+        let server = Server::start(&name, &self.cache, self.kept_for).map(Arc::new);
         known.servers.push((name, server.clone()));
         server
     }
 
-    /// The server of a program, if there is one, which has none then.
+    /// The server of a program, if there is one, which has none then unless it is kept.
     fn take(&self, program: &OsStr) -> Option<Arc<Server>> {
         let mut known = self.known();
         let is_its = |(name, server): &(OsString, Option<_>)| name == program && server.is_some();
         let at = known.servers.iter().position(is_its)?;
-        known.servers.swap_remove(at).1
+        match &known.servers[at].1 {
+            Some(server) if server.is_kept() => Some(server.clone()),
+            _ => known.servers.swap_remove(at).1,
+        }
     }
 
     /// There can be no server of a program.

@@ -2,7 +2,12 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::ctype::Target;
+
+/// What all names of the prelude begin with.
+const PREFIX: &str = "lydian_";
 
 const WIDTHS: [(u32, &str, &str); 5] = [
     (8, "unsigned char", "signed char"),
@@ -52,6 +57,42 @@ pub fn prelude(target: Target, readable: Option<&str>) -> String {
     text.push_str(&load("f80", "long double"));
     text.push_str(&load("ptr", "char *"));
     text
+}
+
+/// What of the [`prelude`] these texts use. To compile all of it takes several times as long as to
+/// compile a small file.
+pub fn prelude_for(target: Target, readable: Option<&str>, texts: &[&str]) -> String {
+    let whole = prelude(target, readable);
+    let lines: FxHashMap<&str, &str> =
+        whole.lines().filter_map(|line| Some((defined(line)?, line))).collect();
+    let mut used = FxHashSet::default();
+    let mut work: Vec<&str> = texts.iter().flat_map(|text| names(text)).collect();
+    while let Some(name) = work.pop() {
+        if let Some(line) = lines.get(name)
+            && used.insert(name)
+        {
+            work.extend(names(line));
+        }
+    }
+    let is_used = |line: &&str| defined(line).is_none_or(|name| used.contains(name));
+    whole.lines().filter(is_used).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The names of a text that may be the prelude's.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(PREFIX).map(move |(at, _)| {
+        let rest = &text[at..];
+        &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())]
+    })
+}
+
+/// What a line of the prelude defines: one function, or one type, which is named last.
+fn defined(line: &str) -> Option<&str> {
+    match line.starts_with(INLINE) {
+        true => names(line).find(|name| line.contains(&format!("{name}("))),
+        false => names(line).last(),
+    }
 }
 
 const INLINE: &str = "static __inline__ __attribute__((always_inline, unused))";
@@ -196,4 +237,40 @@ fn float_conversions(n: u32) -> String {
         text.push_str(&pair);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_prelude_defines_one_name() {
+        let whole = prelude(Target::default(), Some("lydian_readable"));
+        let names: Vec<&str> = whole.lines().filter_map(defined).collect();
+        assert_eq!(names.len(), whole.lines().count());
+        assert_eq!(names.iter().collect::<FxHashSet<_>>().len(), names.len());
+        assert!(names.contains(&"lydian_pages") && names.contains(&"lydian_getf80"));
+    }
+
+    #[test]
+    fn a_text_gets_what_it_uses_and_what_that_uses() {
+        let of = |texts: &[&str]| prelude_for(Target::default(), None, texts);
+        let names = |text: &str| -> Vec<String> {
+            text.lines().filter_map(defined).map(str::to_owned).collect()
+        };
+        assert_eq!(of(&["int f(void) { return lydian_hit[3]; }"]), "");
+        let loads = of(&["x = lydian_get16(p, &bad, 0);"]);
+        let expected = [
+            "lydian_u16",
+            "lydian_a16",
+            "lydian_u64",
+            "lydian_pages",
+            "lydian_can_read",
+            "lydian_get16",
+        ];
+        assert!(names(&loads).iter().all(|name| expected.contains(&name.as_str())), "{loads}");
+        assert!(names(&loads).contains(&"lydian_can_read".to_owned()));
+        let whole = prelude(Target::default(), None);
+        assert_eq!(of(&[&whole]), whole);
+    }
 }

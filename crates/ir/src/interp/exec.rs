@@ -82,7 +82,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         observer: &mut dyn Observer,
     ) -> Step<End> {
         let mut code: &'c Code<'p> = self.frame().code;
-        let mut ops: &'c [Op] = match self.codes.patched.get() {
+        let mut ops: &'c [Op] = match self.stops.get() {
             Some(patched) => patched,
             None => &code.ops,
         };
@@ -709,7 +709,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         if over == count {
             return None;
         }
-        Some(self.codes.patched.get_or_init(|| {
+        Some(self.stops.get_or_init(|| {
             let mut ops = code.ops.clone();
             ops[start as usize] = Op::Stop;
             ops

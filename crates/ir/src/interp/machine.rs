@@ -34,8 +34,15 @@ pub(super) struct Codes<'p> {
     hosted: bool,
     globals: Vec<u64>,
     codes: Vec<OnceCell<Option<Code<'p>>>>,
-    /// The code in which the run stops within a run of statements.
-    pub(super) patched: OnceCell<Vec<Op>>,
+}
+
+/// The code in which a run stops within a run of statements, made when its limit of steps comes near.
+pub(super) type Stops = OnceCell<Vec<Op>>;
+
+/// Slots for a run, which begins with few of them, made of those of another.
+pub(super) fn few_slots(mut slots: Vec<u64>) -> Vec<u64> {
+    slots.resize(2 * WINDOW, 0);
+    slots
 }
 
 impl<'p> Codes<'p> {
@@ -47,7 +54,7 @@ impl<'p> Codes<'p> {
     ) -> Self {
         let globals = program.globals.ids().map(|id| memory.global_address(id)).collect();
         let codes = program.functions.ids().map(|_| OnceCell::new()).collect();
-        Self { program, overflow, hearing, hosted, globals, codes, patched: OnceCell::new() }
+        Self { program, overflow, hearing, hosted, globals, codes }
     }
 
     /// The code of a function; `None` where it has no body or needs more room than there is.
@@ -145,6 +152,7 @@ pub(super) struct Machine<'p, 'c> {
     pub(super) memory: Memory,
     pub(super) frames: Vec<Frame<'p, 'c>>,
     pub(super) codes: &'c Codes<'p>,
+    pub(super) stops: &'c Stops,
     pub(super) slots: Vec<u64>,
     /// What undefined functions return, by name.
     results: FxHashMap<String, VecDeque<Given>>,
@@ -171,12 +179,12 @@ pub(super) struct Machine<'p, 'c> {
 }
 
 impl<'p, 'c> Machine<'p, 'c> {
-    /// A machine that runs nothing yet.
+    /// A machine that runs nothing yet and has no slots.
     pub(super) fn new(
         program: &'p Program,
         options: Options,
         memory: Memory,
-        codes: &'c Codes<'p>,
+        (codes, stops): (&'c Codes<'p>, &'c Stops),
     ) -> Self {
         Self {
             program,
@@ -184,7 +192,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             memory,
             frames: Vec::new(),
             codes,
-            slots: vec![0; 2 * WINDOW],
+            stops,
+            slots: Vec::new(),
             results: FxHashMap::default(),
             tables: None,
             result: None,

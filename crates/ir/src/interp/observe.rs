@@ -102,6 +102,9 @@ pub(super) enum Hearing {
 }
 
 impl Hearing {
+    /// How many there are.
+    pub(super) const COUNT: usize = 3;
+
     /// What an observer hears of.
     pub(super) fn of(observer: &dyn Observer) -> Self {
         match (observer.listens(), observer.hears_statements()) {

@@ -63,9 +63,13 @@ pub(super) fn globals(program: &Program, max_size: u64) -> Result<Memory, BadTes
     Ok(memory)
 }
 
-/// Memory with globals and the test's objects, none of them larger than `max_size`.
-pub(super) fn memory(program: &Program, test: &Test, max_size: u64) -> Result<Memory, BadTest> {
-    let mut memory = globals(program, max_size)?;
+/// Memory with globals ([`globals`]) and the test's objects, none of them larger than `max_size`.
+pub(super) fn with_inputs(
+    program: &Program,
+    mut memory: Memory,
+    test: &Test,
+    max_size: u64,
+) -> Result<Memory, BadTest> {
     for object in &test.objects {
         let size = program.types.size(object.ty).and_then(|size| size.checked_mul(object.count));
         // What follows the elements belongs to a flexible array member.

@@ -3,7 +3,7 @@
 use lydian_base::EntityId;
 
 use super::host::{Files, Host, Output};
-use super::machine::{Codes, Machine};
+use super::machine::{Codes, Machine, Stops, few_slots};
 use super::observe::Hearing;
 use super::start::{self, place_constant};
 use super::{BadTest, End, Location, Observer, Options, Silent};
@@ -108,7 +108,9 @@ pub fn run_program(
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
     host.terminal = run.terminal;
-    let mut machine = Machine::new(program, run.options, memory, &codes);
+    let (stops, stops_of_flush) = (Stops::default(), Stops::default());
+    let mut machine = Machine::new(program, run.options, memory, (&codes, &stops));
+    machine.slots = few_slots(Vec::new());
     machine.host = Some(Box::new(host));
     let mut end = End::Returned;
     for function in program.run_at(Moment::BeforeMain).into_iter().chain([main]) {
@@ -131,7 +133,9 @@ pub fn run_program(
         && let Some(flush) = defined(program, "lydian_flush_all")
     {
         let options = Options { max_steps: FLUSH_STEPS, ..run.options };
-        let mut last = Machine::new(program, options, machine.memory, &codes_to_flush);
+        let codes = (&codes_to_flush, &stops_of_flush);
+        let mut last = Machine::new(program, options, machine.memory, codes);
+        last.slots = few_slots(machine.slots);
         last.host = machine.host;
         // Nothing is left to be said of a run that has ended, not even that its streams are broken.
         if last.first_call(flush, &[]).is_ok() {

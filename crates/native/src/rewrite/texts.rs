@@ -1,6 +1,7 @@
 //! The texts of units, and what stands before each of them.
 
 use lydian_base::Span;
+use lydian_ir::cexact::prelude_for;
 
 use super::judges::Judges;
 use super::{Purpose, RewriteRequest};
@@ -56,18 +57,37 @@ impl Scope {
     }
 }
 
-/// What stands before the text: the names that hooks use.
-pub(super) fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: &Judges) -> String {
+/// What stands before and behind the text of a unit with records, besides the names that all share.
+pub(super) struct Around<'a> {
+    pub(super) text: &'a str,
+    pub(super) declarations: &'a str,
+    pub(super) epilogue: &'a str,
+}
+
+impl Around<'_> {
+    /// The names that hooks use, as far as this unit uses them.
+    fn shared(&self, request: &RewriteRequest<'_>, judges: &str) -> String {
+        let target = request.program.types.target;
+        let texts = [self.declarations, judges, self.text, self.epilogue];
+        prelude_for(target, Some("lydian_readable"), &texts)
+    }
+}
+
+/// What stands before the text.
+pub(super) fn prelude(
+    request: &RewriteRequest<'_>,
+    around: &Around<'_>,
+    judges: &Judges,
+) -> String {
     if request.watched.is_empty() {
         return String::new();
     }
     let mut text = String::from("# 1 \"<lydian>\"\n");
-    let target = request.program.types.target;
     if request.purpose == Purpose::Tests {
         text.push_str("int lydian_readable(const void *, unsigned long);\n");
     }
-    text.push_str(&lydian_ir::cexact::prelude(target, Some("lydian_readable")));
-    text.push_str(declarations);
+    text.push_str(&around.shared(request, judges.text()));
+    text.push_str(around.declarations);
     text.push_str(judges.text());
     text + &line_marker(request, 0)
 }
@@ -76,10 +96,9 @@ pub(super) fn prelude(request: &RewriteRequest<'_>, declarations: &str, judges: 
 pub(super) fn further_prelude(
     request: &RewriteRequest<'_>,
     start: u32,
-    declarations: &str,
+    around: &Around<'_>,
 ) -> String {
-    let target = request.program.types.target;
-    let prelude = lydian_ir::cexact::prelude(target, Some("lydian_readable"));
+    let (prelude, declarations) = (around.shared(request, ""), around.declarations);
     let marker = line_marker(request, start);
     format!(
         "# 1 \"<lydian>\"\nextern unsigned char lydian_hit[];\n\

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lydian_base::{EntityId, SideTable};
 use lydian_ir::arith::Overflow;
-use lydian_ir::interp::{self, BadTest, DecisionEvent, Observer, Plan, View};
+use lydian_ir::interp::{self, BadTest, DecisionEvent, Interpreter, Observer, Plan, View};
 use lydian_ir::source::RootId;
 use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
@@ -230,11 +230,24 @@ impl<'a> Tracer<'a> {
         test: &Test,
         options: &interp::Options,
     ) -> Result<(Trace, interp::Outcome), BadTest> {
+        self.run_on(&Interpreter::new(self.program), test, options)
+    }
+
+    /// The same, on an interpreter of the program that has made ready what many runs need.
+    ///
+    /// # Errors
+    /// As of [`Tracer::run`].
+    pub fn run_on(
+        &self,
+        interpreter: &Interpreter<'_>,
+        test: &Test,
+        options: &interp::Options,
+    ) -> Result<(Trace, interp::Outcome), BadTest> {
         let (stack, trace) = (Vec::new(), Trace::default());
         let mutants = FxHashMap::default();
         let mut watch = Watch { tracer: self, stack, activations: 0, mutants, trace };
         watch.start();
-        let outcome = interp::run(self.program, test, options, &mut watch)?;
+        let outcome = interpreter.run(test, options, &mut watch)?;
         Ok((watch.trace, outcome))
     }
 }

@@ -1,0 +1,89 @@
+//! What runs of one program share: its code, the memory in which it begins, room for registers.
+
+use std::cell::{Cell, OnceCell};
+
+use super::machine::{Codes, Machine, Stops, few_slots};
+use super::memory::Memory;
+use super::observe::Hearing;
+use super::{BadTest, Observer, Options, Outcome, start};
+use crate::arith::Overflow;
+use crate::program::Program;
+use crate::test::Test;
+
+/// Globals of at most so many bytes are kept. To copy more takes longer than to make it of pages that
+/// the system gives.
+const MOST_KEPT: u64 = 1 << 16;
+
+/// A program that is run any number of times. What does not depend on a test is made once, when it
+/// is first needed.
+pub struct Interpreter<'p> {
+    program: &'p Program,
+    /// Memory with the program's globals, if they are small: they lie where they lie in every run.
+    globals: OnceCell<Result<Memory, BadTest>>,
+    /// The code, by what it is made for.
+    codes: [OnceCell<Codes<'p>>; Hearing::COUNT * 2],
+    /// The slots of the last run. No run reads one that it did not set.
+    slots: Cell<Vec<u64>>,
+}
+
+impl<'p> Interpreter<'p> {
+    /// An interpreter of a program that has passed [`crate::verify::verify`].
+    pub fn new(program: &'p Program) -> Self {
+        Self {
+            program,
+            globals: OnceCell::new(),
+            codes: std::array::from_fn(|_| OnceCell::new()),
+            slots: Cell::default(),
+        }
+    }
+
+    /// Runs a test.
+    ///
+    /// # Errors
+    /// Where the test does not suit the program. A fault of the program under test is no error but
+    /// an [`End`](super::End).
+    pub fn run(
+        &self,
+        test: &Test,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, BadTest> {
+        let program = self.program;
+        let function = program.function_named(&test.function);
+        let function = function.filter(|id| program.functions[*id].body.is_some());
+        let function = function.ok_or_else(|| BadTest::NoFunction(test.function.clone()))?;
+        let globals = self.globals(options.max_memory)?;
+        let codes = self.codes(&globals, options.overflow, Hearing::of(observer));
+        let memory = start::with_inputs(program, globals, test, options.max_memory)?;
+        let stops = Stops::default();
+        let mut machine = Machine::new(program, *options, memory, (codes, &stops));
+        machine.slots = few_slots(self.slots.take());
+        machine.take_externals(test)?;
+        let calls = machine.passed(test, function)?;
+        let end = machine.run_calls(function, &calls, observer)?;
+        let objects: Vec<u64> = test.objects.iter().map(|object| object.address).collect();
+        self.slots.set(std::mem::take(&mut machine.slots));
+        Ok(machine.outcome(end, &objects))
+    }
+
+    /// Memory with globals, none of them larger than `max_size`.
+    fn globals(&self, max_size: u64) -> Result<Memory, BadTest> {
+        let sizes = self.program.globals.values().map(|global| global.size);
+        if sizes.fold(0, u64::saturating_add) > MOST_KEPT.min(max_size) {
+            return start::globals(self.program, max_size);
+        }
+        self.globals.get_or_init(|| start::globals(self.program, max_size)).clone()
+    }
+
+    fn codes(&self, globals: &Memory, overflow: Overflow, hearing: Hearing) -> &Codes<'p> {
+        let traps = usize::from(overflow == Overflow::Trap);
+        let made = &self.codes[hearing as usize * 2 + traps];
+        made.get_or_init(|| Codes::new(self.program, globals, overflow, (hearing, false)))
+    }
+}
+
+impl std::fmt::Debug for Interpreter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Interpreter").finish_non_exhaustive()
+    }
+}
