@@ -19,14 +19,12 @@ use lydian_objective::ledger::{
     TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{
-    Accepted, Assumption, Criterion, FunctionObjectives, HyperId, Label, LabelId, LabelKey,
+    Accepted, Assumption, Criterion, FunctionObjectives, HyperId, LabelId, LabelKey,
 };
-use lydian_prove::call_graph::never_called;
-use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_report::minimise::Effort;
 use lydian_report::{CriterionSummary, Exploration};
-use lydian_smt::{ChainConfig, TermPool, standard_chain};
-use lydian_symex::exec::{Event, Unreached};
+use lydian_smt::{ChainConfig, standard_chain};
+use lydian_symex::exec::Event;
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,18 +55,12 @@ pub(crate) mod left;
 mod loose;
 mod news;
 mod probe;
+mod proofs;
 mod reasons;
 mod reduced;
 mod smaller;
 mod texts;
 mod vectors;
-
-/// How long one local proof may take: most take no time at all, the others are left to exploration.
-const PROOF_TIME: Duration = Duration::from_millis(200);
-
-/// Local proofs may take one part of so many of the time that is left: where there are thousands of labels,
-/// exploration needs the rest.
-const SHARE_OF_PROOFS: u32 = 4;
 
 /// Making the kept tests of a function smaller may take one part of so many of the time that it has.
 const SHARE_OF_MAKING_SMALLER: u32 = 4;
@@ -456,79 +448,6 @@ impl<'a> Session<'a, '_> {
         })
     }
 
-    /// Labels whose predicate no state satisfies are infeasible, explored or not.
-    fn prove(&mut self, left: &[Goal], config: &Config, budget: &Budget) -> Result<(), Failure> {
-        let budget = budget.part(budget.remaining().map(|time| time / SHARE_OF_PROOFS));
-        let program = &self.loaded.program;
-        let never_called =
-            self.loaded.entry.map_or_else(BTreeSet::new, |entry| never_called(program, entry));
-        let mut proofs = Vec::new();
-        for (at, target) in self.targets.iter().enumerate() {
-            if never_called.contains(&target.objectives.function) {
-                proofs.extend(self.proofs_by_calls(at, target)?);
-            } else {
-                let left = left.iter().filter(|goal| goal.target() == at).copied().collect();
-                proofs.extend(self.proofs_of((at, target), left, config, &budget)?);
-            }
-        }
-        self.record_evidence(&proofs)
-    }
-
-    /// Proofs for a target, which is at a position, whose function the program never calls.
-    fn proofs_by_calls(
-        &self,
-        at: usize,
-        target: &Target<'_>,
-    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
-        let left: Vec<Goal> = self.left_of(at, target)?;
-        let labels = derived::labels_of(target.objectives, &left).into_iter();
-        let evidence = || Evidence::LocalProof { method: "call graph".to_owned() };
-        Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
-    }
-
-    /// Local proofs for what is left of a target, which is at a position.
-    fn proofs_of(
-        &self,
-        (at, target): (usize, &Target<'_>),
-        left: Vec<Goal>,
-        config: &Config,
-        budget: &Budget,
-    ) -> Result<Vec<(Goal, Evidence)>, Failure> {
-        let program = &self.loaded.program;
-        let objectives = target.objectives;
-        let Some(body) = &program.functions[objectives.function].body else {
-            return Ok(Vec::new());
-        };
-        let semantics = semantics(config);
-        let prover = LocalProver::new(&program.types, body, objectives, semantics);
-        let mut prover = prover.with_ranges(program);
-        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
-        let mut limits = lydian_smt::Limits::time(PROOF_TIME);
-        limits.interrupt = Some(budget.cancel_token().flag().clone());
-        let labels = &objectives.labels;
-        let mut proofs = Vec::new();
-        for label in derived::labels_of(objectives, &left) {
-            if budget.exceeded().is_some() {
-                break;
-            }
-            let outcome = prover.prove(&mut pool, &mut *solver, &limits, &labels[label]);
-            proofs.extend(outcome.evidence().map(|evidence| (Goal::Label(at, label), evidence)));
-        }
-        let mut is_impossible = |label: &Label| {
-            let over = budget.exceeded().is_some();
-            let mut prove = || prover.prove(&mut pool, &mut *solver, &limits, label);
-            !over && matches!(prove(), LocalOutcome::Infeasible)
-        };
-        let short_circuit = semantics.short_circuit;
-        let hypers =
-            vectors::infeasible(objectives, body, &left, short_circuit, &mut is_impossible);
-        proofs.extend(hypers.into_iter().map(|hyper| {
-            let method = "no vectors of the decision that states allow".to_owned();
-            (Goal::Hyper(at, hyper), Evidence::LocalProof { method })
-        }));
-        Ok(proofs)
-    }
-
     /// The objectives of all targets without a verdict, in order.
     fn left(&self) -> Result<Vec<Goal>, Failure> {
         let mut left = Vec::new();
@@ -847,10 +766,4 @@ fn in_numbers(summary: &Summary, last: Last) -> Exploration {
         paths_to_last: last.paths,
         seconds_to_last: last.seconds,
     }
-}
-
-/// What predicates mean as the exploration is configured.
-fn semantics(config: &Config) -> Semantics {
-    let short_circuit = config.unreached == Unreached::Unknown;
-    Semantics { overflow: config.overflow, short_circuit }
 }

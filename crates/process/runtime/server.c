@@ -18,6 +18,12 @@
  *
  * Glibc has taken the environment from the stack before, and does not look for it behind the
  * arguments; other C libraries may, so this is not for them.
+ *
+ * A copy has no page of the program's code mapped, and each that it touches costs a fault: a third of the
+ * time of a short run. So the first copies of a server that stays tell which they touched, and the server
+ * maps these. Their entries are copied with the server where a page of the same mapping is its own,
+ * which one is made. Such a copy takes longer to make, so some are made before they are needed: spare
+ * ones wait for the packet of their run.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,9 +50,11 @@
 
 enum { TAKE = 1 };
 enum { PACKET = 1 << 18, WORDS = 1 << 15, RUNS = 64, CLIENTS = 32, FILES = 128, DESCRIPTORS = 4 };
+enum { LESSONS = 6, BLOCKS = 1 << 13, MAPPINGS = 256, PAGES_OF_BLOCK = 16, SPARES = 3 };
 
 struct run {
     pid_t process; /* 0 for none */
+    int spare;     /* for a spare one, the socket that it waits at; -1 for others */
     int client;    /* its number */
     int tell;
     volatile int is_done; /* set by the run itself, after the status */
@@ -60,13 +68,27 @@ struct file {
     struct timespec changed;
 };
 
+/* What copies touched: the first address of each block of pages. */
+struct touched {
+    int lessons; /* copies that tell */
+    int count;
+    char *volatile blocks[BLOCKS];
+};
+
+struct mapping {
+    char *first, *end;
+    int protection;
+};
+
 static struct run *runs; /* shared with the copies */
+static struct touched *touched; /* too */
 static struct run *own;  /* this process's */
 static pid_t own_process;
 static int clients[CLIENTS]; /* sockets; -1 for none */
 static struct file files[FILES];
 static int file_count;
 static char packet[PACKET];
+static ssize_t packet_size;
 static char *words[WORDS + 1];
 static int word_count, argument_at, listener = -1, ended = -1;
 static int seconds; /* 0 where it does not stay */
@@ -152,6 +174,76 @@ static void stop_listening(void) {
     listener = -1;
 }
 
+/* The mappings of files that nobody writes. */
+static int read_mappings(struct mapping mappings[MAPPINGS]) {
+    int count = 0;
+    char line[512], rights[5];
+    unsigned long first, end, inode;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && count < MAPPINGS && fgets(line, sizeof line, maps)) {
+        if (!strchr(line, '\n')) break;
+        if (sscanf(line, "%lx-%lx %4s %*x %*s %lu", &first, &end, rights, &inode) != 4) continue;
+        if (!inode || rights[0] != 'r' || rights[1] != '-' || rights[3] != 'p') continue;
+        int protection = PROT_READ | (rights[2] == 'x' ? PROT_EXEC : 0);
+        mappings[count++] = (struct mapping){(char *)first, (char *)end, protection};
+    }
+    if (maps) fclose(maps);
+    return count;
+}
+
+/* Tells the server what this copy touched of the program's code. */
+static void teach(void) {
+    if (__sync_fetch_and_add(&touched->lessons, 1) >= LESSONS) return;
+    struct mapping mappings[MAPPINGS];
+    int count = read_mappings(mappings), pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    long page = sysconf(_SC_PAGESIZE);
+    unsigned long long entries[PAGES_OF_BLOCK * 64];
+    for (int i = 0; pages >= 0 && i < count; i++) {
+        for (char *at = mappings[i].first; at < mappings[i].end;) {
+            size_t wanted = (size_t)(mappings[i].end - at) / page * sizeof *entries;
+            if (wanted > sizeof entries) wanted = sizeof entries;
+            off_t place = (off_t)((unsigned long)at / page * sizeof *entries);
+            ssize_t read = pread(pages, entries, wanted, place);
+            int got = read > 0 ? (int)(read / (ssize_t)sizeof *entries) : 0;
+            if (!got) break;
+            for (int k = 0; k < got; k += PAGES_OF_BLOCK) {
+                int here = 0;
+                for (int j = k; j < got && j < k + PAGES_OF_BLOCK; j++) here |= entries[j] >> 63;
+                if (!here) continue;
+                int number = __sync_fetch_and_add(&touched->count, 1);
+                if (number >= BLOCKS) return;
+                touched->blocks[number] = at + k * page;
+            }
+            at += got * page;
+        }
+    }
+}
+
+/* Maps what copies touched, so that later ones find it mapped. Whether there was anything new. */
+static int learn(void) {
+    static struct mapping mappings[MAPPINGS];
+    static char is_ready[MAPPINGS];
+    static int done, mapping_count;
+    int count = touched->count < BLOCKS ? touched->count : BLOCKS;
+    if (done == count) return 0;
+    if (!mapping_count) mapping_count = read_mappings(mappings);
+    for (; done < count; done++) {
+        char *at = touched->blocks[done];
+        for (int i = 0; at && i < mapping_count; i++) {
+            struct mapping *of = &mappings[i];
+            if (at < of->first || at >= of->end) continue;
+            size_t size = (size_t)(of->end - of->first);
+            if (!is_ready[i] && !mprotect(of->first, size, of->protection | PROT_WRITE)) {
+                *(volatile char *)of->first = *(volatile char *)of->first;
+                if (mprotect(of->first, size, of->protection)) _exit(1);
+            }
+            is_ready[i] = 1;
+            (void)*(volatile char *)at;
+        }
+    }
+    return 1;
+}
+
 static int prepare(void) {
     sigset_t children;
     sigemptyset(&children);
@@ -160,8 +252,9 @@ static int prepare(void) {
     ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     for (int i = 0; i < CLIENTS; i++) clients[i] = -1;
     clients[0] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    size_t size = RUNS * sizeof(struct run);
+    size_t size = RUNS * sizeof *runs + sizeof *touched;
     runs = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    touched = (struct touched *)(runs + RUNS);
     /* What the user interrupts, or a reader that is gone, ends the copies. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &ignore, &usual_interrupt);
@@ -202,9 +295,27 @@ static int receive(int from, int descriptors[DESCRIPTORS]) {
                 head->cmsg_len == CMSG_LEN(sizeof(int) * DESCRIPTORS);
     if (!whole) return -1;
     memcpy(descriptors, CMSG_DATA(head), sizeof(int) * DESCRIPTORS);
+    packet_size = size;
     if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) && read_words(size)) return 1;
     for (int i = 0; i < DESCRIPTORS; i++) close(descriptors[i]);
     return -1;
+}
+
+/* Hands the packet on to a spare copy. */
+static int hand_on(int to, const int descriptors[DESCRIPTORS]) {
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int) * DESCRIPTORS)];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec bytes = {packet, (size_t)packet_size};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof(int) * DESCRIPTORS);
+    memcpy(CMSG_DATA(&control.head), descriptors, sizeof(int) * DESCRIPTORS);
+    return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == packet_size;
 }
 
 static struct run *free_run(void) {
@@ -213,9 +324,11 @@ static struct run *free_run(void) {
     return NULL;
 }
 
+static int is_under_way(const struct run *run) { return run->process && run->spare < 0; }
+
 static int is_idle(void) {
     for (int i = 0; i < RUNS; i++)
-        if (runs[i].process) return 0;
+        if (is_under_way(&runs[i])) return 0;
     return 1;
 }
 
@@ -226,8 +339,12 @@ static int has_clients(void) {
 }
 
 static void tell_end(struct run *run, int status) {
-    tell(run->tell, status);
-    close(run->tell);
+    if (is_under_way(run)) {
+        tell(run->tell, status);
+        close(run->tell);
+    } else {
+        close(run->spare);
+    }
     run->process = 0;
 }
 
@@ -235,11 +352,14 @@ static void tell_of_ended(void) {
     struct signalfd_siginfo seen;
     while (read(ended, &seen, sizeof seen) > 0) {}
     for (int i = 0; i < RUNS; i++)
-        if (runs[i].process && runs[i].is_done) tell_end(&runs[i], runs[i].status);
-    int status;
-    for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (is_under_way(&runs[i]) && runs[i].is_done) tell_end(&runs[i], runs[i].status);
+    int status, any = 0;
+    for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0; any = 1)
         for (int i = 0; i < RUNS; i++)
             if (runs[i].process == process) tell_end(&runs[i], status);
+    if (any && listener >= 0 && learn())
+        for (int i = 0; i < RUNS; i++)
+            if (runs[i].process && !is_under_way(&runs[i])) shutdown(runs[i].spare, SHUT_RDWR);
 }
 
 /* The last that runs of a copy: its status is known, its streams are at their ends. */
@@ -252,6 +372,7 @@ static void leave(int status, void *nothing) {
     __sync_synchronize();
     own->is_done = 1;
     kill(getppid(), SIGCHLD);
+    teach();
 }
 
 /* Makes this process one that was started as usual. */
@@ -272,27 +393,70 @@ static void become_run(int descriptors[DESCRIPTORS]) {
     }
 }
 
+/* What a copy does that is to run in the place of this. */
+static void become_copy(struct run *run) {
+    setpgid(0, 0);
+    own = run;
+    own_process = getpid();
+}
+
+/* Makes a spare copy, if there is to be another. Whether this is it, with the packet to run. */
+static int make_spare(int descriptors[DESCRIPTORS]) {
+    int count = 0, ends[2];
+    for (int i = 0; i < RUNS; i++) count += runs[i].process && !is_under_way(&runs[i]);
+    struct run *run = free_run();
+    if (count >= SPARES || !run) return 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) return 0;
+    *run = (struct run){.spare = ends[0], .tell = -1};
+    pid_t process = fork();
+    if (process == 0) {
+        become_copy(run);
+        /* Nothing else of the server's is to be held open while it waits. */
+        if (dup2(ends[1], 3) < 0 || syscall(SYS_close_range, 4u, ~0u, 0u)) _exit(1);
+        int received;
+        do received = receive(3, descriptors);
+        while (received < 0 && errno == EINTR);
+        if (received <= 0) _exit(0);
+        return 1;
+    }
+    close(ends[1]);
+    if (process < 0) {
+        close(ends[0]);
+        return 0;
+    }
+    setpgid(process, process);
+    run->process = process;
+    return 0;
+}
+
 /* Starts the run of a packet. Whether this process is the one to run it. */
 static int start(int client, int descriptors[DESCRIPTORS]) {
     int to = descriptors[DESCRIPTORS - 1];
-    struct run *run = free_run();
+    struct run *run = NULL;
     pid_t process = -1;
     if ((packet[0] & TAKE) && is_idle() && listener < 0) {
         tell(to, (int)getpid());
         become_run(descriptors);
         return 1;
     }
+    for (int i = 0; i < RUNS && !run; i++)
+        if (runs[i].process && !is_under_way(&runs[i]) && hand_on(runs[i].spare, descriptors))
+            run = &runs[i];
     if (run) {
-        *run = (struct run){.client = client, .tell = to};
+        process = run->process;
+        close(run->spare);
+        run->spare = -1;
+        run->client = client;
+        run->tell = to;
+    } else if ((run = free_run())) {
+        *run = (struct run){.spare = -1, .client = client, .tell = to};
         process = fork();
-    }
-    if (process == 0) {
-        setpgid(0, 0);
-        own = run;
-        own_process = getpid();
-        become_run(descriptors);
-        on_exit(leave, NULL);
-        return 1;
+        if (process == 0) {
+            become_copy(run);
+            become_run(descriptors);
+            on_exit(leave, NULL);
+            return 1;
+        }
     }
     for (int i = 0; i < DESCRIPTORS - 1; i++) close(descriptors[i]);
     if (process < 0) {
@@ -326,7 +490,7 @@ static void forget(int client) {
     clients[client] = -1;
     if (listener < 0) return;
     for (int i = 0; i < RUNS; i++)
-        if (runs[i].process && runs[i].client == client && !runs[i].is_done)
+        if (is_under_way(&runs[i]) && runs[i].client == client && !runs[i].is_done)
             kill(-runs[i].process, SIGTERM);
 }
 
@@ -339,6 +503,14 @@ static void serve(void) {
     for (;;) {
         int is_alone = !has_clients() && is_idle();
         if (is_alone && listener < 0) break;
+        int descriptors[DESCRIPTORS];
+        /* While somebody waits for a run, it is to have the processors. */
+        for (int i = 0; is_alone && i < SPARES; i++)
+            if (make_spare(descriptors)) {
+                become_run(descriptors);
+                on_exit(leave, NULL);
+                return;
+            }
         struct pollfd seen[2 + CLIENTS] = {{ended, POLLIN, 0}, {listener, POLLIN, 0}};
         for (int i = 0; i < CLIENTS; i++) seen[2 + i] = (struct pollfd){clients[i], POLLIN, 0};
         int count = poll(seen, 2 + CLIENTS, is_alone ? seconds * 1000 : -1);
@@ -348,7 +520,6 @@ static void serve(void) {
         if (seen[0].revents) tell_of_ended();
         for (int i = 0; i < CLIENTS; i++) {
             if (!seen[2 + i].revents) continue;
-            int descriptors[DESCRIPTORS];
             int received = receive(clients[i], descriptors);
             if (received > 0 && start(i, descriptors)) return;
             if (received == 0) forget(i);

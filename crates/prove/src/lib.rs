@@ -14,6 +14,7 @@
 pub mod call_graph;
 pub mod local;
 pub mod ranges;
+mod samples;
 
 pub use local::{LocalOutcome, LocalProver, Semantics};
 pub use ranges::Ranges;

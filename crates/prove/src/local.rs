@@ -54,6 +54,7 @@ use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPo
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ranges::{Interval, Knowledge, Known, Ranges, Sizes, View, changed_by, kept_parameters};
+use crate::samples::Samples;
 
 /// Of more loads of a label from one state nothing is said of equal addresses.
 const MOST_LOADS: usize = 8;
@@ -96,6 +97,7 @@ pub struct LocalProver<'a> {
     objectives: &'a FunctionObjectives,
     semantics: Semantics,
     symbols: Symbols<'a>,
+    samples: Samples,
     ranges: Option<Ranges<'a>>,
 }
 
@@ -112,6 +114,7 @@ impl<'a> LocalProver<'a> {
         let symbols = Symbols {
             body,
             known,
+            all: Vec::new(),
             read: Vec::new(),
             loads,
             reached,
@@ -120,7 +123,8 @@ impl<'a> LocalProver<'a> {
             own: FxHashSet::default(),
             before: BTreeSet::new(),
         };
-        Self { types, body, objectives, semantics, symbols, ranges: None }
+        let samples = Samples::default();
+        Self { types, body, objectives, semantics, symbols, samples, ranges: None }
     }
 
     /// With the value ranges of the function that the body is of ([`Ranges`]): a state in which a
@@ -160,16 +164,11 @@ impl<'a> LocalProver<'a> {
         limits: &Limits,
         label: &Label,
     ) -> LocalOutcome {
-        let mut assumptions = self.where_true(pool, label);
-        if !self.symbols.starts.is_empty() && self.symbols.before.is_empty() {
-            // The proof would be one without this assumption.
-            return LocalOutcome::Open;
-        }
-        assumptions.retain(|term| pool.as_bool(*term) != Some(true));
-        if assumptions.iter().any(|term| pool.as_bool(*term) == Some(false)) {
-            return LocalOutcome::Infeasible;
-        }
-        if assumptions.is_empty() {
+        let assumptions = match self.query(pool, label) {
+            Ok(assumptions) => assumptions,
+            Err(outcome) => return outcome,
+        };
+        if self.samples.satisfy(pool, &self.symbols.all, &assumptions) {
             return LocalOutcome::Open;
         }
         match solver.check(pool, &assumptions, limits) {
@@ -177,6 +176,32 @@ impl<'a> LocalProver<'a> {
             Answer::Sat(_) => LocalOutcome::Open,
             Answer::Unknown(reason) => LocalOutcome::Unknown(reason),
         }
+    }
+
+    /// Whether some assignment to the symbols is known that makes a label's predicate true. No solver
+    /// is asked.
+    pub fn is_open(&mut self, pool: &mut TermPool, label: &Label) -> bool {
+        match self.query(pool, label) {
+            Ok(assumptions) => self.samples.satisfy(pool, &self.symbols.all, &assumptions),
+            Err(outcome) => matches!(outcome, LocalOutcome::Open),
+        }
+    }
+
+    /// Terms that hold together where a label is covered, or what follows without any.
+    fn query(&mut self, pool: &mut TermPool, label: &Label) -> Result<Vec<Term>, LocalOutcome> {
+        let mut assumptions = self.where_true(pool, label);
+        if !self.symbols.starts.is_empty() && self.symbols.before.is_empty() {
+            // The proof would be one without this assumption.
+            return Err(LocalOutcome::Open);
+        }
+        assumptions.retain(|term| pool.as_bool(*term) != Some(true));
+        if assumptions.iter().any(|term| pool.as_bool(*term) == Some(false)) {
+            return Err(LocalOutcome::Infeasible);
+        }
+        if assumptions.is_empty() {
+            return Err(LocalOutcome::Open);
+        }
+        Ok(assumptions)
     }
 
     /// Terms that hold together on every event that covers the label.
@@ -328,6 +353,8 @@ enum SymbolName {
 struct Symbols<'a> {
     body: &'a Body,
     known: FxHashMap<SymbolName, Term>,
+    /// The symbols in the order in which they were made.
+    all: Vec<(Term, Sort)>,
     /// The registers that a label reads, and on which states.
     read: Vec<(StateName, LocalId, Term)>,
     /// The loads of a label from one state, of one type: addresses and values.
@@ -357,7 +384,11 @@ enum Reader {
 
 impl Symbols<'_> {
     fn get(&mut self, pool: &mut TermPool, name: SymbolName, sort: Sort) -> Term {
-        *self.known.entry(name).or_insert_with(|| pool.fresh_var("local", sort))
+        *self.known.entry(name).or_insert_with(|| {
+            let var = pool.fresh_var("local", sort);
+            self.all.push((var, sort));
+            var
+        })
     }
 
     /// The register on a state.

@@ -23,7 +23,8 @@ use lydian_prove::{LocalOutcome, LocalProver};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::{Config, Mode, Summary};
 
-use super::{Goal, PROOF_TIME, Session, Target, semantics};
+use super::proofs::{PROOF_TIME, semantics};
+use super::{Goal, Session, Target};
 use crate::exit::Failure;
 
 /// The time for all of these proofs of a target.

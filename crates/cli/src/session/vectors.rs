@@ -23,6 +23,15 @@ use super::Goal;
 /// Decisions with more conditions are left to exploration: their vectors are too many.
 const MOST_CONDITIONS: usize = 6;
 
+/// What can be asked of a label.
+pub(super) trait Ask {
+    /// Whether some state is known on which it is true. Costs little.
+    fn is_possible(&mut self, label: &Label) -> bool;
+
+    /// Whether it is true on no state. Takes a solver.
+    fn is_impossible(&mut self, label: &Label) -> bool;
+}
+
 /// Those of some hyperlabels that no vectors of their decision cover together but such as a label is
 /// impossible that asks for them.
 pub(super) fn infeasible(
@@ -30,18 +39,18 @@ pub(super) fn infeasible(
     body: &Body,
     left: &[Goal],
     short_circuit: bool,
-    is_impossible: &mut dyn FnMut(&Label) -> bool,
+    ask: &mut dyn Ask,
 ) -> Vec<HyperId> {
-    let mut known: BTreeMap<DecisionId, Harvest> = BTreeMap::new();
+    let mut known: BTreeMap<DecisionId, Vectors> = BTreeMap::new();
     let mut found = Vec::new();
     for goal in left {
         let Goal::Hyper(_, id) = goal else { continue };
         let hyper = &objectives.hypers[*id].hyper;
         let Some((decision, like)) = decision_of(objectives, body, hyper) else { continue };
-        let harvest = known.entry(decision).or_insert_with(|| {
-            allowed(objectives, body, decision, short_circuit, like, is_impossible)
-        });
-        if harvest.covers(objectives, hyper) == Ok(false) {
+        let vectors = known
+            .entry(decision)
+            .or_insert_with(|| Vectors::of(objectives, body, (decision, like), short_circuit, ask));
+        if vectors.exclude(objectives, hyper, ask) {
             found.push(*id);
         }
     }
@@ -75,37 +84,63 @@ fn decision_of_atom(objectives: &FunctionObjectives, atom: &Atom) -> Option<Deci
     vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }
 
-/// All vectors of a decision but those that `is_impossible` of a label which asks for them. `like` is
-/// some label at the decision.
-fn allowed(
-    objectives: &FunctionObjectives,
-    body: &Body,
+/// The vectors of a decision, as far as it is known which of them states allow.
+struct Vectors {
     decision: DecisionId,
-    short_circuit: bool,
-    like: LabelId,
-    is_impossible: &mut dyn FnMut(&Label) -> bool,
-) -> Harvest {
-    let mut harvest = Harvest::new();
-    let of = &body.decisions[decision];
-    let count = vector_bits(of, short_circuit);
-    let mut seen: FxHashSet<DecisionVector> = FxHashSet::default();
-    for bits in 0..1u64 << count {
-        let vector = DecisionVector::from_bits(of, short_circuit, |bit| bits >> bit & 1 == 1);
-        if seen.contains(&vector) {
-            continue;
+    /// Those of which no state is known to allow them, nor that none does, with labels that ask for them.
+    open: Vec<(DecisionVector, Label)>,
+    /// The others that are not impossible.
+    allowed: Harvest,
+}
+
+impl Vectors {
+    /// All vectors of a decision. `like` is some label at it.
+    fn of(
+        objectives: &FunctionObjectives,
+        body: &Body,
+        (decision, like): (DecisionId, LabelId),
+        short_circuit: bool,
+        ask: &mut dyn Ask,
+    ) -> Self {
+        let mut this = Self { decision, open: Vec::new(), allowed: Harvest::new() };
+        let of = &body.decisions[decision];
+        let count = vector_bits(of, short_circuit);
+        let mut seen: FxHashSet<DecisionVector> = FxHashSet::default();
+        for bits in 0..1u64 << count {
+            let vector = DecisionVector::from_bits(of, short_circuit, |bit| bits >> bit & 1 == 1);
+            if !seen.insert(vector.clone()) {
+                continue;
+            }
+            // What is not known of the vector is left out, so that the label asks for less.
+            let known = of.conditions.iter().filter(|(id, _)| vector.known.contains(*id));
+            let asked = known.fold(Pred::Const(true), |all, (id, _)| {
+                let own = Pred::Cond(id);
+                let own = if vector.value.contains(id) { own } else { Pred::not(own) };
+                Pred::and(all, own)
+            });
+            let label = Label { pred: asked, ..objectives.labels[like].clone() };
+            match ask.is_possible(&label) {
+                true => _ = this.allowed.add_vector(decision, vector),
+                false => this.open.push((vector, label)),
+            }
         }
-        // What is not known of the vector is left out, so that the label asks for less.
-        let known = of.conditions.iter().filter(|(id, _)| vector.known.contains(*id));
-        let asked = known.fold(Pred::Const(true), |all, (id, _)| {
-            let own = Pred::Cond(id);
-            let own = if vector.value.contains(id) { own } else { Pred::not(own) };
-            Pred::and(all, own)
-        });
-        let label = Label { pred: asked, ..objectives.labels[like].clone() };
-        if !is_impossible(&label) {
-            harvest.add_vector(decision, vector.clone());
-        }
-        seen.insert(vector);
+        this
     }
-    harvest
+
+    /// Whether no vectors that are not impossible cover a hyperlabel together. Only as many are asked
+    /// about as it takes.
+    fn exclude(
+        &mut self,
+        objectives: &FunctionObjectives,
+        hyper: &Hyper,
+        ask: &mut dyn Ask,
+    ) -> bool {
+        while self.allowed.covers(objectives, hyper) == Ok(false) {
+            let Some((vector, label)) = self.open.pop() else { return true };
+            if !ask.is_impossible(&label) {
+                self.allowed.add_vector(self.decision, vector);
+            }
+        }
+        false
+    }
 }
