@@ -302,7 +302,8 @@ impl<'a> Counting<'a> {
             objects: foreseen.outcome.undetermined_objects,
             blocks: foreseen.outcome.undetermined_blocks,
         };
-        Foretold { is_undefined, has_no_result, undetermined, calls }
+        let no_variables = foreseen.outcome.missed_variables;
+        Foretold { is_undefined, has_no_result, undetermined, calls, no_variables }
     }
 
     /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
@@ -411,6 +412,8 @@ pub(crate) struct Foretold {
     /// How often it calls each undefined function; empty where the interpreter does not follow it to its
     /// end.
     pub(crate) calls: Vec<(String, u32)>,
+    /// The environment variables that it asks for and that it does not name: the runner has none.
+    pub(crate) no_variables: Vec<String>,
 }
 
 /// Whether a run does what C leaves undefined.

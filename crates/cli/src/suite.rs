@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
-use lydian_ir::test::Test;
+use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{Build, Measured, Outcome, Run};
 use lydian_report::frameworks::Framework;
 use lydian_report::names;
@@ -70,10 +70,16 @@ impl Collected {
             }
             names.push(name.clone());
             let observed = Some(observed(program, &kept));
+            let mut test = kept.test;
+            // Whoever runs the suite may have them.
+            let target = program.types.target;
+            let no_variables = kept.foretold.no_variables.iter();
+            let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
+            test.externals.extend(no_variables);
             self.tests.push(SuiteTest {
                 name,
                 observed,
-                test: kept.test,
+                test,
                 covers: kept.covers,
                 kept_for: kept.kept_for,
                 keep: false,

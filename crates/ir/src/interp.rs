@@ -185,6 +185,8 @@ pub struct Outcome {
     pub steps: u64,
     /// The undefined functions that were called, in order. Modelled functions are left out.
     pub externals: Vec<FuncId>,
+    /// The environment variables that were asked for and that the test does not name, each once.
+    pub missed_variables: Vec<String>,
     /// All memory at the end.
     pub memory: Memory,
 }

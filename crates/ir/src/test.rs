@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ctype::CTypeId;
+use crate::ctype::{CTypeId, Target};
 use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget};
 
 /// First address of the region that holds input objects, in every engine and in the runner.
@@ -390,6 +390,12 @@ impl ExternalResult {
     /// The environment variable whose value this is, if it is one.
     pub fn variable(&self) -> Option<&str> {
         self.object.as_deref().filter(|_| crate::libc::reads_environment(&self.function))
+    }
+
+    /// That there is no such environment variable.
+    pub fn no_variable(name: &str, target: Target) -> Self {
+        let null = Image { bytes: vec![0; target.pointer_bytes() as usize], ..Image::default() };
+        Self { object: Some(name.to_owned()), ..Self::new("getenv", null) }
     }
 
     /// What a call of a function returns.

@@ -156,6 +156,8 @@ pub(super) struct Machine<'p, 'c> {
     pub(super) slots: Vec<u64>,
     /// What undefined functions return, by name.
     results: FxHashMap<String, VecDeque<Given>>,
+    /// The environment variables that were asked for and that the test does not give.
+    missed: Vec<String>,
     pub(super) tables: Option<CharacterTables>,
     pub(super) result: Option<Vec<u8>>,
     pub(super) uninitialised: Option<Location>,
@@ -195,6 +197,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             stops,
             slots: Vec::new(),
             results: FxHashMap::default(),
+            missed: Vec::new(),
             tables: None,
             result: None,
             uninitialised: None,
@@ -471,6 +474,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             misused: self.misused,
             steps,
             externals: self.externals,
+            missed_variables: self.missed,
             memory: self.memory,
         }
     }
@@ -509,8 +513,11 @@ impl<'p, 'c> Machine<'p, 'c> {
     }
 
     /// The address of an environment variable's value; 0 where the test has no such variable.
-    pub(super) fn variable(&self, name: &str) -> u64 {
+    pub(super) fn variable(&mut self, name: &str) -> u64 {
         let given = self.results.get(&variable_key(name)).and_then(|given| given.front());
+        if given.is_none() && !self.missed.iter().any(|known| known == name) {
+            self.missed.push(name.to_owned());
+        }
         let bytes = given.and_then(|given| given.bytes.first_chunk::<8>());
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }

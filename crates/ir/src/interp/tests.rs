@@ -321,6 +321,20 @@ fn an_undefined_function_writes_through_its_arguments_before_it_returns() {
     assert_eq!(run_with(&program, &test).end, End::Trapped(TrapKind::OutOfBounds));
 }
 
+#[test]
+fn variables_that_a_run_asks_for_and_its_test_does_not_name_are_told() {
+    let functions =
+        two_ints("s0: call f1 ty16 (&g1) (ty3) -> v4 s1: call f1 ty16 (&g1) (ty3) -> v4 return v0");
+    let program = program(&format!(
+        "ty16 = function ty3 (ty3)\n{functions}\
+         function f1 \"getenv\" ty16 external (\"name\")\n"
+    ));
+    let mut test = test(vec![int(0), int(0)]);
+    assert_eq!(run_with(&program, &test).missed_variables, ["hello"]);
+    test.externals = vec![ExternalResult::no_variable("hello", program.types.target)];
+    assert_eq!(run_with(&program, &test).missed_variables, [""; 0]);
+}
+
 /// A function of a pointer that passes it to the undefined `set`, and gives `g`. `dots` are further
 /// arguments of the call with their types.
 fn passes_a_pointer(dots: (&str, &str)) -> Program {
