@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lydian_base::Budget;
-use lydian_ir::interp::{BadTest, End, Interpreter, Location, Options};
+use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Silent};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
@@ -272,37 +272,45 @@ impl<'a> Counting<'a> {
     /// What the interpreter says of a test that it follows so many steps: signed overflow traps, unless the
     /// user's flags define it. None where the test does not fit the program.
     pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<Foreseen> {
+        self.foresight.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
+    }
+
+    /// The same but for what is covered, which takes several times as long to say.
+    pub(crate) fn follow(&self, test: &Test, max_steps: u64) -> Option<interp::Outcome> {
+        self.interpreter.run(test, &self.strict(max_steps), &mut Silent).ok()
+    }
+
+    fn strict(&self, max_steps: u64) -> Options {
         let wraps = |flag: &str| matches!(flag, "-fwrapv" | "-fno-strict-overflow" | "-ftrapv");
         let overflow = match self.loaded.flags.for_parsing().any(wraps) {
             true => Overflow::Wrap,
             false => Overflow::Trap,
         };
-        let options = Options { overflow, max_steps, ..self.options };
-        self.foresight.run_on(&self.interpreter, test, &options).ok()
+        Options { overflow, max_steps, ..self.options }
     }
 
     /// What the interpreter says of a test that ends well, of what no native run shows.
     pub(crate) fn foretell(&self, test: &Test) -> Foretold {
-        let Some(foreseen) = self.foresee(test, self.options.max_steps) else {
+        let Some(run) = self.follow(test, self.options.max_steps) else {
             return Foretold::default();
         };
-        let returns = matches!(foreseen.outcome.end, End::Returned);
+        let returns = matches!(run.end, End::Returned);
         let mut calls: Vec<(String, u32)> = Vec::new();
-        for function in foreseen.outcome.externals.iter().filter(|_| returns) {
+        for function in run.externals.iter().filter(|_| returns) {
             let name = &self.loaded.program.functions[*function].name;
             match calls.iter_mut().find(|(known, _)| known == name) {
                 Some((_, count)) => *count += 1,
                 None => calls.push((name.clone(), 1)),
             }
         }
-        let is_undefined = does_undefined(&foreseen);
-        let has_no_result = returns && foreseen.outcome.result.is_none();
+        let is_undefined = does_undefined(&run);
+        let has_no_result = returns && run.result.is_none();
         let undetermined = Undetermined {
-            globals: foreseen.outcome.undetermined_globals,
-            objects: foreseen.outcome.undetermined_objects,
-            blocks: foreseen.outcome.undetermined_blocks,
+            globals: run.undetermined_globals,
+            objects: run.undetermined_objects,
+            blocks: run.undetermined_blocks,
         };
-        let no_variables = foreseen.outcome.missed_variables;
+        let no_variables = run.missed_variables;
         Foretold { is_undefined, has_no_result, undetermined, calls, no_variables }
     }
 
@@ -417,8 +425,7 @@ pub(crate) struct Foretold {
 }
 
 /// Whether a run does what C leaves undefined.
-pub(crate) fn does_undefined(foreseen: &Foreseen) -> bool {
-    let run = &foreseen.outcome;
+pub(crate) fn does_undefined(run: &interp::Outcome) -> bool {
     is_undefined(run.end) || run.uninitialised.is_some() || run.misused.is_some()
 }
 

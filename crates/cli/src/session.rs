@@ -12,7 +12,7 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Attempt, Measured};
+use lydian_native::{Attempt, Measured, Outcome};
 use lydian_objective::assumption::abridged;
 use lydian_objective::ledger::{
     Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
@@ -96,6 +96,40 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) workers: usize,
     /// The kinds of assumptions under which *infeasible* counts.
     pub(crate) accepted: &'a Accepted,
+    /// What is known of tests. Of many that cover the same the ledger has the first.
+    pub(crate) recorded: Recorded,
+}
+
+/// What is known of tests from this session.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    /// Objectives with evidence of a test.
+    goals: FxHashSet<Goal>,
+    /// What tests showed that exploration found, as long as it is not too much.
+    measured: FxHashMap<Test, Measured>,
+    /// How many labels and bytes these have.
+    size: usize,
+}
+
+/// What tests showed is kept up to so many labels and bytes; others run again when they are wanted.
+const MOST_KEPT: usize = 1 << 25;
+
+impl Recorded {
+    /// Keeps what a test showed, if another run would show the same.
+    fn keep(&mut self, test: &Test, measured: &Measured) {
+        let labels =
+            measured.covered.iter().map(Vec::len).sum::<usize>() + measured.run.cells.len();
+        let (objects, globals) = (&measured.run.objects, &measured.run.globals);
+        let globals = globals.iter().map(|(_, bytes)| bytes.len());
+        let bytes = objects.iter().map(Vec::len).chain(globals).sum::<usize>();
+        let size = self.size + labels + bytes;
+        // A run that ran out of time may have had less than it may take.
+        let is_last = !matches!(measured.run.outcome, Outcome::TimedOut(_));
+        if is_last && size <= MOST_KEPT {
+            self.measured.insert(test.clone(), measured.clone());
+            self.size = size;
+        }
+    }
 }
 
 /// How far the exploration was when it gave the last test for something new.
@@ -386,20 +420,26 @@ impl<'a> Session<'a, '_> {
         }
     }
 
-    /// Runs tests of the ledger; those that no longer fit the program are left out.
+    /// What tests of the ledger show; those that no longer fit the program are left out.
     fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Failure> {
         let mut kept = Vec::new();
         for test in tests {
-            if let Ok(measured) = self.counting.measure(&test)? {
-                kept.push((test, measured));
-            }
+            let known = self.recorded.measured.remove(&test);
+            let measured = match known {
+                Some(measured) => Ok(measured),
+                None => self.counting.measure(&test)?,
+            };
+            kept.extend(measured.ok().map(|measured| (test, measured)));
         }
         Ok(kept)
     }
 
-    fn record_tests(&mut self, pending: Vec<Pending>) -> Result<(), Failure> {
+    fn record_tests(&mut self, mut pending: Vec<Pending>) -> Result<(), Failure> {
         if pending.is_empty() {
             return Ok(());
+        }
+        for found in &mut pending {
+            found.covered.retain(|goal| self.recorded.goals.insert(*goal));
         }
         let types = &self.loaded.program.types;
         self.record(|at, target, recording| {

@@ -291,7 +291,7 @@ impl Observer for Events {
         let reached = |c: ConditionId| Truth::from(event.reached[c.index()]);
         let outcome = Truth::from(event.outcome);
         assert_eq!(decision.tree.eval(&reached), outcome);
-        assert_eq!(decision.tree.eval(&|c| event.values[c.index()]), outcome);
+        assert_eq!(decision.tree.eval(&|c| event.value(view, c)), outcome);
         let mut rest = decision.tree.settled();
         while let Some(next) = rest.next_condition() {
             let value =
@@ -300,7 +300,7 @@ impl Observer for Events {
         }
         assert_eq!(rest, BoolTree::Const(event.outcome));
         for (id, condition) in decision.conditions.iter() {
-            let known = event.values[id.index()] != Truth::Unknown;
+            let known = event.value(view, id) != Truth::Unknown;
             let was_reached = event.reached[id.index()].is_some();
             let has_value = || {
                 let value = view.eval(&view.body().exprs, condition.expr);

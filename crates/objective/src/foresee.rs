@@ -8,8 +8,6 @@
 //! Predicates are evaluated by [`crate::Pred::eval`] at the places that the interpreter's observer hears
 //! of, in Kleene's logic, as everywhere.
 
-use std::collections::BTreeSet;
-
 use lydian_base::EntityId;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{self, BadTest, DecisionEvent, Interpreter, Observer, Plan, View};
@@ -40,6 +38,14 @@ pub struct Foreseen {
     pub bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
 
+/// What is asked where a site is passed.
+#[derive(Clone, Debug, Default)]
+struct Labels {
+    all: Vec<LabelId>,
+    /// Positions of the values that hyperlabels want of some of them.
+    wanted: Vec<usize>,
+}
+
 /// Objectives, ready to be watched in any number of runs.
 #[derive(Debug)]
 pub struct Foresight<'a> {
@@ -48,7 +54,7 @@ pub struct Foresight<'a> {
     short_circuit: bool,
     wanted: Vec<Wanted>,
     index: FxHashMap<FuncId, usize>,
-    sites: Vec<FxHashMap<Site, Vec<LabelId>>>,
+    sites: Vec<FxHashMap<Site, Labels>>,
     /// The mutants of each condition.
     mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
     /// Each expression of a predicate, with whether it may trap.
@@ -98,7 +104,7 @@ impl<'a> Foresight<'a> {
             }
         }
         for (id, label) in objectives.labels.iter() {
-            self.sites[index].entry(label.site).or_default().push(id);
+            self.sites[index].entry(label.site).or_default().all.push(id);
             label.pred.for_each_expr(&mut plan);
             if let Site::Decision(decision) = label.site {
                 label.pred.for_each_mutant(&mut |condition, expr| {
@@ -106,6 +112,10 @@ impl<'a> Foresight<'a> {
                     of_condition.or_default().push(expr);
                 });
             }
+        }
+        for (position, wanted) in self.wanted[index].labels.iter().enumerate() {
+            let site = objectives.labels[wanted.values.label].site;
+            self.sites[index].entry(site).or_default().wanted.push(position);
         }
         self.index.insert(objectives.function, index);
     }
@@ -139,13 +149,17 @@ impl<'a> Foresight<'a> {
         test: &Test,
         options: &interp::Options,
     ) -> Result<Foreseen, BadTest> {
-        let covered = vec![BTreeSet::new(); self.objectives.len()];
+        let labels = self.objectives.iter().map(|objectives| objectives.labels.len());
+        let covered = labels.map(|count| vec![false; count]).collect();
         let vectors = vec![FxHashSet::default(); self.objectives.len()];
         let bound = vec![FxHashSet::default(); self.objectives.len()];
         let values = FxHashMap::default();
         let mut watch = Watch { foresight: self, values, covered, vectors, bound };
         let outcome = interpreter.run(test, options, &mut watch)?;
-        let covered = watch.covered.iter().map(|set| set.iter().copied().collect()).collect();
+        let covered = self.objectives.iter().zip(&watch.covered).map(|(objectives, covered)| {
+            objectives.labels.ids().filter(|label| covered[label.index()]).collect()
+        });
+        let covered = covered.collect();
         Ok(Foreseen { outcome, covered, vectors: watch.vectors, bound: watch.bound })
     }
 }
@@ -158,7 +172,8 @@ struct Watch<'a> {
     foresight: &'a Foresight<'a>,
     /// The values of mutants when their conditions were last reached.
     values: FxHashMap<MutantKey, Truth>,
-    covered: Vec<BTreeSet<LabelId>>,
+    /// By label.
+    covered: Vec<Vec<bool>>,
     vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
     bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
@@ -169,7 +184,7 @@ impl Watch<'_> {
         if !view.is_undefined()
             && self.foresight.wanted[index].decisions.contains_key(&event.decision)
         {
-            let vector = vector_of(event, self.foresight.short_circuit);
+            let vector = vector_of(view, event, self.foresight.short_circuit);
             self.vectors[index].insert((event.decision, vector));
         }
     }
@@ -184,13 +199,14 @@ impl Watch<'_> {
         let objectives = &self.foresight.objectives[index];
         let known = &self.covered[index];
         let covered: Vec<LabelId> = labels
+            .all
             .iter()
-            .filter(|label| !known.contains(label))
+            .filter(|label| !known[label.index()])
             .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
             .copied()
             .collect();
-        let here = self.foresight.wanted[index].labels.iter().map(|asked| &asked.values);
-        let here = here.filter(|wanted| labels.contains(&wanted.label));
+        let wanted = &self.foresight.wanted[index].labels;
+        let here = labels.wanted.iter().map(|position| &wanted[*position].values);
         let bound: Vec<(LabelValues, Row)> = here
             .filter(|wanted| objectives.labels[wanted.label].pred.eval(&at).is_true())
             .filter_map(|wanted| {
@@ -199,17 +215,23 @@ impl Watch<'_> {
                 Some((wanted.clone(), row))
             })
             .collect();
-        self.covered[index].extend(covered);
+        for label in covered {
+            self.covered[index][label.index()] = true;
+        }
         self.bound[index].extend(bound);
     }
 }
 
 /// The vector of a decision's event. `short_circuit` makes what was not reached unknown.
-pub(crate) fn vector_of(event: &DecisionEvent, short_circuit: bool) -> DecisionVector {
+pub(crate) fn vector_of(
+    view: &View<'_>,
+    event: &DecisionEvent,
+    short_circuit: bool,
+) -> DecisionVector {
     let mut vector = DecisionVector::default();
-    for (index, (reached, value)) in event.reached.iter().zip(&event.values).enumerate() {
+    for (index, reached) in event.reached.iter().enumerate() {
         let condition = ConditionId::from_index(index);
-        let known = if short_circuit { *reached } else { value.known() };
+        let known = if short_circuit { *reached } else { event.value(view, condition).known() };
         if reached.is_some() {
             vector.reached.insert(condition);
         }
@@ -254,7 +276,7 @@ impl Event for Passage<'_, '_> {
         match (self.reached_value(condition), self.event) {
             (Some(value), _) => Truth::from(value),
             (None, Some(event)) if !self.watch.foresight.short_circuit => {
-                event.values[condition.index()]
+                event.value(self.view, condition)
             }
             (None, _) => Truth::Unknown,
         }

@@ -10,7 +10,7 @@
 //! Whatever is chosen covers all that all tests cover. Of equals the first is taken, so the same input
 //! gives the same suite.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Up to so many tests, after the easy ones, the minimum is searched.
 pub const MOST_EXACT: usize = 25;
@@ -86,17 +86,28 @@ impl Problem {
         }
     }
 
-    /// Drops tests that cover no more than another.
+    /// Drops tests that cover no more than another; of those that cover the same the first stays.
     fn drop_useless(&mut self) {
-        let mut kept: Vec<Test> = Vec::new();
-        for test in std::mem::take(&mut self.tests) {
-            if test.open.is_empty() || kept.iter().any(|other| test.open.is_subset(&other.open)) {
-                continue;
-            }
-            kept.retain(|other| !other.open.is_subset(&test.open));
-            kept.push(test);
+        let mut covering: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (at, test) in self.tests.iter().enumerate() {
+            test.open.iter().for_each(|one| covering.entry(*one).or_default().push(at));
         }
-        self.tests = kept;
+        let is_useless = |at: usize| {
+            let own = &self.tests[at].open;
+            // Whichever covers as much covers what the fewest do.
+            let rarest = own.iter().map(|one| &covering[one]).min_by_key(|tests| tests.len());
+            rarest.is_none_or(|tests| {
+                tests.iter().any(|other| {
+                    let others = &self.tests[*other].open;
+                    let is_more =
+                        others.len() > own.len() || others.len() == own.len() && *other < at;
+                    is_more && own.is_subset(others)
+                })
+            })
+        };
+        let useless: Vec<bool> = (0..self.tests.len()).map(is_useless).collect();
+        let mut useless = useless.into_iter();
+        self.tests.retain(|_| !useless.next().expect("one for each test"));
     }
 
     /// Takes tests that alone cover something.

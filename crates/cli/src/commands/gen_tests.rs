@@ -27,7 +27,7 @@ use crate::load::Loaded;
 use crate::measure::{Compiled, Measuring};
 use crate::objectives::{self, Annotated};
 use crate::progress::Lines;
-use crate::session::{Session, Settled, Target};
+use crate::session::{Recorded, Session, Settled, Target};
 use crate::{
     config, confined, elsewhere, guesses, interrupt, ledger, load, output, owned, render, suite,
     table, workers,
@@ -187,6 +187,7 @@ impl<'a> Run<'a> {
             },
             workers,
             accepted: &self.accepted,
+            recorded: Recorded::default(),
         };
         let budget = Budget::start(
             Some(Duration::from_secs_f64(self.args.limits.time.clamp(0.0, 1e9))),

@@ -213,6 +213,7 @@ impl Session<'_, '_> {
             agrees(&found.ending, &measured.run.outcome) || found.placed.is_some() || reaches_out;
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, judged);
+            self.recorded.keep(&test, &measured);
             return Ok(Some(Pending { test, covered, completes, unconfirmed: None, uncounted }));
         }
         let what =

@@ -102,6 +102,9 @@ impl Session<'_, '_> {
         });
         let order: Vec<usize> = kept.iter().copied().chain(endings).collect();
         for position in order {
+            if patience.is_late() {
+                break;
+            }
             let is_kept = kept.contains(&position);
             let others: Vec<usize> =
                 kept.iter().copied().filter(|other| *other != position).collect();

@@ -73,7 +73,12 @@ impl Patience {
     }
 
     fn is_over(&self) -> bool {
-        self.left.get() == 0 || self.end.is_some_and(|end| Instant::now() >= end)
+        self.left.get() == 0 || self.is_late()
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
@@ -130,12 +135,12 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         (needs, judged, patience): (&'s Needs, &'s Judged<'j>, &'s Patience),
         (test, measured): &(Test, Measured),
     ) -> Option<Self> {
-        let foreseen = session.counting.foresee(test, STEPS_OF_ENDLESS)?;
-        let is_undefined = does_undefined(&foreseen);
+        let run = session.counting.follow(test, STEPS_OF_ENDLESS)?;
+        let is_undefined = does_undefined(&run);
         let is_orderly = measured.run.outcome.is_orderly();
-        let is_stopped = matches!(foreseen.outcome.end, End::Stopped(_));
-        let location = foreseen.outcome.location;
-        let steps = 2 * foreseen.outcome.steps + LEAST_STEPS;
+        let is_stopped = matches!(run.end, End::Stopped(_));
+        let location = run.location;
+        let steps = 2 * run.steps + LEAST_STEPS;
         Some(Self {
             session,
             needs,
@@ -239,7 +244,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         if !self.is_orderly && foreseen.outcome.location != self.location {
             return false;
         }
-        if !self.is_undefined && does_undefined(&foreseen) {
+        if !self.is_undefined && does_undefined(&foreseen.outcome) {
             return false;
         }
         let is_followed = matches!(end, End::Returned | End::Exited(_));

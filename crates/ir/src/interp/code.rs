@@ -10,6 +10,7 @@
 //! Registers that find no slot are *far*: beside the window, reached by operations of their own.
 
 use std::cell::{Cell, OnceCell};
+use std::ops::Range;
 
 use lydian_base::{EntityId, SideTable};
 
@@ -18,7 +19,7 @@ use crate::decision::DecisionId;
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, ExprId, Type, UnOp};
 use crate::function::{Body, LocalId};
 use crate::libc::Model;
-use crate::program::FuncId;
+use crate::program::{FuncId, Program};
 use crate::source::{Point, RootId};
 use crate::stmt::{BlockId, BranchOrigin, MarkId, Stmt, StmtId, TrapKind};
 use crate::variadic::Area;
@@ -390,6 +391,10 @@ pub(super) struct Code<'p> {
     pub(super) roots: Vec<Vec<(RootId, Option<Plan>)>>,
     /// The types of the body's expressions, made when an observer's view first needs them.
     pub(super) expr_types: OnceCell<SideTable<ExprId, Type>>,
+    /// The body's expressions that views evaluated, by expression.
+    pub(super) evaluated: OnceCell<Vec<OnceCell<Box<Plan>>>>,
+    /// By decision the number of its first condition among those of all.
+    pub(super) first_conditions: Vec<u32>,
 }
 
 impl Code<'_> {
@@ -410,10 +415,24 @@ impl Code<'_> {
         end - point - 1
     }
 
-    /// The conditions of each decision, none reached.
-    pub(super) fn no_conditions(&self) -> Vec<Vec<Option<bool>>> {
-        let count = |decision: DecisionId| self.body.decisions[decision].conditions.len();
-        self.body.decisions.ids().map(|decision| vec![None; count(decision)]).collect()
+    /// An expression of the body, prepared when it is first asked for.
+    pub(super) fn plan_of(&self, program: &Program, expr: ExprId) -> &Plan {
+        let all = self.evaluated.get_or_init(|| vec![OnceCell::new(); self.body.exprs.len()]);
+        all[expr.index()].get_or_init(|| {
+            Box::new(Plan::new(program, &self.body.exprs, self.types_of_exprs(), expr))
+        })
+    }
+
+    /// The conditions of all decisions, none reached.
+    pub(super) fn no_conditions(&self) -> Vec<Option<bool>> {
+        let of = self.body.decisions.values().map(|decision| decision.conditions.len());
+        vec![None; of.sum()]
+    }
+
+    /// Where the conditions of a decision are among those of all.
+    pub(super) fn conditions_of(&self, decision: DecisionId) -> Range<usize> {
+        let first = self.first_conditions[decision.index()] as usize;
+        first..first + self.body.decisions[decision].conditions.len()
     }
 
     pub(super) fn home(&self, local: LocalId) -> Home {

@@ -129,6 +129,11 @@ impl<'a, 'p> Builder<'a, 'p> {
         let types = body.locals.values().map(|local| register(local.storage)).collect();
         let is_variadic =
             crate::variadic::is_variadic(&program.types, program.functions[function].ty);
+        let conditions = body.decisions.values().map(|decision| decision.conditions.len() as u32);
+        let first_conditions = conditions.scan(0, |next, count| {
+            *next += count;
+            Some(*next - count)
+        });
         let code = Code {
             function,
             body,
@@ -152,6 +157,8 @@ impl<'a, 'p> Builder<'a, 'p> {
             origins: Vec::new(),
             roots: Vec::new(),
             expr_types: std::cell::OnceCell::new(),
+            evaluated: std::cell::OnceCell::new(),
+            first_conditions: first_conditions.collect(),
         };
         Self {
             program,

@@ -11,7 +11,7 @@ use super::compile::{Settings, compile};
 use super::flow::Forgotten;
 use super::host::Host;
 use super::memory::{Bytes, FrameSpan, Memory};
-use super::observe::{Hearing, Observer, View};
+use super::observe::{DecisionEvent, Hearing, Observer, View};
 use super::plan::Ground;
 use super::start::{self, CharacterTables};
 use super::writes::GivenWrite;
@@ -100,8 +100,8 @@ pub(super) struct Frame<'p, 'c> {
     /// The address of its variable arguments; 0 where it takes none.
     pub(super) variable: u64,
     pub(super) far: Vec<FarRegister>,
-    /// The conditions of each decision that were reached since it was last begun, for an observer.
-    pub(super) decisions: Vec<Vec<Option<bool>>>,
+    /// The conditions of all decisions that were reached since each was last begun, for an observer.
+    pub(super) conditions: Vec<Option<bool>>,
 }
 
 /// Why a run does not go on.
@@ -296,7 +296,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             serial: self.serial,
             variable: 0,
             far: vec![FarRegister::default(); code.far as usize],
-            decisions: if watched { code.no_conditions() } else { Vec::new() },
+            conditions: if watched { code.no_conditions() } else { Vec::new() },
         });
         Ok(span)
     }
@@ -572,13 +572,13 @@ impl<'p, 'c> Machine<'p, 'c> {
     ) {
         let frame = self.frame_mut();
         let origin = frame.code.origins[number as usize];
-        let reached = &mut frame.decisions[origin.decision.index()];
+        let reached = &mut frame.conditions[frame.code.conditions_of(origin.decision)];
         reached[origin.condition.index()] = Some(value);
         let outcome = if value { origin.then_outcome } else { origin.else_outcome };
         if let Some(outcome) = outcome {
-            let reached = reached.clone();
-            let view = self.view(regs);
-            observer.decision(&view, &view.event(origin.decision, outcome, reached));
+            let reached = reached.to_vec();
+            let event = DecisionEvent { decision: origin.decision, outcome, reached };
+            observer.decision(&self.view(regs), &event);
         }
     }
 
@@ -592,7 +592,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         let frame = self.frame_mut();
         let origin = frame.code.origins[number as usize];
         if origin.begins {
-            frame.decisions[origin.decision.index()].fill(None);
+            frame.conditions[frame.code.conditions_of(origin.decision)].fill(None);
         }
         observer.condition(&self.view(regs), &origin);
     }

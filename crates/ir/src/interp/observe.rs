@@ -40,9 +40,17 @@ pub struct DecisionEvent {
     pub outcome: bool,
     /// For each condition its value where it was reached.
     pub reached: Vec<Option<bool>>,
-    /// For each condition its value: as evaluated where it was reached; else on the state at the
-    /// outcome if it is pure; else unknown.
-    pub values: Vec<Truth>,
+}
+
+impl DecisionEvent {
+    /// A condition's value: as evaluated where it was reached; else on the state at the outcome, which
+    /// the view that comes with the event shows, if it is pure; else unknown.
+    pub fn value(&self, view: &View<'_>, condition: ConditionId) -> Truth {
+        match self.reached[condition.index()] {
+            Some(value) => Truth::from(value),
+            None => view.unreached(&view.body.decisions[self.decision].conditions[condition]),
+        }
+    }
 }
 
 /// Hears of every place that labels can stand at. All functions do nothing by default.
@@ -185,8 +193,7 @@ impl View<'_> {
 
     /// The truth of a condition of the body's.
     fn condition(&self, expr: ExprId) -> Truth {
-        let types = self.ground.code.types_of_exprs();
-        truth_of(self.eval_plan(&Plan::new(self.program, &self.body.exprs, types, expr)))
+        truth_of(self.eval_plan(self.ground.code.plan_of(self.program, expr)))
     }
 
     /// The value of a prepared expression of this function.
@@ -226,7 +233,7 @@ impl View<'_> {
             BoolTree::Cond(id) => {
                 let condition = &conditions[*id];
                 match reached {
-                    true => self.truth(&self.body.exprs, condition.expr),
+                    true => self.condition(condition.expr),
                     false => self.unreached(condition),
                 }
             }
@@ -260,20 +267,5 @@ impl View<'_> {
     /// A condition that was not reached, on this state.
     fn unreached(&self, condition: &Condition) -> Truth {
         condition.unreached.expr().map_or(Truth::Unknown, |expr| self.condition(expr))
-    }
-
-    /// The event of a decision that has its outcome now.
-    pub(super) fn event(
-        &self,
-        decision: DecisionId,
-        outcome: bool,
-        reached: Vec<Option<bool>>,
-    ) -> DecisionEvent {
-        let conditions = &self.body.decisions[decision].conditions;
-        let values = conditions.iter().map(|(id, condition)| match reached[id.index()] {
-            Some(value) => Truth::from(value),
-            None => self.unreached(condition),
-        });
-        DecisionEvent { decision, outcome, values: values.collect(), reached }
     }
 }

@@ -747,12 +747,14 @@ impl Observer for Log {
             Truth::False => 'F',
             Truth::Unknown => '?',
         };
-        let values: String = event.values.iter().map(kind).collect();
+        let ids = (0..event.reached.len()).map(ConditionId::from_index);
+        let values: Vec<Truth> = ids.map(|condition| event.value(view, condition)).collect();
+        let shown: String = values.iter().map(kind).collect();
         let reached = event.reached.iter().flatten().count();
-        self.0.push(format!("{} {} {values} {reached}", event.decision, event.outcome));
+        self.0.push(format!("{} {} {shown} {reached}", event.decision, event.outcome));
         let condition =
             &view.body().decisions[event.decision].conditions[ConditionId::from_index(0)];
-        assert_eq!(view.truth(&view.body().exprs, condition.expr), event.values[0]);
+        assert_eq!(view.truth(&view.body().exprs, condition.expr), values[0]);
     }
     fn root(&mut self, view: &View<'_>, root: RootId) {
         let expr = view.body().source.roots[root].expr;

@@ -280,7 +280,7 @@ impl Event for Passing<'_> {
             (Some(event), _) => match event.reached[condition.index()] {
                 Some(value) => Truth::from(value),
                 None if self.tracer.short_circuit => Truth::Unknown,
-                None => event.values[condition.index()],
+                None => event.value(self.view, condition),
             },
             (None, Some((own, value))) if own == condition => value,
             _ => Truth::Unknown,
@@ -344,7 +344,7 @@ impl Watch<'_> {
         let labels = &tracer.objectives[number].labels;
         let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&passing).is_true());
         let values = asked.values.iter().filter_map(|v| Some((v.clone(), passing.value(v)?)));
-        let vector = decision.map(|e| (e.decision, vector_of(e, tracer.short_circuit)));
+        let vector = decision.map(|e| (e.decision, vector_of(view, e, tracer.short_circuit)));
         let event = TraceEvent {
             function: view.function(),
             activation: self.activation(),
