@@ -93,7 +93,8 @@ fn owner(path: &Path) -> Option<Owner> {
         },
     };
     // Files of before there were seals say who wrote them.
-    let signs = ["written by Lydian", "that Lydian writes", "\"version\": 1"];
+    let signs =
+        ["written by Lydian", "that Lydian writes", "\"version\": 1", "{\n  \"functions\": ["];
     Some(match seal {
         Some(seal) if seal == hash_of(&kept) => Owner::Lydian,
         Some(_) => Owner::Edited,

@@ -10,14 +10,17 @@ const UNIT: &str = "int sign(int x) { if (x < 0) return -1; return x > 0; }\n";
 fn a_file_that_lydian_did_not_write_is_not_overwritten() {
     let place = Workplace::with(UNIT);
     std::fs::create_dir(place.path("tests")).unwrap();
-    place.write("tests/tests.c", "/* mine */\n");
-    let ran = place.run("gen unit.c");
-    assert_eq!(ran.code, Some(2), "{ran}");
-    assert!(ran.err.contains("tests.c was not written by Lydian"), "{ran}");
-    assert!(ran.err.contains("name another folder with -o"), "{ran}");
-    assert_eq!(place.read("tests/tests.c"), "/* mine */\n");
+    for name in ["tests.c", "objectives.json"] {
+        let path = format!("tests/{name}");
+        place.write(&path, "/* mine */\n");
+        let ran = place.run("gen unit.c");
+        assert_eq!(ran.code, Some(2), "{ran}");
+        assert!(ran.err.contains(&format!("{name} was not written by Lydian")), "{ran}");
+        assert!(ran.err.contains("name another folder with -o"), "{ran}");
+        assert_eq!(place.read(&path), "/* mine */\n");
+        std::fs::remove_file(place.path(&path)).unwrap();
+    }
     // A form that is not asked for is nobody's business.
-    std::fs::remove_file(place.path("tests/tests.c")).unwrap();
     place.write("tests/tests_unity.c", "/* mine */\n");
     place.done("gen unit.c");
     assert_eq!(place.read("tests/tests_unity.c"), "/* mine */\n");

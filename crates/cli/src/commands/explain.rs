@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     })?;
     let summary: Summary = serde_json::from_str(&text).map_err(|error| {
         Failure::usage("objectives", format!("{}: {error}", path.display()))
-            .note("run `lydian gen` again to make it anew")
+            .note("remove it and run `lydian gen` again, which makes it anew from the ledger")
     })?;
     let all = summary.functions.iter().flat_map(|function| {
         function.objectives.iter().map(move |objective| (function, objective))

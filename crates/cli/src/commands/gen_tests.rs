@@ -54,7 +54,9 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     std::thread::scope(|scope| {
         scope.spawn(|| drop(compiled.get()));
         output::folder(&args.output)?;
-        owned::check(&args.output, &suite::Collected::files(&args.format))?;
+        let mut names = suite::Collected::files(&args.format);
+        names.push(explain::FILE);
+        owned::check(&args.output, &names)?;
         let ledger = ledger::open(&args.output, args.fresh)?;
         let workers = (0..threads).map(|_| measuring.counting(&compiled)).collect();
         let run =
@@ -251,7 +253,10 @@ impl<'a> Run<'a> {
         let GenArgs { source, output, format, .. } = self.args;
         let mut files = suite.write(output, &source.file, self.loaded, build, format)?;
         let objectives = summary.to_json();
-        files.push((output.join(explain::FILE), objectives.clone()));
+        let path = output.join(explain::FILE);
+        owned::set_aside(&path)?;
+        let sealed = owned::sealed(&path, &objectives);
+        files.push((path, sealed));
         files.extend(self.args.json.iter().map(|path| (path.clone(), objectives.clone())));
         let written = output::files(&files);
         output::text(&(table::render(&summary) + "\n" + &covering + &faults))?;

@@ -18,7 +18,7 @@ use super::writes::GivenWrite;
 use super::{BadTest, End, Location, Options, Outcome};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
-use crate::libc::gives_inputs;
+use crate::libc::{gives_inputs, names_variable};
 use crate::program::{FuncId, Program};
 use crate::stmt::TrapKind;
 use crate::test::{ANY_BYTES, ANY_NUMBER, NumberKind, Test};
@@ -515,7 +515,8 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// The address of an environment variable's value; 0 where the test has no such variable.
     pub(super) fn variable(&mut self, name: &str) -> u64 {
         let given = self.results.get(&variable_key(name)).and_then(|given| given.front());
-        if given.is_none() && !self.missed.iter().any(|known| known == name) {
+        let is_missed = given.is_none() && names_variable(name);
+        if is_missed && !self.missed.iter().any(|known| known == name) {
             self.missed.push(name.to_owned());
         }
         let bytes = given.and_then(|given| given.bytes.first_chunk::<8>());
