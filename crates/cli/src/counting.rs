@@ -376,33 +376,39 @@ pub(crate) struct Undetermined {
 
 impl Undetermined {
     /// Changes these bytes of a run, so that it differs there from another one.
-    pub(crate) fn disturb(&self, program: &Program, run: &mut Run) {
+    pub(crate) fn disturb(&self, program: &Program, run: &mut Run, from: &Run) {
         for (object, byte) in &self.objects {
+            let other = from.objects.get(*object).and_then(|bytes| bytes.get(*byte));
             let found = run.objects.get_mut(*object).and_then(|bytes| bytes.get_mut(*byte));
-            found.into_iter().for_each(|byte| *byte = !*byte);
+            found.into_iter().zip(other).for_each(|(byte, other)| *byte = !other);
         }
         for (global, byte) in &self.globals {
             let name = &program.globals[*global].name;
-            let known = run.globals.iter().position(|(known, _)| known == name);
-            let at = known.unwrap_or_else(|| {
-                run.globals.push((name.clone(), Image::initial(program, *global).bytes));
+            let initial = || Image::initial(program, *global).bytes;
+            let position = |run: &Run| run.globals.iter().position(|(known, _)| known == name);
+            let other = position(from).map_or_else(initial, |at| from.globals[at].1.clone());
+            let at = position(run).unwrap_or_else(|| {
+                run.globals.push((name.clone(), initial()));
                 run.globals.len() - 1
             });
             let found = run.globals[at].1.get_mut(*byte);
-            found.into_iter().for_each(|byte| *byte = !*byte);
+            found.into_iter().zip(other.get(*byte)).for_each(|(byte, other)| *byte = !other);
         }
         if self.blocks.is_empty() {
             return;
         }
         let sizes = self.blocks.iter().map(|(size, _)| *size);
         let is_same = sizes.eq(run.blocks.iter().map(|(_, bytes)| bytes.len() as u64));
-        for (at, (_, contents)) in run.blocks.iter_mut().enumerate() {
+        let contents = run.blocks.iter_mut().zip(&from.blocks).enumerate();
+        for (at, ((_, contents), (_, others))) in contents {
+            let mut differ = |byte: usize| {
+                let found = contents.get_mut(byte).into_iter().zip(others.get(byte));
+                found.for_each(|(byte, other)| *byte = !other);
+            };
             match self.blocks.get(at).filter(|_| is_same) {
-                Some((_, bytes)) => {
-                    bytes.iter().for_each(|byte| contents[*byte] = !contents[*byte])
-                }
+                Some((_, bytes)) => bytes.iter().copied().for_each(differ),
                 // Which block is which is not known.
-                None => contents.iter_mut().for_each(|byte| *byte = !*byte),
+                None => (0..others.len()).for_each(&mut differ),
             }
         }
     }

@@ -298,7 +298,29 @@ impl Observer<'_> {
             }
             seen.image.bytes[at..at + 8].fill(0);
         }
+        let hidden = self.hidden_addresses(&seen.image.bytes);
+        if !hidden.is_empty() {
+            seen.vague.extend(hidden);
+            seen.vague.sort_unstable();
+        }
         seen
+    }
+
+    /// Where there are addresses in the place of other values: a program may write them through a
+    /// pointer of another type.
+    fn hidden_addresses(&self, bytes: &[u8]) -> Vec<(u64, u64)> {
+        let words = bytes.windows(8).enumerate().step_by(4);
+        let is_address = |word: &[u8]| {
+            let value = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let is_place = |value| self.memory.places.is_some_and(|all| all.contains_key(&value));
+            // No number that programs are about is as large as an address.
+            value > u64::from(u32::MAX)
+                && (object_at(self.test, value).is_some()
+                    || self.block_at(value).is_some()
+                    || is_place(value))
+        };
+        let hidden = words.filter(|(_, word)| is_address(word));
+        hidden.map(|(at, _)| (at as u64, at as u64 + 8)).collect()
     }
 
     /// The block that an address lies in, and how far.

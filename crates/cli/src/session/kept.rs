@@ -67,7 +67,9 @@ impl Session<'_, '_> {
                 (foretold.is_undefined, seen) = (true, None);
             }
             match &mut seen {
-                Some([_, other]) => foretold.undetermined.disturb(&self.loaded.program, other),
+                Some([first, other]) => {
+                    foretold.undetermined.disturb(&self.loaded.program, other, first);
+                }
                 None => foretold.calls.clear(),
             }
             let name = self.name_after(&new);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::cfg::Cfg;
+use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
@@ -307,7 +308,11 @@ impl<'p> World<'p> {
         let types = &self.program.types;
         let of = |wanted: Type| {
             let fits = |id: CTypeId| types.scalar(id) == Some(wanted);
-            types.iter().find(|(id, ty)| fits(*id) && !matches!(ty, CType::Enum { .. }))
+            // An object of these has fewer values than bytes have.
+            let is_narrow = |ty: &CType| {
+                matches!(ty, CType::Enum { .. } | CType::Int { kind: IntKind::Bool, .. })
+            };
+            types.iter().find(|(id, ty)| fits(*id) && !is_narrow(ty))
         };
         let found = access.and_then(of).or_else(|| of(Type::Int(8)));
         found.map_or_else(|| CTypeId::from_index(0), |(id, _)| id)

@@ -161,9 +161,7 @@ impl Engine<'_, '_> {
 
     /// A C type of one byte, for the image of a choice.
     pub(super) fn byte_type(&self) -> CTypeId {
-        let types = &self.world.program.types;
-        let byte = types.iter().find(|(id, _)| types.scalar(*id) == Some(Type::Int(8)));
-        byte.map_or_else(|| lydian_base::EntityId::from_index(0), |(id, _)| id)
+        self.world.type_of_access(None)
     }
 
     /// An allocation that surely fails still takes its entry of the list.
