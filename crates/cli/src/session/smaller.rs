@@ -526,6 +526,10 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
                     ScalarKind::Character => self.readable(holder, &place, own[0])?,
                     ScalarKind::Integer { signed } => self.nearer(holder, &place, signed)?,
                     ScalarKind::Float => self.rounder(holder, &place, &own)?,
+                    // What a function writes has no type here. Little is a number, and a truth value is 1.
+                    ScalarKind::Other if image(&self.test, holder).bytes.len() <= 8 => {
+                        self.nearer(holder, &place, false)?;
+                    }
                     ScalarKind::Pointer | ScalarKind::Other => {}
                 }
             }
