@@ -263,3 +263,50 @@ fn values_of_environment_variables_stand_where_they_are_set() {
     assert!(suite.contains("    lydian_setenv(\"HOME\", \"q\", 1);\n"), "{suite}");
     assert!(!suite.contains("getenv_gives"), "{suite}");
 }
+
+#[test]
+fn memory_that_is_refused_for_its_size_is_told_to_fail() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nvoid *zeros(long n)\n{\n    char *p = calloc(1, n);\n    if (!p)\n        \
+         return NULL;\n    p[0] = 1;\n    return p;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("FAILS(calloc, 1);"), "{suite}");
+    assert!(!suite.contains("10737418"), "{suite}");
+}
+
+#[test]
+fn bytes_that_are_copied_from_memory_that_nobody_wrote_have_no_oracle() {
+    let place = Workplace::with(
+        "#include <stdio.h>\n#include <stdlib.h>\nint load(FILE *in, unsigned char **out)\n{\n    unsigned \
+         char *b;\n    if ((*out = malloc(1)) == NULL || (b = malloc(3)) == NULL)\n        return -1;\n    \
+         int n = fread(b, 3, 1, in);\n    **out = *b;\n    free(b);\n    return n == 1 ? 0 : -2;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_INT(load(NULL, &out), 0);\n    CHECK_NOT_NULL(out);"), "{suite}");
+}
+
+#[test]
+fn an_address_in_the_place_of_numbers_has_no_oracle() {
+    let place = Workplace::with(
+        "int keep(int *a, int k)\n{\n    int *self = a;\n    if (k == 3) {\n        \
+         __builtin_memcpy(a, &self, 8);\n        a[2] = 7;\n        return 1;\n    }\n    return 0;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_INT(a[2], 7);"), "{suite}");
+    assert!(!suite.contains("CHECK_INT(a[1], 32)"), "{suite}");
+}
+
+#[test]
+fn what_a_function_writes_into_a_truth_value_is_one() {
+    let place = Workplace::with(
+        "#include <stdbool.h>\nvoid ask(int n, ...);\nint help(void)\n{\n    bool wanted = false;\n    \
+         ask(1, &wanted);\n    if (!wanted)\n        return 0;\n    return 2;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains(".from = \"\\001\""), "{suite}");
+}

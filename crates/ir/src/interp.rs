@@ -187,6 +187,9 @@ pub struct Outcome {
     pub externals: Vec<FuncId>,
     /// The environment variables that were asked for and that the test does not name, each once.
     pub missed_variables: Vec<String>,
+    /// The calls of allocators that failed for their size alone, which another process may grant: the
+    /// allocator, and the call's number from 0.
+    pub refused: Vec<(String, u32)>,
     /// All memory at the end.
     pub memory: Memory,
 }

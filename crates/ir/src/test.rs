@@ -351,6 +351,19 @@ impl Test {
         earlier.chain([PassedArguments { args: &self.args, variable: &self.variable }])
     }
 
+    /// Lets a call of an allocator fail, by its number from 0.
+    pub fn fail(&mut self, allocator: &str, call: u32) {
+        let image = |is_granted| Image { bytes: vec![u8::from(is_granted)], ..Image::default() };
+        let is_own = |one: &&mut ExternalResult| one.function == allocator;
+        let known = self.externals.iter().filter(|one| one.function == allocator).count();
+        for _ in known..=call as usize {
+            self.externals.push(ExternalResult::new(allocator, image(true)));
+        }
+        if let Some(one) = self.externals.iter_mut().filter(is_own).nth(call as usize) {
+            one.result = image(false);
+        }
+    }
+
     /// The environment variables that the run asks for, by name: their values without the NUL, none where
     /// there is no such variable.
     pub fn environment(&self) -> Vec<(&str, Option<Vec<u8>>)> {

@@ -22,6 +22,8 @@ mod literal;
 mod stubs;
 mod writes;
 
+pub use body::MOST_FAILING;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

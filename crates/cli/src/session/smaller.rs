@@ -18,6 +18,7 @@ use lydian_ir::test::{Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
 use lydian_native::{Measured, Outcome};
 use lydian_objective::Harvest;
+use lydian_report::suite_c::MOST_FAILING;
 use rustc_hash::FxHashSet;
 
 use super::judged::{HyperOf, Judged};
@@ -91,6 +92,8 @@ pub(super) struct Smaller<'s, 'a, 'm, 'j> {
     pub(super) test: Test,
     pub(super) measured: Measured,
     is_undefined: bool,
+    /// Whether it is refused memory for its size.
+    is_refused: bool,
     /// Whether it ends by itself.
     is_orderly: bool,
     /// Whether the interpreter does not follow it to its end.
@@ -136,6 +139,14 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         (test, measured): &(Test, Measured),
     ) -> Option<Self> {
         let run = session.counting.follow(test, STEPS_OF_ENDLESS)?;
+        let mut test = test.clone();
+        // Whoever runs the suite may be granted what is refused here.
+        for (allocator, call) in &run.refused {
+            if (*call as usize) < MOST_FAILING {
+                test.fail(allocator, *call);
+            }
+        }
+        let is_refused = run.refused.iter().any(|(_, call)| *call as usize >= MOST_FAILING);
         let is_undefined = does_undefined(&run);
         let is_orderly = measured.run.outcome.is_orderly();
         let is_stopped = matches!(run.end, End::Stopped(_));
@@ -146,9 +157,10 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             needs,
             judged,
             patience,
-            test: test.clone(),
+            test,
             measured: measured.clone(),
             is_undefined,
+            is_refused,
             is_orderly,
             is_stopped,
             location,
@@ -245,6 +257,9 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
             return false;
         }
         if !self.is_undefined && does_undefined(&foreseen.outcome) {
+            return false;
+        }
+        if !self.is_refused && !foreseen.outcome.refused.is_empty() {
             return false;
         }
         let is_followed = matches!(end, End::Returned | End::Exited(_));

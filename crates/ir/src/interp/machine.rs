@@ -158,6 +158,10 @@ pub(super) struct Machine<'p, 'c> {
     results: FxHashMap<String, VecDeque<Given>>,
     /// The environment variables that were asked for and that the test does not give.
     missed: Vec<String>,
+    /// How often each allocator was called.
+    pub(super) allocations: Vec<(String, u32)>,
+    /// The calls of allocators, by number, that failed for their size alone.
+    pub(super) refused: Vec<(String, u32)>,
     pub(super) tables: Option<CharacterTables>,
     pub(super) result: Option<Vec<u8>>,
     pub(super) uninitialised: Option<Location>,
@@ -198,6 +202,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             slots: Vec::new(),
             results: FxHashMap::default(),
             missed: Vec::new(),
+            allocations: Vec::new(),
+            refused: Vec::new(),
             tables: None,
             result: None,
             uninitialised: None,
@@ -475,6 +481,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             steps,
             externals: self.externals,
             missed_variables: self.missed,
+            refused: self.refused,
             memory: self.memory,
         }
     }

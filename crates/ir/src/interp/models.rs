@@ -46,7 +46,11 @@ impl Machine<'_, '_> {
     /// more than any block has.
     fn allocate(&mut self, name: &str, size: Option<u64>) -> Step<u64> {
         let fails = self.next_result(name).is_some_and(|image| image.first() == Some(&0));
+        let nth = self.count_allocation(name);
         let Some(size) = size.filter(|size| !fails && *size <= MOST_OF_A_BLOCK) else {
+            if !fails {
+                self.refused.push((name.to_owned(), nth));
+            }
             if let Some(error_number) = error_number(self.program) {
                 let address = self.memory.global_address(error_number);
                 self.memory.write(address, &NO_MEMORY.to_le_bytes())?;
@@ -55,6 +59,20 @@ impl Machine<'_, '_> {
         };
         self.use_bytes(size)?;
         self.memory.allocate(size).ok_or(self.no_room())
+    }
+
+    /// Counts a call of an allocator; how many there were before.
+    fn count_allocation(&mut self, name: &str) -> u32 {
+        match self.allocations.iter_mut().find(|(known, _)| known == name) {
+            Some((_, count)) => {
+                *count += 1;
+                *count - 1
+            }
+            None => {
+                self.allocations.push((name.to_owned(), 1));
+                0
+            }
+        }
     }
 
     fn reallocate(&mut self, name: &str, old: u64, size: u64) -> Step<u64> {

@@ -29,7 +29,7 @@ const MOST_ASSIGNMENTS: usize = 8;
 const MOST_UNCHANGED: usize = 3;
 
 /// Which calls of an allocator can be told to fail: `FAILS` has a bit for each.
-const MOST_FAILING: usize = 64;
+pub const MOST_FAILING: usize = 64;
 
 /// Words that no variable can be called.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for \
