@@ -310,3 +310,13 @@ fn what_a_function_writes_into_a_truth_value_is_one() {
     let suite = place.read("tests/tests.c");
     assert!(suite.contains(".from = \"\\001\""), "{suite}");
 }
+
+#[test]
+fn calls_are_counted_that_headers_make_of_others_where_compilers_optimise() {
+    let place = Workplace::with(
+        "#include <stdio.h>\nvoid show(int c)\n{\n    if (c == 3)\n        putchar('a');\n    putchar(c);\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_CALLS(putchar, 2);"), "{suite}");
+}
