@@ -161,6 +161,24 @@ impl Program {
         in_bodies.chain(in_globals).collect()
     }
 
+    /// The functions that a function calls by their names, and what these call, the nearest first.
+    pub fn called_from(&self, function: FuncId) -> Vec<FuncId> {
+        let mut found = vec![function];
+        let mut next = 0;
+        while let Some(caller) = found.get(next).copied() {
+            next += 1;
+            let body = self.functions[caller].body.as_ref();
+            for stmt in body.into_iter().flat_map(|body| body.stmts.values()) {
+                if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt
+                    && !found.contains(callee)
+                {
+                    found.push(*callee);
+                }
+            }
+        }
+        found.split_off(1)
+    }
+
     /// Whether anything calls a function by its name, or names its address.
     pub fn is_used(&self, function: FuncId) -> bool {
         let mut bodies = self.functions.values().filter_map(|function| function.body.as_ref());

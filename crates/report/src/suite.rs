@@ -293,6 +293,10 @@ impl Observer<'_> {
                 seen.blocks.push(BlockPointer { offset, block, at });
             } else if sure || looks_like_an_address(value) {
                 seen.unknown.push(offset);
+                // What a program makes of null and a distance is what each compiler likes.
+                if value <= u64::from(u32::MAX) {
+                    seen.vague.push((offset, offset + 8));
+                }
             } else {
                 continue;
             }
@@ -307,15 +311,16 @@ impl Observer<'_> {
     }
 
     /// Where there are addresses in the place of other values: a program may write them through a
-    /// pointer of another type.
+    /// pointer of another type, wherever that leads.
     fn hidden_addresses(&self, bytes: &[u8]) -> Vec<(u64, u64)> {
-        let words = bytes.windows(8).enumerate().step_by(4);
+        let words = bytes.windows(8).enumerate();
         let is_address = |word: &[u8]| {
             let value = u64::from_le_bytes(word.try_into().expect("eight bytes"));
             let is_place = |value| self.memory.places.is_some_and(|all| all.contains_key(&value));
             // No number that programs are about is as large as an address.
             value > u64::from(u32::MAX)
                 && (object_at(self.test, value).is_some()
+                    || looks_like_an_address(value)
                     || self.block_at(value).is_some()
                     || is_place(value))
         };

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
-use lydian_ir::test::{Image, PointerTarget, Test, TestObject};
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
 use lydian_native::{Measured, Outcome};
 use lydian_objective::Harvest;
@@ -44,6 +44,9 @@ const MOST_RUNS: u32 = 600;
 
 /// Scalars of one object that are looked at one by one.
 const MOST_SCALARS: usize = 256;
+
+/// Bytes between two objects.
+const DISTANCE: u64 = 1 << 12;
 
 /// What the suite needs of one of its tests.
 pub(super) struct Needs {
@@ -172,6 +175,7 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
     /// Makes it as small as it gets, and gives it with what it shows.
     pub(super) fn run(mut self) -> Result<(Test, Measured), Failure> {
         let before = (self.test.clone(), self.measured.clone());
+        self.spread()?;
         // An array may be as long as a number says, which is small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
@@ -191,6 +195,21 @@ impl<'s, 'a, 'm, 'j> Smaller<'s, 'a, 'm, 'j> {
         let Ok(last) = self.session.counting.measure(&self.test)? else { return Ok(before) };
         let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
         Ok(if is_same { (self.test, last) } else { before })
+    }
+
+    /// Objects lie far from each other: what goes past the end of one meets no other then, also where
+    /// the first becomes shorter.
+    fn spread(&mut self) -> Result<(), Failure> {
+        let mut candidate = self.test.clone();
+        let mut next = INPUT_REGION + DISTANCE;
+        for object in &mut candidate.objects {
+            object.address = next.next_multiple_of(object.align.max(1));
+            next = object.address + object.image.bytes.len() as u64 + DISTANCE;
+        }
+        if candidate.objects.len() > 1 && next <= INPUT_REGION + INPUT_REGION_SIZE {
+            self.take(candidate)?;
+        }
+        Ok(())
     }
 
     /// Takes away what can be.

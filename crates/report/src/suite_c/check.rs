@@ -215,8 +215,13 @@ impl<'a, 'b> Checks<'a, 'b> {
     fn scalar(&mut self, ty: CTypeId, lvalue: &str, offset: u64, size: u64) {
         let types = &self.names.program.types;
         let is_number = !matches!(types.get(ty), CType::Pointer { .. });
-        if size == 0 || !self.changed(offset, size) || is_number && self.held_address(offset, size)
-        {
+        if size == 0 || !self.changed(offset, size) {
+            return;
+        }
+        let has_address = || {
+            self.held_address(offset, size) || (offset..offset + size).any(|at| self.is_pointer(at))
+        };
+        if is_number && has_address() {
             return;
         }
         let value = read_part(types, ty, self.after, offset);

@@ -93,6 +93,15 @@ impl Names<'_> {
         // Everything is converted to `void *`.
         let is_void = pointee.is_some_and(|ty| matches!(types.get(ty), CType::Void));
         let fits = (pointee == Some(object.ty) || is_void) && !object.read_only;
+        // No pointer may be led so far; a number may.
+        let length = object.image.bytes.len().max(1) as u64;
+        if offset > length && !matches!(name.form, Form::Text(_)) {
+            let first = match name.form {
+                Form::One | Form::Room => format!("&{variable}"),
+                _ => variable.clone(),
+            };
+            return format!("(void *)((unsigned long){first} {})", distance(offset));
+        }
         let address = match &name.form {
             Form::Text(text) => {
                 let is_plain =
@@ -197,6 +206,7 @@ pub(super) fn pointed_by(lvalue: &str) -> Option<&str> {
 /// A member of an lvalue.
 pub(super) fn member_of(lvalue: &str, member: &str) -> String {
     match pointed_by(lvalue) {
+        Some(pointer) if pointer.starts_with('*') => format!("({pointer})->{member}"),
         Some(pointer) => format!("{pointer}->{member}"),
         None => format!("{lvalue}.{member}"),
     }

@@ -395,6 +395,7 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 /* Tests lead variables of the program to their own, and pass what no program should. */
 #pragma GCC diagnostic ignored "-Wnonnull"
 #pragma GCC diagnostic ignored "-Wformat"
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #if defined __clang__
 #pragma GCC diagnostic ignored "-Wsentinel"
 #elif defined __GNUC__ && __GNUC__ >= 12

@@ -141,13 +141,18 @@ impl Engine<'_, '_> {
     fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
-        let (fails, works) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
-        let value = self.pool.ite(choice, fails, works);
+        self.list(state, model, choice);
+        self.note_no_memory(state, choice);
+        choice
+    }
+
+    /// Adds an entry to the test's list of allocations: whether one fails.
+    fn list(&mut self, state: &mut State, model: &Model, fails: Term) {
+        let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
+        let value = self.pool.ite(fails, zero, one);
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
         let call = self.input_plan(state, model, String::new(), 1, cells);
         Arc::make_mut(&mut state.externals).push(Arc::new(call));
-        self.note_no_memory(state, choice);
-        choice
     }
 
     /// Sets the error number where an allocation fails.
@@ -164,10 +169,11 @@ impl Engine<'_, '_> {
         self.world.type_of_access(None)
     }
 
-    /// An allocation that surely fails still takes its entry of the list.
+    /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
+    /// granted what is refused here.
     fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Flow> {
-        self.next_choice(state, model);
         let surely = self.pool.tt();
+        self.list(state, model, surely);
         self.note_no_memory(state, surely);
         Ok(self.pool.bv(64, 0))
     }
