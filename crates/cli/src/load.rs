@@ -282,7 +282,7 @@ pub(crate) const fn lowering_options(value_decisions: ValueDecisionsArg) -> Lowe
         ValueDecisionsArg::WithOperators => ValueDecisions::WithOperators,
         ValueDecisionsArg::All => ValueDecisions::All,
     };
-    LoweringOptions { value_decisions }
+    LoweringOptions { value_decisions, outlines: false }
 }
 
 fn parse(file: &Path, flags: &CompileFlags, args: &SourceArgs) -> Result<Unit, Failure> {

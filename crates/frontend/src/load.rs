@@ -1,14 +1,15 @@
 //! From a source file to a program: the front end as a whole.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lydian_base::{Diagnostic, SourceMap};
-use lydian_ir::Program;
 use lydian_ir::source::WrittenLine;
+use lydian_ir::{FuncId, Program};
 
 use crate::flags::CompileFlags;
-use crate::lower::{LoweringOptions, lower};
+use crate::lower::{Gap, Lowered, LoweringOptions, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
 /// What to load, and how.
@@ -39,6 +40,10 @@ pub struct Unit {
     /// What was left out and why, in the order of its finding: flags, label comments, constructs
     /// that are not supported, ill-formed objectives.
     pub diagnostics: Vec<Diagnostic>,
+    /// The functions whose bodies are outlines, if these were asked for, each with what is not in it.
+    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    /// The functions without a body though they are defined, each with the reason.
+    pub left_out: BTreeMap<FuncId, Gap>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
 }
@@ -50,12 +55,12 @@ pub struct Unit {
 /// is a diagnostic.
 pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let parsed = parse_unit(&request.parse)?;
-    let lowered = lower(&parsed.ast, &parsed.source, request.lowering);
+    let mut lowered = lower(&parsed.ast, &parsed.source, request.lowering);
     let mut diagnostics = parsed.diagnostics;
-    diagnostics.extend(lowered.diagnostics);
-    let program = lowered.program;
+    diagnostics.append(&mut lowered.diagnostics);
+    let Lowered { program, outlines, left_out, .. } = lowered;
     let ParsedUnit { source, flags, written, .. } = parsed;
-    Ok(Unit { program, source, flags, diagnostics, written })
+    Ok(Unit { program, source, flags, diagnostics, outlines, left_out, written })
 }
 
 /// Loads several source files at once, as many at a time as there are processors. The results are in

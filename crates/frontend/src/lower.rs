@@ -31,6 +31,7 @@ mod effects;
 mod facts;
 mod float_tests;
 mod function;
+mod gaps;
 mod globals;
 mod half;
 mod init;
@@ -51,8 +52,10 @@ mod vector_builtin;
 mod vla;
 mod wide_overflow;
 
+use std::collections::BTreeMap;
+
 use lydian_base::{Diagnostic, SourceMap, Span};
-use lydian_ir::Program;
+use lydian_ir::{FuncId, Program};
 use serde::{Deserialize, Serialize};
 
 use crate::ast::TranslationUnit;
@@ -74,6 +77,10 @@ pub enum ValueDecisions {
 pub struct LoweringOptions {
     /// Which Boolean values are decisions.
     pub value_decisions: ValueDecisions,
+    /// Whether functions in which something is not supported get outlines: bodies with all control flow
+    /// and with nothing of what is not supported ([`Lowered::outlines`]). They are there to be measured,
+    /// not to be run.
+    pub outlines: bool,
 }
 
 /// What lowering gives.
@@ -84,6 +91,19 @@ pub struct Lowered {
     /// What was left out (`unsupported-construct`), and ill-formed objectives of the user
     /// (`ill-formed-objective`).
     pub diagnostics: Vec<Diagnostic>,
+    /// The functions whose bodies are outlines, each with what is not in it.
+    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    /// The functions without a body though they are defined, each with the reason.
+    pub left_out: BTreeMap<FuncId, Gap>,
+}
+
+/// A construct that is not supported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// What it is, as a noun.
+    pub what: String,
+    /// Where it is.
+    pub span: Span,
 }
 
 /// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.

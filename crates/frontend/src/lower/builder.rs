@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::decision::Journals;
 use super::effects::EffectsTable;
 use super::facts::Facts;
+use super::gaps::Gaps;
 use super::globals::Module;
 use super::roots::Frame;
 use super::types::{Scalar, arithmetic_type_of, layout_of};
@@ -90,6 +91,9 @@ pub(super) struct FunctionLowering<'m, 'a> {
     /// Whether expressions are lowered to one expression each, without statements
     /// ([`super::computed`]).
     pub computes: bool,
+    /// The parts that are not supported, where an outline of the function is asked for; else the first
+    /// ends it.
+    pub gaps: Option<Gaps>,
 }
 
 impl<'m, 'a> FunctionLowering<'m, 'a> {
@@ -131,6 +135,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             journals: Journals::default(),
             span: Span::NONE,
             computes: false,
+            gaps: None,
         }
     }
 

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::boolean::Node;
 use super::builder::{FunctionLowering, is_first};
+use super::gaps::Part;
 use super::{Lowering, ValueDecisions};
 use crate::ast;
 
@@ -74,6 +75,16 @@ impl Journals {
         if let Some(journal) = self.open.pop() {
             self.done.entry(key).or_insert((journal.made, journal.stmts));
         }
+    }
+
+    /// How many are open.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Forgets those that were opened since there were so many.
+    pub(super) fn cut(&mut self, depth: usize) {
+        self.open.truncate(depth);
     }
 
     /// Whether this is a second copy.
@@ -400,7 +411,11 @@ impl FunctionLowering<'_, '_> {
         let key = (decision.id, condition);
         self.journals.open(key);
         let before = (self.current, self.body.stmts.len());
-        let (cond, frame) = self.framed(|l| l.truth(leaf))?;
+        let (cond, frame) = self.or_outline(
+            Part::Expr(leaf),
+            |l| l.framed(|l| l.truth(leaf)),
+            |l| l.outline_truth(leaf),
+        )?;
         self.note_span(cond, span);
         let effects = (self.current, self.body.stmts.len()) != before;
         if self.body.decisions[decision.id].conditions.len() == condition.index() {

@@ -5,59 +5,98 @@ use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage, Type};
 
 use super::builder::FunctionLowering;
 use super::facts;
+use super::gaps::{Gaps, Part};
 use super::globals::Module;
 use super::place::Place;
 use super::simplify::simplify;
 use super::types::{layout_of, scalar_of};
-use super::{Lowering, Unsupported};
-use crate::ast::{Bound, BoundOwner, FunctionId, VarId, VarStorage};
+use super::{Gap, Lowering, Unsupported};
+use crate::ast::{Bound, BoundOwner, FunctionId, StmtId, VarId, VarStorage};
 use crate::ctypes::{CType, TypeId};
 
 /// Lowers the body of a defined function.
 pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Body> {
+    attempt(module, id, &mut None)
+}
+
+/// The same; what is not supported in it is left to its text, and given too.
+pub(super) fn outline_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<(Body, Vec<Gap>)> {
+    let said = module.diagnostics.len();
+    let mut gaps = Some(Gaps::default());
+    loop {
+        module.diagnostics.truncate(said);
+        let result = attempt(module, id, &mut gaps);
+        if gaps.as_mut().is_some_and(Gaps::learn) {
+            continue;
+        }
+        let gaps = gaps.take().unwrap_or_default();
+        return Ok((result?, gaps.into_all()));
+    }
+}
+
+fn attempt(module: &mut Module<'_>, id: FunctionId, gaps: &mut Option<Gaps>) -> Lowering<Body> {
     let unit = module.unit;
     let decl = &unit.functions[id];
     let Some(body) = decl.body else {
         return Err(Unsupported::new("a missing body", decl.span));
     };
     let facts = facts::collect(unit, &decl.params, body);
-    let text = unit.stmts[body].span;
     let mut lowering = FunctionLowering::new(module, id, facts);
-    lowering.body.source.body = text;
-    lowering.span = text;
-    lowering.parameters(&decl.params)?;
-    lowering.enter_bypassed()?;
-    for param in &decl.params {
-        let param_decl = &unit.vars[*param];
-        for bound in unit.bounds.get(&BoundOwner::Outermost(*param)).into_iter().flatten() {
-            if let Bound::Expr(bound) = bound {
-                lowering.apart(|l| l.discard(*bound))?;
-            }
-        }
-        lowering.evaluate_bounds(BoundOwner::Var(*param), param_decl.ty.ty, param_decl.span)?;
-    }
-    lowering.stmt(body)?;
-    lowering.span = text;
-    lowering.fall_off();
-    let missing = lowering.labels.keys().find(|label| !lowering.placed_labels.contains(label));
-    if missing.is_some() {
-        return Err(Unsupported::new("a label in code that was left out", decl.span));
-    }
+    lowering.gaps = gaps.take();
+    let result = lowering.whole(&decl.params, body);
+    *gaps = lowering.gaps.take();
+    result?;
     let mut body = simplify(lowering.body);
     lydian_ir::unreached::settle(&module.program, &mut body);
     Ok(body)
 }
 
 impl FunctionLowering<'_, '_> {
+    fn whole(&mut self, params: &[VarId], body: StmtId) -> Lowering<()> {
+        let unit = self.unit;
+        let text = unit.stmts[body].span;
+        self.body.source.body = text;
+        self.span = text;
+        self.parameters(params)?;
+        self.enter_bypassed()?;
+        for param in params {
+            self.or_outline(Part::Var(*param), |l| l.parameter_bounds(*param), |_| Ok(()))?;
+        }
+        self.stmt(body)?;
+        self.span = text;
+        self.fall_off();
+        let missing = self.labels.keys().find(|label| !self.placed_labels.contains(label));
+        match missing {
+            Some(_) => {
+                let span = unit.functions[self.function].span;
+                Err(Unsupported::new("a label in code that was left out", span))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Evaluates the bounds in the type of a parameter.
+    fn parameter_bounds(&mut self, param: VarId) -> Lowering<()> {
+        let unit = self.unit;
+        let decl = &unit.vars[param];
+        for bound in unit.bounds.get(&BoundOwner::Outermost(param)).into_iter().flatten() {
+            if let Bound::Expr(bound) = bound {
+                self.apart(|l| l.discard(*bound))?;
+            }
+        }
+        self.evaluate_bounds(BoundOwner::Var(param), decl.ty.ty, decl.span)
+    }
+
+    /// The parameters that are supported; one that is not has no local in an outline.
     fn parameters(&mut self, params: &[VarId]) -> Lowering<()> {
         let mut narrowed = Vec::new();
         for (index, param) in params.iter().enumerate() {
-            let decl = &self.unit.vars[*param];
-            if layout_of(self.unit, decl.ty.ty).is_none() {
-                let what = self.module.type_description(decl.ty.ty);
-                return Err(Unsupported::new(what, decl.span));
-            }
-            let local = self.local_of(*param, decl.span)?;
+            let local = self.or_outline(
+                Part::Var(*param),
+                |l| l.parameter(*param).map(Some),
+                |_| Ok(None),
+            )?;
+            let Some(local) = local else { continue };
             if let Some(passed) = self.promoted(index, *param) {
                 let hidden = self.promoted_parameter(local, passed);
                 narrowed.push((*param, hidden, passed));
@@ -69,6 +108,14 @@ impl FunctionLowering<'_, '_> {
             self.narrow(param, hidden, passed)?;
         }
         Ok(())
+    }
+
+    fn parameter(&mut self, param: VarId) -> Lowering<LocalId> {
+        let decl = &self.unit.vars[param];
+        if layout_of(self.unit, decl.ty.ty).is_none() {
+            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), decl.span));
+        }
+        self.local_of(param, decl.span)
     }
 
     /// The type that a parameter is passed as, where it is not its own: a definition without a

@@ -3,6 +3,8 @@
 //! Order: defined functions and then defined globals in the order of the text; after them what they
 //! refer to, as it is met.
 
+use std::collections::BTreeMap;
+
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir as ir;
 use lydian_ir::{
@@ -11,9 +13,9 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use super::function::lower_body;
+use super::function::{lower_body, outline_body};
 use super::types::{TypeMap, layout_of, quals_of};
-use super::{Lowered, LoweringOptions, Unsupported};
+use super::{Gap, Lowered, LoweringOptions, Unsupported};
 use crate::ast::{
     ExprId, ExprKind, FunctionDecl, FunctionId, LabelId, StringLiteral, TopLevel, TranslationUnit,
     VarId, VarStorage,
@@ -32,6 +34,8 @@ pub(super) struct Module<'a> {
     pub program: Program,
     /// What was left out.
     pub diagnostics: Vec<Diagnostic>,
+    outlines: BTreeMap<FuncId, Vec<Gap>>,
+    left_out: BTreeMap<FuncId, Gap>,
     types: TypeMap,
     functions: FxHashMap<FunctionId, FuncId>,
     by_name: FxHashMap<String, FuncId>,
@@ -58,6 +62,8 @@ impl<'a> Module<'a> {
             options,
             program: Program::default(),
             diagnostics: Vec::new(),
+            outlines: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             types: TypeMap::default(),
             functions: FxHashMap::default(),
             by_name: FxHashMap::default(),
@@ -94,7 +100,12 @@ impl<'a> Module<'a> {
         self.aliases();
         self.finish_initialisers();
         self.typedefs();
-        Lowered { program: self.program, diagnostics: self.diagnostics }
+        Lowered {
+            program: self.program,
+            diagnostics: self.diagnostics,
+            outlines: self.outlines,
+            left_out: self.left_out,
+        }
     }
 
     /// Notes the names that other units may use for what is defined here.
@@ -128,12 +139,22 @@ impl<'a> Module<'a> {
 
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
-        match lower_body(self, id) {
-            Ok(body) if self.is_well_formed(func, &body) => {
+        let lowered = match self.options.outlines {
+            true => outline_body(self, id),
+            false => lower_body(self, id).map(|body| (body, Vec::new())),
+        };
+        match lowered {
+            Ok((body, gaps)) if !gaps.is_empty() => {
+                self.program.functions[func].body = Some(body);
+                self.outlines.insert(func, gaps);
+            }
+            Ok((body, _)) if self.is_well_formed(func, &body) => {
                 self.program.functions[func].body = Some(body);
             }
             Ok(_) => {}
             Err(unsupported) => {
+                let Unsupported { what, span } = unsupported.clone();
+                self.left_out.insert(func, Gap { what, span });
                 let name = &self.unit.functions[id].name;
                 let message = format!("{} in function `{name}` is not supported", unsupported.what);
                 let diagnostic = Diagnostic::warning("unsupported-construct", message)

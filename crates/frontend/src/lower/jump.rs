@@ -5,6 +5,8 @@ use lydian_ir::source::{Point, RootKind, SwitchSite};
 use lydian_ir::{BlockId, Expr, SwitchCase, Terminator, TrapKind};
 
 use super::builder::{FunctionLowering, JumpTargets};
+use super::gaps::Part;
+use super::roots::Frame;
 use super::{Lowering, Unsupported};
 use crate::ast::{ExprId, LabelId, StmtId};
 
@@ -120,7 +122,14 @@ impl FunctionLowering<'_, '_> {
     pub(super) fn switch(&mut self, value: ExprId, body: StmtId) -> Lowering<()> {
         let span = self.span;
         let text = self.text(value);
-        let (operand, frame) = self.framed(|l| l.rvalue(value))?;
+        let (operand, frame) = self.or_outline(
+            Part::Expr(value),
+            |l| l.framed(|l| l.rvalue(value)),
+            |l| {
+                l.apart(|l| l.outline(value))?;
+                Ok((l.unknown_value(), Frame::default()))
+            },
+        )?;
         self.reopen();
         let block = self.current;
         self.root(Point::Term(block), operand, RootKind::Value, text, frame);

@@ -4,6 +4,7 @@ use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Stmt, Terminator};
 
 use super::builder::{FunctionLowering, JumpTargets};
+use super::gaps::Part;
 use super::marks::Slot;
 use super::types::layout_of;
 use super::{Lowering, Unsupported};
@@ -47,7 +48,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Some(args) => self.user_label(whole, slot, *e, args),
                 None => {
                     self.mark_statement(whole, slot);
-                    self.apart(|l| l.discard(*e))
+                    self.discard_part(*e)
                 }
             },
             StmtKind::Null => {
@@ -57,10 +58,26 @@ impl<'a> FunctionLowering<'_, 'a> {
             StmtKind::Asm(asm) => {
                 self.mark_statement(whole, slot);
                 self.span = stmt.span;
-                self.assembly(asm)
+                self.or_outline(
+                    Part::Stmt(id),
+                    |l| l.assembly(asm),
+                    |l| {
+                        l.unknown();
+                        Ok(())
+                    },
+                )
             }
             StmtKind::Unsupported(name) => {
-                Err(Unsupported::new(super::place::unsupported_name(name), stmt.span))
+                let unsupported = Unsupported::new(super::place::unsupported_name(name), stmt.span);
+                self.or_outline(
+                    Part::Stmt(id),
+                    |_| Err(unsupported),
+                    |l| {
+                        l.mark_statement(whole, slot);
+                        l.unknown();
+                        Ok(())
+                    },
+                )
             }
             _ => {
                 self.mark_statement(whole, slot);
@@ -118,7 +135,18 @@ impl<'a> FunctionLowering<'_, 'a> {
             StmtKind::IndirectGoto(target) => self.computed_goto(*target),
             StmtKind::Break => self.jump(|targets| Some(targets.break_to)),
             StmtKind::Continue => self.jump(|targets| targets.continue_to),
-            StmtKind::Return(value) => self.return_stmt(*value),
+            StmtKind::Return(value) => self.or_outline(
+                Part::Stmt(id),
+                |l| l.return_stmt(*value),
+                |l| {
+                    if let Some(value) = value {
+                        l.outline(*value)?;
+                    }
+                    l.clean_up_to(0);
+                    l.terminate_user(Terminator::Return(None));
+                    Ok(())
+                },
+            ),
             _ => Err(Unsupported::new("this statement", stmt.span)),
         }
     }
@@ -137,7 +165,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         for decl in decls {
             match decl {
-                LocalDecl::Var(var) => self.declare(*var)?,
+                LocalDecl::Var(var) => {
+                    let init = unit.vars[*var].init;
+                    self.or_outline(
+                        Part::Var(*var),
+                        |l| l.declare(*var),
+                        |l| match init {
+                            Some(init) => l.outline(init),
+                            None => Ok(()),
+                        },
+                    )?;
+                }
                 LocalDecl::Typedef(id) => {
                     let typedef = &unit.typedefs[*id];
                     let owner = ast::BoundOwner::Typedef(*id);
@@ -280,7 +318,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.span = text;
             let style = lydian_ir::source::MarkStyle::Expression;
             self.mark(lydian_ir::MarkKind::Statement, text, style);
-            self.apart(|l| l.discard(step))?;
+            self.discard_part(step)?;
             self.span = span;
         }
         self.terminate(Terminator::Goto(head));

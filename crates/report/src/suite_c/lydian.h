@@ -11,6 +11,12 @@
 #define __NO_INLINE__ 1
 #endif
 
+/* Sanitizers that ask the terminal for colours set the error number at each of their messages. */
+const char *lydian_asan_options(void) __asm__("__asan_default_options") __attribute__((__weak__));
+const char *lydian_asan_options(void) { return "color=never"; }
+const char *lydian_ubsan_options(void) __asm__("__ubsan_default_options") __attribute__((__weak__));
+const char *lydian_ubsan_options(void) { return "color=never"; }
+
 /* Functions of the library under names of their own, so that nothing depends on other headers. */
 extern int lydian_dprintf(int, const char *, ...) __asm__("dprintf")
     __attribute__((__format__(__printf__, 2, 3)));
@@ -400,6 +406,7 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 #pragma GCC diagnostic ignored "-Wsentinel"
 #elif defined __GNUC__ && __GNUC__ >= 12
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
 #ifndef NULL
