@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lydian_base::Place;
 use lydian_native::add_implied;
 use lydian_native::cc::{NotedFile, Notes, Store, UnitCells, UnitId, UnitState, read_cells};
-use lydian_report::coverage::{Coverage, FileCoverage, PlainFile};
+use lydian_report::coverage::{Coverage, FileCoverage, FunctionCoverage, PlainFile};
 
 use crate::wrapper::unit::absolute;
 
@@ -229,8 +230,20 @@ fn unit(notes: &Notes, counters: &Counters) -> Coverage {
     let mut files: BTreeMap<&str, FileCoverage> =
         notes.files.iter().map(|file| (&*file.path, located(directory, file))).collect();
     let functions = judge::functions(notes, counters);
-    for (noted, function) in notes.functions.iter().zip(functions) {
-        let name = &*noted.place.file;
+    let places = notes.functions.iter().map(|noted| &noted.place);
+    let mut placed: Vec<(&Place, FunctionCoverage)> = places.zip(functions).collect();
+    for noted in &notes.unmeasured {
+        let known = placed
+            .iter_mut()
+            .find(|(place, function)| **place == noted.place && function.name == noted.name);
+        let objectives = judge::not_asked(noted);
+        match known {
+            Some((_, function)) => function.objectives.extend(objectives),
+            None => placed.push((&noted.place, judge::left_out(noted, objectives))),
+        }
+    }
+    for (place, function) in placed {
+        let name = &*place.file;
         let unknown = || FileCoverage { path: name.into(), ..FileCoverage::default() };
         files.entry(name).or_insert_with(unknown).functions.push(function);
     }

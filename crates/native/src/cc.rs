@@ -32,8 +32,8 @@ pub use dependencies::dependency_arguments;
 pub use images::Image;
 pub use notes::{
     BadNotes, ForeignTable, NotedBound, NotedCondition, NotedDecision, NotedDefinition, NotedFile,
-    NotedFlow, NotedFunction, NotedPlan, NotedShared, NotedSwitch, NotedTable, NotedUse,
-    NotedVariable, NotedWay, NotedWritten, Notes, UnitId,
+    NotedFlow, NotedFunction, NotedPlan, NotedShared, NotedSwitch, NotedTable, NotedUnmeasured,
+    NotedUse, NotedVariable, NotedWay, NotedWritten, Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, UnitRecord, UnitState};

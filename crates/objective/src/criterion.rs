@@ -187,6 +187,34 @@ impl Criterion {
         )
     }
 
+    /// Whether it asks about statements, decisions, conditions and loops alone, so that an outline of
+    /// a function is enough for it, in which no values are computed.
+    pub const fn is_of_text(self) -> bool {
+        matches!(
+            self,
+            Self::Fc
+                | Self::Stmt
+                | Self::Bbc
+                | Self::Bc
+                | Self::Slo
+                | Self::Elo
+                | Self::Mlo
+                | Self::Dc
+                | Self::Cc
+                | Self::Dcc
+                | Self::Mcc
+                | Self::Gacc
+                | Self::Gicc
+                | Self::Cacc
+                | Self::Racc
+                | Self::Ricc
+                | Self::Mcdc
+                | Self::Ic
+                | Self::Utpc
+                | Self::Cutpnfp
+        )
+    }
+
     /// Whether it is about definitions and uses.
     pub const fn is_data_flow(self) -> bool {
         matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths) || self.tells_cells_apart()

@@ -194,6 +194,28 @@ pub struct ObjectiveCoverage {
     pub status: ObjectiveStatus,
 }
 
+/// The name of the objective that stands for all that a criterion would ask of a function that cannot
+/// be measured.
+pub const WHOLE_FUNCTION: &str = "whole function";
+
+impl ObjectiveCoverage {
+    /// What a criterion would ask of a function, if that could be measured.
+    pub fn whole_function(criterion: Criterion, name: &str, start: Position, why: String) -> Self {
+        Self {
+            criterion,
+            name: WHOLE_FUNCTION.to_owned(),
+            start,
+            text: format!("all of `{name}`"),
+            status: ObjectiveStatus::Unmeasured(why),
+        }
+    }
+
+    /// Whether it stands for a whole function.
+    pub fn is_whole_function(&self) -> bool {
+        self.name == WHOLE_FUNCTION
+    }
+}
+
 /// What is known of an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use lydian_base::Diagnostic;
 use lydian_native::cc::Store;
 use lydian_objective::Criterion;
-use lydian_report::coverage::Coverage;
+use lydian_report::coverage::{Coverage, ObjectiveStatus};
 use lydian_report::html::Site;
 use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif, totals};
 
@@ -15,6 +15,9 @@ use crate::args::{FailUnder, ReportArgs};
 use crate::exit::{ExitCode, Failure};
 use crate::harvest::harvest;
 use crate::{coverage_table, output, render};
+
+/// So many functions that are not measured are named.
+const MOST_NAMED: usize = 10;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let coverage = read(args)?;
@@ -142,11 +145,45 @@ fn judge(args: &ReportArgs, report: &Report) -> Result<ExitCode, Failure> {
         let row = totals.iter().find(|row| row.criterion == asked.criterion)?;
         (!row.reaches(asked.percent)).then(|| below(row, asked.percent))
     });
-    let diagnostics: Vec<Diagnostic> = below.collect();
+    let mut diagnostics: Vec<Diagnostic> = below.collect();
+    diagnostics
+        .extend(args.fail_under.iter().flat_map(|asked| unmeasured(report, asked.criterion)));
     match diagnostics.is_empty() {
         true => Ok(ExitCode::Done),
         false => Err(Failure { code: ExitCode::Below, diagnostics }),
     }
+}
+
+/// The functions of which a criterion is not measured, unless a comment excuses that: no figure says
+/// anything of them.
+fn unmeasured(report: &Report, criterion: Criterion) -> Option<Diagnostic> {
+    let mut found = Vec::new();
+    for file in &report.coverage.files {
+        for function in &file.functions {
+            for objective in &function.objectives {
+                if let ObjectiveStatus::Unmeasured(why) = &objective.status
+                    && objective.criterion == criterion
+                    && objective.is_whole_function()
+                {
+                    let line = function.start.line;
+                    let place = format!("{}:{line}", report.shown(&file.path));
+                    found.push(format!("`{}` ({place}): {why}", function.name));
+                }
+            }
+        }
+    }
+    let functions = match found.len() {
+        0 => return None,
+        1 => "one function".to_owned(),
+        count => format!("{count} functions"),
+    };
+    let message = format!("{criterion} is not measured of {functions}");
+    let mut diagnostic = Diagnostic::error("fail-under", message);
+    for one in found.iter().take(MOST_NAMED) {
+        diagnostic = diagnostic.note(one.clone());
+    }
+    let excuse = "a comment `lydian-justify: REASON` on the line of its name excuses a function";
+    Some(diagnostic.note(excuse))
 }
 
 fn below(row: &totals::Totals, percent: f64) -> Diagnostic {

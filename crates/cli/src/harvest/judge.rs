@@ -6,7 +6,7 @@ use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
 use lydian_native::Column;
-use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, Notes};
+use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::harvest::{Consolidation, Harvest};
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
@@ -435,6 +435,33 @@ fn objectives(function: &NotedFunction, judged: &Judged) -> Vec<ObjectiveCoverag
         }
     }
     all
+}
+
+/// What stands for the criteria that are not measured of a function.
+pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
+    let start = position(&noted.place);
+    let one = |criterion: &Criterion| {
+        ObjectiveCoverage::whole_function(*criterion, &noted.name, start, noted.reason.clone())
+    };
+    noted.criteria.iter().map(one).collect()
+}
+
+/// A function of which nothing is measured.
+pub(super) fn left_out(
+    noted: &NotedUnmeasured,
+    objectives: Vec<ObjectiveCoverage>,
+) -> FunctionCoverage {
+    FunctionCoverage {
+        name: noted.name.clone(),
+        start: position(&noted.place),
+        end_line: noted.end_line,
+        entered: None,
+        lines: Vec::new(),
+        decisions: Vec::new(),
+        switches: Vec::new(),
+        objectives,
+        def_uses: Vec::new(),
+    }
 }
 
 fn label_status(label: LabelId, judged: &Judged) -> ObjectiveStatus {

@@ -6,10 +6,11 @@ use std::path::Path;
 use lydian_base::{EntityId as _, SourceMap, Span};
 use lydian_ir::{Body, FuncId, Program, Terminator};
 use lydian_native::cc::{
-    NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch, NotedWay,
+    NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch,
+    NotedUnmeasured, NotedWay,
 };
 use lydian_objective::dataflow::UseSite;
-use lydian_objective::{DataFlow, FunctionObjectives, UnitFlows};
+use lydian_objective::{Criterion, DataFlow, FunctionObjectives, UnitFlows};
 
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
@@ -108,6 +109,22 @@ pub(crate) fn function(
         noted.cells = noted_flow(program, map, body, cells);
     }
     Some(noted)
+}
+
+/// The note of a function of which these criteria are not measured.
+pub(crate) fn unmeasured(
+    program: &Program,
+    map: &SourceMap,
+    function: FuncId,
+    criteria: Vec<Criterion>,
+    reason: String,
+    sources: &mut Sources<'_>,
+) -> NotedUnmeasured {
+    let of = &program.functions[function];
+    let place = map.place(name_offset(program, map, function));
+    sources.text(&place.file);
+    let end_line = map.place(of.span.end.saturating_sub(1)).line;
+    NotedUnmeasured { name: of.name.clone(), place, end_line, criteria, reason }
 }
 
 /// Where a function's name is declared.

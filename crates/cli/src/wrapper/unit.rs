@@ -7,10 +7,10 @@ use std::process::ExitStatus;
 
 use lydian_base::{Diagnostic, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::lower::LoweringOptions;
+use lydian_frontend::lower::{Gap, LoweringOptions};
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::{FuncId, Program};
+use lydian_ir::{FuncId, Function, Program};
 use lydian_native::cc::{
     CommandLine, Input, InputKind, NotedPlan, NotedWritten, Notes, Store, Stores, UnitId, UnitText,
     dependency_arguments, tables_of, unit_text,
@@ -63,9 +63,20 @@ struct Annotated {
     flows: UnitFlows,
 }
 
+/// A function of which some criteria are not measured.
+struct Unmeasured {
+    function: FuncId,
+    criteria: Vec<Criterion>,
+    /// Why.
+    reason: String,
+}
+
 /// A file that was read.
 struct Read {
     unit: Unit,
+    /// The program without outlines, where there are any.
+    whole: Option<Program>,
+    unmeasured: Vec<Unmeasured>,
     objectives: Vec<FunctionObjectives>,
     flows: UnitFlows,
     /// What definitions and uses are called, if pairs between units are asked for.
@@ -122,11 +133,15 @@ impl Job<'_> {
         let mut parse = ParseRequest::new(path, flags);
         parse.preprocessing = preprocessing.clone();
         let mut request = LoadRequest::new(parse);
-        request.lowering = self.lowering;
+        request.lowering = LoweringOptions { outlines: true, ..self.lowering };
         let unit = load(&request).map_err(|error| error.to_string())?;
         let (htol, mut written) = self.written(&unit);
-        let annotated = self.objectives(&unit.program, &unit.source, htol);
-        let Annotated { objectives, diagnostics, described, flows } = annotated;
+        let whole = (!unit.outlines.is_empty()).then(|| without_outlines(&unit));
+        let annotated =
+            self.objectives(whole.as_ref().unwrap_or(&unit.program), &unit.source, htol);
+        let Annotated { mut objectives, diagnostics, described, flows } = annotated;
+        objectives.extend(self.of_outlines(&unit));
+        let unmeasured = self.unmeasured(&unit);
         let (wrong, remarks): (Vec<Diagnostic>, Vec<Diagnostic>) =
             diagnostics.into_iter().partition(|found| found.severity == Severity::Error);
         if let Some(last) = written.last_mut() {
@@ -134,7 +149,7 @@ impl Job<'_> {
             render::diagnostics(&as_warnings(wrong));
         }
         let remarks = remarks.iter().chain(&unit.diagnostics).map(shown).collect();
-        Ok(Read { unit, objectives, flows, described, remarks, written })
+        Ok(Read { unit, whole, unmeasured, objectives, flows, described, remarks, written })
     }
 
     /// The user's hyperlabels and paths that are about functions of the unit: those of files, and of
@@ -174,8 +189,7 @@ impl Job<'_> {
         let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
         let annotators = Annotators::new(program, map, &request);
         for (id, function) in program.defined() {
-            let is_users = !function.span.is_none() && !map.is_system(function.span.start);
-            if function.library || !is_users || is_naked(map.slice(function.span)) {
+            if !is_watched(map, function) {
                 continue;
             }
             let Ok(annotation) = annotators.function(id) else { continue };
@@ -188,6 +202,80 @@ impl Job<'_> {
             described.extend(defined.filter_map(|id| Some((id, annotators.described(id).ok()?))));
         }
         Annotated { objectives: all, diagnostics, described, flows: annotators.into_flows() }
+    }
+
+    /// What is asked of functions of which there are outlines.
+    fn of_outlines(&self, unit: &Unit) -> Vec<FunctionObjectives> {
+        let (program, map) = (&unit.program, &unit.source);
+        let criteria = self.criteria.iter().copied().filter(|criterion| criterion.is_of_text());
+        let criteria: Vec<Criterion> = criteria.collect();
+        let short_circuit = self.short_circuit;
+        let request = Request { short_circuit, ..Request::new(criteria) };
+        let annotators = Annotators::new(program, map, &request);
+        let watched = unit.outlines.keys().filter(|id| is_watched(map, &program.functions[**id]));
+        let annotations = watched.filter_map(|id| annotators.function(*id).ok());
+        annotations.map(|annotation| annotation.objectives).collect()
+    }
+
+    /// The functions of which not everything is asked, with the reasons.
+    fn unmeasured(&self, unit: &Unit) -> Vec<Unmeasured> {
+        let (program, map) = (&unit.program, &unit.source);
+        let reason =
+            |gap: &Gap| format!("{} is not supported ({})", gap.what, map.place(gap.span.start));
+        let mut all = Vec::new();
+        let mut add = |function: FuncId, criteria: Vec<Criterion>, reason: String| {
+            if is_users(map, &program.functions[function]) && !criteria.is_empty() {
+                all.push(Unmeasured { function, criteria, reason });
+            }
+        };
+        for (function, gaps) in &unit.outlines {
+            let criteria = self.criteria.iter().copied().filter(|one| !one.is_of_text());
+            let reasons = gaps.first().map(reason);
+            add(*function, criteria.collect(), reasons.unwrap_or_default());
+        }
+        for (function, gap) in &unit.left_out {
+            add(*function, self.criteria.to_vec(), reason(gap));
+        }
+        for (id, function) in program.defined() {
+            if is_naked(map.slice(function.span)) {
+                add(id, self.criteria.to_vec(), "it is assembly alone (`naked`)".to_owned());
+            }
+        }
+        all
+    }
+
+    /// Says of which functions not everything is measured, once for each file that they are in.
+    fn tell(&self, read: &Read) {
+        let (program, map) = (&read.unit.program, &read.unit.source);
+        let mut files: BTreeMap<String, Vec<&Unmeasured>> = BTreeMap::new();
+        for one in &read.unmeasured {
+            let place = map.place(program.functions[one.function].span.start);
+            files.entry(place.file.to_string()).or_default().push(one);
+        }
+        for (file, all) in files {
+            let known = absolute(self.directory, &file).display().to_string();
+            let mark = format!("unmeasured-{}", blake3::hash(known.as_bytes()).to_hex());
+            if *file != read.unit.source.place(0).file.to_string() && !self.store.first_time(&mark)
+            {
+                continue;
+            }
+            let first = all[0];
+            let name = &program.functions[first.function].name;
+            let what = match first.criteria.len() == self.criteria.len() {
+                true => String::new(),
+                false => format!(" for {}", listed(&first.criteria)),
+            };
+            let more = match all.len() - 1 {
+                0 => String::new(),
+                1 => "; nor is one more function".to_owned(),
+                more => format!("; nor are {more} more functions"),
+            };
+            let message = format!(
+                "{file}: `{name}` is not measured{what}: {}{more}; reports say so",
+                first.reason
+            );
+            render::diagnostics(&[Diagnostic::warning("not-measured", message)]);
+        }
     }
 
     /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
@@ -218,10 +306,11 @@ impl Job<'_> {
             }
             let output = self.compiler.output(&self.words(&source, object))?;
             if output.status.success() {
+                self.tell(&read);
                 return Ok(Ok(id));
             }
             said = String::from_utf8_lossy(&output.stderr).into_owned();
-            if !leave_out(&mut read, &said) {
+            if !leave_out(&mut read, self.criteria, &said) {
                 break;
             }
         }
@@ -245,7 +334,13 @@ impl Job<'_> {
             any_order: self.compiler.is_gcc,
             flows: Some(&read.flows),
         });
+        let whole = read.whole.as_ref().unwrap_or(program);
         let mut sources = Sources::new(self.directory);
+        let unmeasured = read.unmeasured.iter().map(|one| {
+            let (criteria, reason) = (one.criteria.clone(), one.reason.clone());
+            noted::unmeasured(program, map, one.function, criteria, reason, &mut sources)
+        });
+        let unmeasured = unmeasured.collect();
         let (flows, functions) = (&read.flows, read.objectives.iter());
         let functions = functions.map(|of| noted::function(program, map, flows, of, &mut sources));
         let functions = functions.collect::<Option<Vec<_>>>().ok_or("a function has no body")?;
@@ -253,7 +348,7 @@ impl Job<'_> {
         let asks = self.criteria.iter().any(|criterion| criterion.is_across_units());
         let shared = asks.then(|| {
             let of = Sharing { program, map, described: &read.described, plan: &plan };
-            of.noted(flows.whole(program, map), &read.objectives, tables.foreign)
+            of.noted(flows.whole(whole, map), &read.objectives, tables.foreign)
         });
         let notes = Notes {
             source: input.path.clone(),
@@ -263,6 +358,7 @@ impl Job<'_> {
             files: sources.files(),
             plan: NotedPlan::new(&plan, tables.clone()),
             functions,
+            unmeasured,
             remarks: read.remarks.clone(),
             written: read.written.clone(),
             shared,
@@ -320,6 +416,31 @@ fn as_warnings(errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     errors.into_iter().map(warn).collect()
 }
 
+/// The program, in which functions with outlines are only declared.
+fn without_outlines(unit: &Unit) -> Program {
+    let mut program = unit.program.clone();
+    for function in unit.outlines.keys() {
+        program.functions[*function].body = None;
+    }
+    program
+}
+
+/// Criteria as a list.
+fn listed(criteria: &[Criterion]) -> String {
+    let names: Vec<String> = criteria.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// Whether a function is the user's, and no library's or system header's.
+fn is_users(map: &SourceMap, function: &Function) -> bool {
+    !function.library && !function.span.is_none() && !map.is_system(function.span.start)
+}
+
+/// Whether something can be added to a user's function.
+fn is_watched(map: &SourceMap, function: &Function) -> bool {
+    is_users(map, function) && !is_naked(map.slice(function.span))
+}
+
 /// Whether a function is assembly alone, to which nothing may be added.
 fn is_naked(text: &str) -> bool {
     let head = text.split('{').next().unwrap_or("");
@@ -327,7 +448,7 @@ fn is_naked(text: &str) -> bool {
 }
 
 /// Takes out the functions that the messages speak of. False where there is none.
-fn leave_out(read: &mut Read, messages: &str) -> bool {
+fn leave_out(read: &mut Read, criteria: &[Criterion], messages: &str) -> bool {
     let mut wrong: Vec<(String, u32)> = Vec::new();
     for line in messages.lines().filter(|line| line.contains("error:")) {
         let mut parts = line.split(':');
@@ -335,7 +456,7 @@ fn leave_out(read: &mut Read, messages: &str) -> bool {
             wrong.push((file.to_owned(), line));
         }
     }
-    let Read { unit, objectives, remarks, .. } = read;
+    let Read { unit, objectives, unmeasured, .. } = read;
     let before = objectives.len();
     objectives.retain(|of| {
         let function = &unit.program.functions[of.function];
@@ -345,10 +466,12 @@ fn leave_out(read: &mut Read, messages: &str) -> bool {
             .iter()
             .any(|(file, line)| **file == *first.file && (first.line..=last).contains(line));
         if is_wrong {
-            remarks.push(format!(
-                "{first}: `{}` is not instrumented: the compiler refuses its instrumented text",
-                function.name
-            ));
+            unmeasured.retain(|one| one.function != of.function);
+            unmeasured.push(Unmeasured {
+                function: of.function,
+                criteria: criteria.to_vec(),
+                reason: "the compiler refuses its instrumented text".to_owned(),
+            });
         }
         !is_wrong
     });

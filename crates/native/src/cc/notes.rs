@@ -22,7 +22,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -74,6 +74,8 @@ pub struct Notes {
     pub functions: Vec<NotedFunction>,
     /// What the cells mean.
     pub plan: NotedPlan,
+    /// The functions of which not all that was asked for is measured.
+    pub unmeasured: Vec<NotedUnmeasured>,
     /// What was left out of the unit and why, one sentence each.
     pub remarks: Vec<String>,
     /// The files of hyperlabels, and the unit's comments.
@@ -160,6 +162,21 @@ pub struct NotedFile {
     pub path: String,
     /// The BLAKE3 hash of its contents; `None` if it could not be read.
     pub hash: Option<[u8; 32]>,
+}
+
+/// A function of which some criteria are not measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedUnmeasured {
+    /// Its name.
+    pub name: String,
+    /// Where its name is declared.
+    pub place: Place,
+    /// The last line of its body.
+    pub end_line: u32,
+    /// These criteria.
+    pub criteria: Vec<Criterion>,
+    /// Why, with the place that the reason is about.
+    pub reason: String,
 }
 
 /// A watched function.

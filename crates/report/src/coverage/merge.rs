@@ -7,6 +7,8 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_objective::Criterion;
+
 use super::{
     Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage, LineRanges,
     ObjectiveCoverage, ObjectiveStatus, SwitchCoverage,
@@ -112,6 +114,16 @@ impl FunctionCoverage {
         join(&mut self.objectives, other.objectives, key, |ours, theirs| {
             let status = std::mem::replace(&mut ours.status, ObjectiveStatus::Missing);
             ours.status = status.or(theirs.status);
+        });
+        // One part may measure what another one cannot.
+        let measured: BTreeSet<Criterion> = self
+            .objectives
+            .iter()
+            .filter(|objective| !objective.is_whole_function())
+            .map(|objective| objective.criterion)
+            .collect();
+        self.objectives.retain(|objective| {
+            !objective.is_whole_function() || !measured.contains(&objective.criterion)
         });
     }
 }
