@@ -6,6 +6,7 @@ pub mod compile_commands;
 pub mod ctypes;
 mod decode;
 pub mod flags;
+mod gnu;
 mod layout;
 mod load;
 pub mod lower;

@@ -79,7 +79,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let Prepared { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
     let Preprocessed { source, diagnostics: of_labels, written } = text;
     diagnostics.extend(of_labels);
-    let text = without_line_markers(source.text());
+    let text = parsable(&clang, source.text());
     let none = Insertions::default();
     // Where another compiler preprocesses and compiles, clang only parses.
     let runs = match request.preprocessing {
@@ -93,7 +93,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let (mut ast, wanted) = decoded.map_err(crate::decode::DecodeError::into_clang_error)?;
     if !wanted.is_empty() {
         // Where clang refuses the longer text, variable length arrays stay unsupported.
-        let text = without_line_markers(&wanted.apply(source.text()));
+        let text = parsable(&clang, &wanted.apply(source.text()));
         let mut running = start_dump(&clang, &flags, text, runs)?;
         let decoded = decode(&mut running.stdout, &source, target, &wanted);
         let messages = running.finish(&clang)?;
@@ -121,7 +121,7 @@ impl Dump {
         let clang = located(request)?;
         let Prepared { flags, target, text, .. } = prepare(&clang, request)?;
         let source = text.source;
-        let text = without_line_markers(source.text());
+        let text = parsable(&clang, source.text());
         let mut running = start_dump(&clang, &flags, text, Runs::One)?;
         let mut output = Vec::new();
         let read = running.stdout.read_to_end(&mut output);
@@ -207,8 +207,9 @@ fn readable(path: &Path) -> Result<(), FrontendError> {
     Err(FrontendError::Source { path: path.to_owned(), error })
 }
 
-/// The text with spaces in place of line markers, so that clang counts the text's own lines.
-fn without_line_markers(text: &str) -> Vec<u8> {
+/// The text as clang can read it, with the same offsets: with spaces in place of line markers, so that
+/// clang counts the text's own lines, and without what only gcc knows.
+fn parsable(clang: &Clang, text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -221,6 +222,7 @@ fn without_line_markers(text: &str) -> Vec<u8> {
         }
         start += line.len();
     }
+    crate::gnu::adapt(clang, &mut bytes, text);
     for (at, word) in text.match_indices("__malloc__") {
         blank_argument(&mut bytes, at + word.len());
     }

@@ -148,10 +148,28 @@ fn judge(args: &ReportArgs, report: &Report) -> Result<ExitCode, Failure> {
     let mut diagnostics: Vec<Diagnostic> = below.collect();
     diagnostics
         .extend(args.fail_under.iter().flat_map(|asked| unmeasured(report, asked.criterion)));
+    if !args.fail_under.is_empty() {
+        diagnostics.extend(plain(report));
+    }
     match diagnostics.is_empty() {
         true => Ok(ExitCode::Done),
         false => Err(Failure { code: ExitCode::Below, diagnostics }),
     }
+}
+
+/// The files that are not measured at all: no figure says anything of them.
+fn plain(report: &Report) -> Option<Diagnostic> {
+    let all = &report.coverage.plain;
+    let files = match all.len() {
+        0 => return None,
+        1 => "one file is compiled as it is".to_owned(),
+        count => format!("{count} files are compiled as they are"),
+    };
+    let mut diagnostic = Diagnostic::error("fail-under", format!("{files}, and not measured"));
+    for file in all.iter().take(MOST_NAMED) {
+        diagnostic = diagnostic.note(format!("{}: {}", report.shown(&file.path), file.reason));
+    }
+    Some(diagnostic.note("compile with LYDIAN_OFF=1 what is not to be measured"))
 }
 
 /// The functions of which a criterion is not measured, unless a comment excuses that: no figure says
@@ -182,7 +200,8 @@ fn unmeasured(report: &Report, criterion: Criterion) -> Option<Diagnostic> {
     for one in found.iter().take(MOST_NAMED) {
         diagnostic = diagnostic.note(one.clone());
     }
-    let excuse = "a comment `lydian-justify: REASON` on the line of its name excuses a function";
+    let excuse =
+        "a comment `lydian-justify CRITERION: REASON` on the line of its name excuses a function";
     Some(diagnostic.note(excuse))
 }
 

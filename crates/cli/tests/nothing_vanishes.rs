@@ -1,0 +1,124 @@
+//! Functions with what is not supported: they are measured for what their text allows, and counted as
+//! not measured for the rest. Figures are worked out by hand, and are those of clang's coverage where
+//! that has the criterion.
+
+mod common;
+
+use common::Workplace;
+use common::wrapped::{built, counts, coverage, shell};
+
+/// Nothing that is done with these types is supported.
+const WIDE: &str = r"
+__float128 limit = 3;
+static int choose(int a, int b, __float128 x)
+{
+    __float128 y = x + 1;
+    int r = 0;
+    if (a > 0 && b < 3)
+        y = a == 2 ? y : (b ? x : y * 2);
+    else
+        r = 2;
+    if (y > limit || a == 7)
+        r++;
+    do {
+        y = y + 1;
+        r += y > 9 && r < 4;
+    } while (y < 8);
+    switch ((int)y) {
+    case 9: return 1;
+    case 8: r = ({ int t = a; if (t) t = 5; t; });
+    }
+    return r + (int)y;
+}
+static int narrow(int a) { return a > 3 ? 1 : 2; }
+int main(void)
+{
+    narrow(1);
+    choose(1, 0, 2);
+    choose(0, 0, 1);
+    return 0;
+}
+";
+
+#[test]
+fn a_function_of_an_unsupported_type_has_all_its_statements_and_decisions() {
+    for compiler in ["clang-19", "gcc", "gcc -O2"] {
+        let at = Workplace::with(WIDE);
+        let ran = built(&at, "-c stmt,bc,mcdc,all-uses", &format!("{compiler} -w unit.c -o unit"));
+        ran.says(
+            0,
+            &["warning[not-measured]", "`choose` is not measured for all-uses", "unit.c:5"],
+        );
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        let found = coverage(&at);
+        // All but `return 1`.
+        assert_eq!(counts(&found, "choose", "stmt"), (18, 17), "{compiler}");
+        assert_eq!(counts(&found, "choose", "bc"), (23, 14), "{compiler}");
+        assert_eq!(counts(&found, "narrow", "bc"), (2, 1), "{compiler}");
+        assert_eq!(counts(&found, "choose", "all-uses"), (1, 0), "{compiler}");
+        at.refused(
+            "report --fail-under all-uses=1",
+            1,
+            &["all-uses is not measured of 2 functions", "`choose` (unit.c:3)", "lydian-justify"],
+        );
+        at.done("report --fail-under stmt=90");
+    }
+}
+
+#[test]
+fn a_comment_excuses_a_function_that_is_not_measured() {
+    let text = "__attribute__((naked)) int bare(void) { __asm__(\"ret\"); } // lydian-justify stmt: assembly\n\
+                int main(void) { return 0; }\n";
+    let at = Workplace::with(text);
+    built(&at, "-c stmt", "clang-19 unit.c -o unit").says(0, &["`bare` is not measured"]);
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    at.done("report --fail-under stmt=100");
+    at.write("unit.c", &text.replace("// lydian-justify stmt: assembly", ""));
+    built(&at, "-c stmt", "clang-19 unit.c -o unit");
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    at.refused("report --fail-under stmt=50", 1, &["`bare` (unit.c:1)", "naked"]);
+    assert_eq!(counts(&coverage(&at), "bare", "stmt"), (1, 0));
+}
+
+#[test]
+fn a_file_that_is_compiled_as_it_is_fails_a_threshold() {
+    let at = Workplace::with("int main(void) { extern int g(int); return g(0); }\n");
+    at.write("nested.c", "int g(int b) { int f(int a) { return a; } return f(b); }\n");
+    let ran = built(&at, "-c stmt", "gcc unit.c nested.c -o unit");
+    ran.says(0, &["nested.c is compiled as it is"]);
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    at.refused("report --fail-under stmt=1", 1, &["one file is compiled as it is", "nested.c"]);
+}
+
+#[test]
+fn intrinsics_are_measured_with_and_without_optimisation() {
+    let text = r"
+#include <immintrin.h>
+static int mix(const unsigned char *in, int n)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)in);
+    for (int i = 0; i < n; i++) {
+        v = _mm_xor_si128(v, _mm_slli_si128(v, 4));
+        v = _mm_aeskeygenassist_si128(v, 0x10);
+        _mm_prefetch((const char *)in, _MM_HINT_T0);
+        if (_mm_movemask_epi8(v) == 0 && n > 16)
+            return -1;
+    }
+    return _mm_extract_epi16(v, 0) > 0 ? n : -n;
+}
+int main(void)
+{
+    unsigned char a[16] = {1, 2, 3};
+    mix(a, 2);
+    return 0;
+}
+";
+    for compiler in ["gcc -O0", "gcc -O2", "clang-19 -O0", "clang-19 -O2"] {
+        let at = Workplace::with(text);
+        built(&at, "-c stmt,bc", &format!("{compiler} -maes -msse4.1 unit.c -o unit"));
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        let found = coverage(&at);
+        assert_eq!(counts(&found, "mix", "stmt").0, 10, "{compiler}");
+        assert_eq!(counts(&found, "mix", "bc").0, 8, "{compiler}");
+    }
+}
