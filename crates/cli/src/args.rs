@@ -360,7 +360,7 @@ impl RunArgs {
 #[command(after_help = "CC=\"lydian cc --criteria dc,mcc --\" ./configure && make && make check")]
 pub(crate) struct CcArgs {
     /// Criteria and sets of criteria, separated by commas; `--help` lists them
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "fc,stmt,dc,mcdc", long_help = criteria_help())]
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "stmt,bc,mcdc", long_help = criteria_help())]
     pub(crate) criteria: Vec<Choice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]

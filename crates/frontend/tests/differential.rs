@@ -93,7 +93,7 @@ fn unit_with(path: &Path, value_decisions: ValueDecisions, more: &[&str]) -> Uni
     let words = ["-std=gnu17", "-fwrapv"].iter().chain(more).map(|word| (*word).to_owned());
     let flags = CompileFlags::new(&words.collect::<Vec<_>>(), path).unwrap();
     let mut request = LoadRequest::new(ParseRequest::new(path, flags));
-    request.lowering = LoweringOptions { value_decisions };
+    request.lowering = LoweringOptions { value_decisions, ..LoweringOptions::default() };
     load(&request).unwrap()
 }
 

@@ -142,3 +142,37 @@ fn an_array_whose_bound_names_what_a_later_declarator_hides_is_refused() {
         unit.diagnostics.iter().filter_map(|d| d.place.as_ref()).map(|place| place.line).collect();
     assert_eq!(lines, [1]);
 }
+
+#[test]
+fn an_outline_has_the_decisions_and_statements_of_a_function_and_its_gaps_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("outline.c");
+    let text = "int f(int a, __float128 x) {\n\
+                \x20 __float128 y = a ? x : 1;\n\
+                \x20 if (a > 1 && y > x) return 1;\n\
+                \x20 while (a-- && (y = y + 1) > 2) a += ({ int r = a; if (r) y++; r; });\n\
+                \x20 return a;\n\
+                }\n\
+                int g(int a) { return a; }\n";
+    std::fs::write(&path, text).unwrap();
+    let flags = CompileFlags::new(&[], &path).unwrap();
+    let mut request = LoadRequest::new(ParseRequest::new(&path, flags));
+    assert!(load(&request).unwrap().outlines.is_empty(), "nobody asked for them");
+    request.lowering.outlines = true;
+    let unit = load(&request).unwrap();
+    let f = unit.program.function_named("f").unwrap();
+    assert_eq!(unit.outlines.keys().copied().collect::<Vec<_>>(), [f]);
+    assert!(unit.left_out.is_empty() && unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
+    let lines = unit.outlines[&f].iter().map(|gap| unit.source.place(gap.span.start).line);
+    let lines: Vec<u32> = lines.collect();
+    assert!(lines.is_sorted() && lines.first() == Some(&2) && lines.contains(&4), "{lines:?}");
+    let body = unit.program.functions[f].body.as_ref().unwrap();
+    let texts: Vec<&str> =
+        body.decisions.values().map(|decision| unit.source.slice(decision.span)).collect();
+    assert_eq!(texts, ["a", "a > 1 && y > x", "a-- && (y = y + 1) > 2", "r"]);
+    let conditions: usize = body.decisions.values().map(|d| d.conditions.len()).sum();
+    assert_eq!(conditions, 6);
+    let statements =
+        body.marks.values().filter(|mark| mark.kind == lydian_ir::MarkKind::Statement).count();
+    assert_eq!(statements, 10, "y, if, return, while, a +=, r, if, y++, r, return");
+}

@@ -125,7 +125,8 @@ fn class(xml: &mut Xml, report: &Report, file: &FileCoverage, table: &LineTable)
         .chain([complexity()]);
     element(xml, "class", attributes, |xml| {
         element(xml, "methods", [], |xml| {
-            let counted = |f: &&FunctionCoverage| !file.exclusions.line(f.start.line);
+            let counted =
+                |f: &&FunctionCoverage| !file.exclusions.line(f.start.line) && f.is_measured();
             file.functions.iter().filter(counted).try_for_each(|f| method(xml, f, table))
         })?;
         lines(xml, table.lines.iter())

@@ -288,6 +288,15 @@ impl Exclusions {
 }
 
 impl FunctionCoverage {
+    /// Whether anything of it is recorded.
+    pub fn is_measured(&self) -> bool {
+        self.entered.is_some()
+            || !self.lines.is_empty()
+            || !self.decisions.is_empty()
+            || !self.switches.is_empty()
+            || self.objectives.iter().any(|objective| !objective.is_whole_function())
+    }
+
     /// Whether it was entered, as far as anything of it tells.
     pub fn ran(&self) -> bool {
         self.entered.unwrap_or_else(|| {

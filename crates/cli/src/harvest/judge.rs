@@ -50,7 +50,13 @@ pub(super) fn functions(notes: &Notes, counters: &Counters) -> Vec<FunctionCover
         judge_hypers(notes, &mut all);
     }
     let functions = notes.functions.iter().zip(&all);
-    functions.map(|(function, judged)| function_coverage(function, judged)).collect()
+    let functions = functions.map(|(function, judged)| {
+        let mut found = function_coverage(function, judged);
+        // Lines and entries are recorded whatever is asked for.
+        found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
+        found
+    });
+    functions.collect()
 }
 
 /// Reads the cells and tables as the plan says.

@@ -185,7 +185,7 @@ impl Job<'_> {
 
     fn objectives(&self, program: &Program, map: &SourceMap, htol: Vec<HtolFile>) -> Annotated {
         let short_circuit = self.short_circuit;
-        let request = Request { short_circuit, htol, ..Request::new(self.criteria) };
+        let request = Request { short_circuit, htol, ..Request::new(self.recorded()) };
         let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
         let annotators = Annotators::new(program, map, &request);
         for (id, function) in program.defined() {
@@ -204,13 +204,20 @@ impl Job<'_> {
         Annotated { objectives: all, diagnostics, described, flows: annotators.into_flows() }
     }
 
+    /// What is recorded: what is asked for, and what every tool that reads a report expects of each line
+    /// and each function.
+    fn recorded(&self) -> Vec<Criterion> {
+        let always = [Criterion::Fc, Criterion::Stmt];
+        let more = always.into_iter().filter(|criterion| !self.criteria.contains(criterion));
+        self.criteria.iter().copied().chain(more).collect()
+    }
+
     /// What is asked of functions of which there are outlines.
     fn of_outlines(&self, unit: &Unit) -> Vec<FunctionObjectives> {
         let (program, map) = (&unit.program, &unit.source);
-        let criteria = self.criteria.iter().copied().filter(|criterion| criterion.is_of_text());
-        let criteria: Vec<Criterion> = criteria.collect();
+        let criteria = self.recorded().into_iter().filter(|criterion| criterion.is_of_text());
         let short_circuit = self.short_circuit;
-        let request = Request { short_circuit, ..Request::new(criteria) };
+        let request = Request { short_circuit, ..Request::new(criteria.collect::<Vec<_>>()) };
         let annotators = Annotators::new(program, map, &request);
         let watched = unit.outlines.keys().filter(|id| is_watched(map, &program.functions[**id]));
         let annotations = watched.filter_map(|id| annotators.function(*id).ok());

@@ -549,6 +549,7 @@ mod tests {
             files: vec![NotedFile { path: "a.c".into(), hash: Some([7; 32]) }],
             functions: Vec::new(),
             plan: NotedPlan::default(),
+            unmeasured: Vec::new(),
             remarks: vec!["a remark".into()],
             written: Vec::new(),
             shared: None,
