@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lydian_base::Place;
 use lydian_native::add_implied;
-use lydian_native::cc::{NotedFile, Notes, Store, UnitCells, UnitId, UnitState, read_cells};
+use lydian_native::cc::{
+    NotedFile, NotedUnmeasured, Notes, Store, UnitCells, UnitId, UnitState, read_cells,
+};
 use lydian_report::coverage::{Coverage, FileCoverage, FunctionCoverage, PlainFile};
 
 use crate::wrapper::unit::absolute;
@@ -227,25 +228,26 @@ fn add(counters: &mut Counters, unit: UnitCells) {
 /// What was covered of one unit.
 fn unit(notes: &Notes, counters: &Counters) -> Coverage {
     let directory = Path::new(&notes.directory);
-    let mut files: BTreeMap<&str, FileCoverage> =
-        notes.files.iter().map(|file| (&*file.path, located(directory, file))).collect();
+    let mut files: BTreeMap<String, FileCoverage> =
+        notes.files.iter().map(|file| (file.path.clone(), located(directory, file))).collect();
     let functions = judge::functions(notes, counters);
-    let places = notes.functions.iter().map(|noted| &noted.place);
-    let mut placed: Vec<(&Place, FunctionCoverage)> = places.zip(functions).collect();
-    for noted in &notes.unmeasured {
-        let known = placed
-            .iter_mut()
-            .find(|(place, function)| **place == noted.place && function.name == noted.name);
-        let objectives = judge::not_asked(noted);
-        match known {
-            Some((_, function)) => function.objectives.extend(objectives),
-            None => placed.push((&noted.place, judge::left_out(noted, objectives))),
+    let mut add = |file: &str, function: FunctionCoverage| {
+        let unknown = || FileCoverage { path: file.into(), ..FileCoverage::default() };
+        files.entry(file.to_owned()).or_insert_with(unknown).functions.push(function);
+    };
+    let mut left = notes.unmeasured.iter().collect::<Vec<_>>();
+    for (noted, parts) in notes.functions.iter().zip(functions) {
+        let is_it = |one: &&NotedUnmeasured| one.place == noted.place && one.name == noted.name;
+        for (file, mut function) in parts {
+            if !function.part {
+                let of_it = left.extract_if(.., |one| is_it(one));
+                function.objectives.extend(of_it.flat_map(judge::not_asked));
+            }
+            add(&file, function);
         }
     }
-    for (place, function) in placed {
-        let name = &*place.file;
-        let unknown = || FileCoverage { path: name.into(), ..FileCoverage::default() };
-        files.entry(name).or_insert_with(unknown).functions.push(function);
+    for noted in left {
+        add(&noted.place.file, judge::left_out(noted, judge::not_asked(noted)));
     }
     let mut coverage = Coverage { criteria: notes.criteria.clone(), ..Coverage::default() };
     // Two names may lead to one file.

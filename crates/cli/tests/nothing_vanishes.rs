@@ -122,3 +122,29 @@ int main(void)
         assert_eq!(counts(&found, "mix", "bc").0, 8, "{compiler}");
     }
 }
+
+#[test]
+fn text_of_other_files_is_on_the_lines_of_these_files() {
+    let text = "int f(int a, int b)\n{\n    int r = 0;\n#line 7 \"gram.y\"\n\
+                \x20   if (a > 1 && b) r = 1;\n    r += 2;\n#line 6 \"unit.c\"\n#include \"body.inc\"\n\
+                \x20   return r;\n}\nint main(void) { return f(2, 1) != 2; }\n";
+    for compiler in ["gcc", "clang-19"] {
+        let at = Workplace::with(text);
+        at.write("gram.y", "%%\nr: ;\n%%\n\n\n\n    if (a > 1 && b) r = 1;\n    r += 2;\n");
+        at.write("body.inc", "/* a\n   licence */\nif (r > 5)\n    r++;\nelse\n    r--;\n");
+        built(&at, "-c stmt,bc", &format!("{compiler} unit.c -o unit"));
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        at.done("report --lcov all.info");
+        let records = at.read("all.info");
+        let of = |file: &str| -> Vec<String> {
+            let own =
+                records.split("SF:").find(|part| part.lines().next().unwrap().ends_with(file));
+            let lines = own.unwrap_or_else(|| panic!("{records}")).lines();
+            lines.filter(|line| line.starts_with("DA:")).map(str::to_owned).collect()
+        };
+        assert_eq!(of("gram.y"), ["DA:7,1", "DA:8,1"], "{compiler}");
+        assert_eq!(of("body.inc"), ["DA:3,1", "DA:4,0", "DA:6,1"], "{compiler}");
+        assert_eq!(of("unit.c"), ["DA:3,1", "DA:7,1", "DA:9,1"], "{compiler}");
+        assert_eq!(records.matches("FN:").count(), 2, "{records}");
+    }
+}

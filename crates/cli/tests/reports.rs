@@ -83,3 +83,60 @@ fn pages_are_written_to_a_folder_that_is_made() {
     place.write("file", "");
     assert_eq!(place.run("report --from-json c.json --html file").code, Some(5));
 }
+
+/// A decision in a header, with conditions that have no value where they are not reached too, evaluated
+/// in one unit or in two.
+fn in_a_header(at: &Workplace, semantics: &str, first: &str, second: &str) -> serde_json::Value {
+    at.write(
+        "both.h",
+        "static inline int both(const int *p, int a, int b)\n{\n    int r = 0;\n\
+         \x20   if (a > 1 && (b > 1 || (p && *p > a))) r = 1;\n\
+         \x20   if ((a == b) != (a > 3)) r++;\n    return r;\n}\n",
+    );
+    let calls = |body: &str| format!("#include \"both.h\"\nstatic int five = 5;\n{body}\n");
+    let main =
+        format!("void other(void);\nint main(void) {{ (void)five; other(); {first} return 0; }}");
+    at.write("unit.c", &calls(&main));
+    at.write(
+        "other.c",
+        &calls(&format!("void other(void); void other(void) {{ (void)five; {second} }}")),
+    );
+    let options = format!("-c mcdc,cacc,racc,ricc --semantics {semantics}");
+    common::wrapped::built(at, &options, "clang-19 -w unit.c other.c -o unit");
+    assert_eq!(common::wrapped::shell(at, "./unit").code, Some(0));
+    common::wrapped::coverage(at)
+}
+
+#[test]
+fn pairs_of_evaluations_count_whichever_units_they_were_seen_in() {
+    let calls = [
+        "both(&five, 2, 2);",
+        "both(&five, 2, 0);",
+        "both(0, 2, 0);",
+        "both(&five, 0, 2);",
+        "both(&five, 5, 5);",
+        "both(&five, 4, 1);",
+        "both(&five, 0, 0);",
+        "both(&five, 7, 0);",
+    ];
+    let statuses = |coverage: &serde_json::Value| -> Vec<(String, String)> {
+        let objectives =
+            common::wrapped::function(coverage, "both")["objectives"].as_array().unwrap();
+        let one = |objective: &serde_json::Value| {
+            let part = |name: &str| objective[name].to_string();
+            (format!("{} {}", part("criterion"), part("name")), part("status"))
+        };
+        objectives.iter().map(one).collect()
+    };
+    for semantics in ["three-valued", "short-circuit"] {
+        let together = in_a_header(&Workplace::with(""), semantics, &calls.concat(), "");
+        let together = statuses(&together);
+        for split in [2, 4, 6] {
+            let (first, second) = (calls[..split].concat(), calls[split..].concat());
+            let apart = in_a_header(&Workplace::with(""), semantics, &first, &second);
+            assert_eq!(together, statuses(&apart), "{semantics}, {split}");
+        }
+        let count = together.iter().filter(|(_, status)| status.contains("covered")).count();
+        assert!(count > 6 && count < together.len(), "{together:?}");
+    }
+}

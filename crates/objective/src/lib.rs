@@ -21,6 +21,7 @@ pub mod hyper;
 pub mod label;
 pub mod ledger;
 pub mod marking;
+pub mod pairs;
 pub mod paths;
 #[cfg(test)]
 mod testing;

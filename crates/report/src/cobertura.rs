@@ -126,7 +126,7 @@ fn class(xml: &mut Xml, report: &Report, file: &FileCoverage, table: &LineTable)
     element(xml, "class", attributes, |xml| {
         element(xml, "methods", [], |xml| {
             let counted =
-                |f: &&FunctionCoverage| !file.exclusions.line(f.start.line) && f.is_measured();
+                |f: &&FunctionCoverage| !file.exclusions.line(f.start.line) && f.is_listed();
             file.functions.iter().filter(counted).try_for_each(|f| method(xml, f, table))
         })?;
         lines(xml, table.lines.iter())

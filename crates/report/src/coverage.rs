@@ -9,7 +9,9 @@ mod merge;
 
 use std::path::PathBuf;
 
-use lydian_objective::Criterion;
+use lydian_base::EntityId as _;
+use lydian_ir::ConditionId;
+use lydian_objective::{Criterion, DecisionVector};
 use serde::{Deserialize, Serialize};
 
 /// What runs covered of a program's sources.
@@ -90,6 +92,10 @@ pub struct FunctionCoverage {
     pub start: Position,
     /// Its last line.
     pub end_line: u32,
+    /// Whether this is what comes from another file than the function: one that it includes, or that
+    /// `#line` names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
     /// Whether it was entered; `None` where that was not measured.
     pub entered: Option<bool>,
     /// The lines that begin statements, and whether one of them was passed. Empty where that was
@@ -134,6 +140,9 @@ pub struct DecisionCoverage {
     pub outcomes: [bool; 2],
     /// Whether its evaluations were recorded as `rows`.
     pub recorded: bool,
+    /// Whether conditions that evaluation does not reach have no value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short_circuit: bool,
 }
 
 /// A condition of a decision.
@@ -192,6 +201,10 @@ pub struct ObjectiveCoverage {
     pub text: String,
     /// What is known of it.
     pub status: ObjectiveStatus,
+    /// For an objective that a pair of evaluations of a decision shows, the decision, by its position
+    /// among those of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<u32>,
 }
 
 /// The name of the objective that stands for all that a criterion would ask of a function that cannot
@@ -207,6 +220,7 @@ impl ObjectiveCoverage {
             start,
             text: format!("all of `{name}`"),
             status: ObjectiveStatus::Unmeasured(why),
+            decision: None,
         }
     }
 
@@ -288,8 +302,13 @@ impl Exclusions {
 }
 
 impl FunctionCoverage {
+    /// Whether it is a function of the file, of which something is recorded.
+    pub fn is_listed(&self) -> bool {
+        !self.part && self.is_measured()
+    }
+
     /// Whether anything of it is recorded.
-    pub fn is_measured(&self) -> bool {
+    fn is_measured(&self) -> bool {
         self.entered.is_some()
             || !self.lines.is_empty()
             || !self.decisions.is_empty()
@@ -308,7 +327,32 @@ impl FunctionCoverage {
     }
 }
 
+impl DecisionRow {
+    /// The evaluation that it shows.
+    fn vector(&self) -> DecisionVector {
+        let mut vector = DecisionVector::default();
+        for (at, (value, reached)) in self.values.iter().zip(&self.reached).enumerate() {
+            let id = ConditionId::from_index(at);
+            if *reached {
+                vector.reached.insert(id);
+            }
+            if value.is_some() {
+                vector.known.insert(id);
+            }
+            if *value == Some(true) {
+                vector.value.insert(id);
+            }
+        }
+        vector
+    }
+}
+
 impl DecisionCoverage {
+    /// The evaluations that its rows show, with their outcomes.
+    pub fn vectors(&self) -> Vec<(DecisionVector, bool)> {
+        self.rows.iter().map(|row| (row.vector(), row.outcome)).collect()
+    }
+
     /// Makes the rows of a decision of one condition from its outcomes, where evaluations were not
     /// recorded: they say the same.
     pub fn complete(&mut self) {

@@ -89,7 +89,7 @@ fn of_file(report: &Report, file: &FileCoverage) -> File {
     let functions: Vec<Function> = file
         .functions
         .iter()
-        .filter(|function| counted(function.start.line) && function.is_measured())
+        .filter(|function| counted(function.start.line) && function.is_listed())
         .map(|function| Function {
             name: function.name.clone(),
             demangled_name: function.name.clone(),

@@ -39,7 +39,7 @@ fn render_file(out: &mut String, file: &FileCoverage) {
 
 fn functions(out: &mut String, file: &FileCoverage) {
     let mut names: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
-    for function in file.functions.iter().filter(|function| function.is_measured()) {
+    for function in file.functions.iter().filter(|function| function.is_listed()) {
         if !file.exclusions.line(function.start.line) {
             names.entry(&function.name).or_insert((function.start.line, false)).1 |= function.ran();
         }

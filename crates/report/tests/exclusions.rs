@@ -13,6 +13,7 @@ use lydian_report::sources::{SourceText, Sources};
 /// A file with a missing objective of STMT and of DC on each line.
 fn file(text: &str, digest: Option<String>) -> FileCoverage {
     let objective = |criterion, line| ObjectiveCoverage {
+        decision: None,
         criterion,
         name: format!("{criterion} {line}"),
         start: Position { line, column: 1 },
@@ -24,6 +25,7 @@ fn file(text: &str, digest: Option<String>) -> FileCoverage {
         .flat_map(|line| [objective(Criterion::Stmt, line), objective(Criterion::Dc, line)])
         .collect();
     let function = FunctionCoverage {
+        part: false,
         name: "f".into(),
         start: Position { line: 1, column: 1 },
         end_line: 1,

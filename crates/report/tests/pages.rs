@@ -103,6 +103,7 @@ fn a_file_that_changed_shows_what_was_recorded_and_none_of_its_lines() {
 fn long(functions: u32) -> Report {
     let text = "int f(int x)\n{\n\tif (x > 0)\n\t\treturn 1;\n\n\n\n\n\treturn 0;\n}\n";
     let function = |number: u32| FunctionCoverage {
+        part: false,
         name: format!("f{number}"),
         start: Position { line: number * 10 + 1, column: 5 },
         end_line: number * 10 + 10,

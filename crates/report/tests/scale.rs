@@ -24,6 +24,7 @@ fn function(number: u32) -> FunctionCoverage {
     let first = number * LINES + 1;
     let at = |line: u32, column| Position { line: first + line, column };
     let objective = |criterion, line, n: u32, text: &str| ObjectiveCoverage {
+        decision: None,
         criterion,
         name: format!("{criterion} {n}"),
         start: at(line, 6),
@@ -43,6 +44,7 @@ fn function(number: u32) -> FunctionCoverage {
         objectives.push(objective(Criterion::Wm, n / 2, n, "x + 1 -> x - 1"));
     }
     FunctionCoverage {
+        part: false,
         name: format!("function_{number}"),
         start: at(0, 5),
         end_line: first + LINES - 1,
@@ -65,6 +67,7 @@ fn decision(start: Position) -> DecisionCoverage {
     let rows = ["TTf=T", "TFF=F", "Ftf=F"];
     let condition = |text: &str| ConditionCoverage { start, text: text.into(), pure: true };
     DecisionCoverage {
+        short_circuit: false,
         start,
         text: "a > 0 && (b > 0 || c > 0)".into(),
         from_macro: false,

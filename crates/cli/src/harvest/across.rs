@@ -283,6 +283,7 @@ impl Pairs<'_> {
                 };
                 for criterion in using.criteria.iter().filter(is_asked) {
                     function.objectives.push(ObjectiveCoverage {
+                        decision: None,
                         criterion: *criterion,
                         name: whole.trim_end().to_owned(),
                         start: position(&usage.place),
@@ -329,6 +330,7 @@ impl Pairs<'_> {
             };
             for criterion in unit.criteria.iter().filter(is_asked) {
                 let objective = ObjectiveCoverage {
+                    decision: None,
                     criterion: *criterion,
                     name: format!("{} {number}", variable.name),
                     start: position(&definition.place),

@@ -1,6 +1,7 @@
 //! What a unit's counters say about each of its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
@@ -9,6 +10,7 @@ use lydian_native::Column;
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::harvest::{Consolidation, Harvest};
+use lydian_objective::pairs::PairObjective;
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
     ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, FunctionCoverage,
@@ -39,8 +41,12 @@ struct Judged {
     hypers: Vec<ObjectiveStatus>,
 }
 
-/// The functions of a unit, in the order of its notes.
-pub(super) fn functions(notes: &Notes, counters: &Counters) -> Vec<FunctionCoverage> {
+/// The functions of a unit, in the order of its notes, each for the files that its text comes from, its
+/// own first.
+pub(super) fn functions(
+    notes: &Notes,
+    counters: &Counters,
+) -> Vec<Vec<(Arc<str>, FunctionCoverage)>> {
     let mut all: Vec<Judged> = notes.functions.iter().map(|_| Judged::default()).collect();
     read_plan(notes, counters, &mut all);
     for (function, judged) in notes.functions.iter().zip(&mut all) {
@@ -51,10 +57,12 @@ pub(super) fn functions(notes: &Notes, counters: &Counters) -> Vec<FunctionCover
     }
     let functions = notes.functions.iter().zip(&all);
     let functions = functions.map(|(function, judged)| {
-        let mut found = function_coverage(function, judged);
-        // Lines and entries are recorded whatever is asked for.
-        found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
-        found
+        let mut parts = by_file(function, judged, notes.short_circuit);
+        for (_, found) in &mut parts {
+            // Lines and entries are recorded whatever is asked for.
+            found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
+        }
+        parts
     });
     functions.collect()
 }
@@ -257,21 +265,149 @@ fn unmeasured(
 
 const NOT_RECORDED: &str = "nothing in the instrumented text records it";
 
-fn function_coverage(function: &NotedFunction, judged: &Judged) -> FunctionCoverage {
-    let decisions = function.decisions.iter().enumerate();
-    let switches = function.switches.iter();
-    FunctionCoverage {
-        name: function.name.clone(),
-        start: position(&function.place),
-        end_line: function.end_line,
-        entered: entered(function, judged),
-        lines: lines(function, judged),
-        decisions: decisions
-            .map(|(index, noted)| decision(DecisionId::from_index(index), noted, judged))
-            .collect(),
-        switches: switches.filter_map(|noted| switch(function, noted, judged)).collect(),
-        objectives: objectives(function, judged),
-        def_uses: def_uses(function, judged),
+/// What is known of a function, for each file that its text comes from: its own, and those that it
+/// includes or that `#line` names.
+fn by_file(
+    function: &NotedFunction,
+    judged: &Judged,
+    short_circuit: bool,
+) -> Vec<(Arc<str>, FunctionCoverage)> {
+    let mut files: Vec<Arc<str>> = vec![Arc::clone(&function.place.file)];
+    let statements = function.criteria.get(&Criterion::Stmt).into_iter().flatten();
+    let statements = statements.map(|entry| &function.labels[entry.label].place);
+    let decisions = function.decisions.iter().map(|decision| &decision.place);
+    let switches = function.switches.iter().map(|switch| &switch.place);
+    for place in statements.chain(decisions).chain(switches) {
+        if !files.contains(&place.file) {
+            files.push(Arc::clone(&place.file));
+        }
+    }
+    let part = |file: &Arc<str>| {
+        let part = Part { function, judged, file, files: &files };
+        (Arc::clone(file), part.coverage(short_circuit))
+    };
+    files.iter().map(part).collect()
+}
+
+/// What of a function comes from one file.
+struct Part<'a> {
+    function: &'a NotedFunction,
+    judged: &'a Judged,
+    file: &'a Arc<str>,
+    /// The files that have text of the function, its own first.
+    files: &'a [Arc<str>],
+}
+
+impl Part<'_> {
+    fn has(&self, place: &Place) -> bool {
+        place.file == *self.file
+    }
+
+    /// Where an objective is shown, if that is here. What it is about may be no text of the function, as
+    /// a variable that a header declares: then it is the function's.
+    fn shown(&self, place: &Place) -> Option<Position> {
+        if self.files.contains(&place.file) {
+            return self.has(place).then(|| position(place));
+        }
+        let own = &self.function.place;
+        self.has(own).then(|| position(own))
+    }
+
+    fn coverage(&self, short_circuit: bool) -> FunctionCoverage {
+        let Self { function, judged, .. } = *self;
+        let is_own = self.has(&function.place);
+        let decisions = function.decisions.iter().enumerate();
+        let decisions = decisions.filter(|(_, noted)| self.has(&noted.place));
+        let switches = function.switches.iter().filter(|noted| self.has(&noted.place));
+        let mut found = FunctionCoverage {
+            name: function.name.clone(),
+            start: position(&function.place),
+            end_line: function.end_line,
+            part: !is_own,
+            entered: entered(function, judged),
+            lines: self.lines(),
+            decisions: decisions
+                .map(|(index, noted)| {
+                    decision((DecisionId::from_index(index), noted), judged, short_circuit)
+                })
+                .collect(),
+            switches: switches.filter_map(|noted| switch(function, noted, judged)).collect(),
+            objectives: self.objectives(),
+            def_uses: if is_own { def_uses(function, judged) } else { Vec::new() },
+        };
+        if !is_own {
+            let starts = found.objectives.iter().map(|objective| objective.start);
+            let starts = starts.chain(found.decisions.iter().map(|decision| decision.start));
+            let starts: Vec<Position> = starts.collect();
+            found.start = starts.iter().min().copied().unwrap_or_default();
+            let ends = starts.iter().map(|start| start.line);
+            let ends = ends.chain(found.lines.iter().map(|line| line.line));
+            found.end_line = ends.max().unwrap_or(found.start.line);
+        }
+        found
+    }
+
+    fn lines(&self) -> Vec<LineCoverage> {
+        let Self { function, judged, .. } = *self;
+        let mut lines: BTreeMap<u32, bool> = BTreeMap::new();
+        for entry in function.criteria.get(&Criterion::Stmt).into_iter().flatten() {
+            let place = &function.labels[entry.label].place;
+            if self.has(place) {
+                let covered = judged.covered.contains(&entry.label);
+                *lines.entry(place.line).or_default() |= covered;
+            }
+        }
+        lines.into_iter().map(|(line, covered)| LineCoverage { line, covered }).collect()
+    }
+
+    fn objectives(&self) -> Vec<ObjectiveCoverage> {
+        let Self { function, judged, .. } = *self;
+        let mut all = Vec::new();
+        for (criterion, entries) in &function.criteria {
+            for entry in entries {
+                let label = &function.labels[entry.label];
+                let Some(start) = self.shown(&label.place) else { continue };
+                let status = match entry.duplicate_of {
+                    Some(_) => ObjectiveStatus::Duplicate,
+                    None => label_status(entry.label, judged),
+                };
+                all.push(ObjectiveCoverage {
+                    criterion: *criterion,
+                    name: entry.name.clone(),
+                    start,
+                    text: label.text.clone(),
+                    status,
+                    decision: None,
+                });
+            }
+        }
+        for (criterion, entries) in &function.hyper_criteria {
+            for entry in entries {
+                let hyper = &function.hypers[entry.hyper];
+                let Some(start) = self.shown(&hyper.place) else { continue };
+                let status = match entry.duplicate_of {
+                    Some(_) => ObjectiveStatus::Duplicate,
+                    None => judged.hypers[entry.hyper.index()].clone(),
+                };
+                let decision = PairObjective::named(*criterion, &entry.name);
+                all.push(ObjectiveCoverage {
+                    criterion: *criterion,
+                    name: entry.name.clone(),
+                    start,
+                    text: hyper.text.clone(),
+                    status,
+                    decision: decision.and_then(|(at, _)| self.position_of(at)),
+                });
+            }
+        }
+        all
+    }
+
+    /// Where a decision of the function is among those of this file.
+    fn position_of(&self, decision: usize) -> Option<u32> {
+        let (before, rest) = self.function.decisions.split_at_checked(decision)?;
+        let is_here = rest.first().is_some_and(|noted| self.has(&noted.place));
+        is_here.then(|| before.iter().filter(|noted| self.has(&noted.place)).count() as u32)
     }
 }
 
@@ -324,16 +460,11 @@ fn entered(function: &NotedFunction, judged: &Judged) -> Option<bool> {
     Some(labels.any(|label| judged.covered.contains(&label)))
 }
 
-fn lines(function: &NotedFunction, judged: &Judged) -> Vec<LineCoverage> {
-    let mut lines: BTreeMap<u32, bool> = BTreeMap::new();
-    for entry in function.criteria.get(&Criterion::Stmt).into_iter().flatten() {
-        let covered = judged.covered.contains(&entry.label);
-        *lines.entry(function.labels[entry.label].place.line).or_default() |= covered;
-    }
-    lines.into_iter().map(|(line, covered)| LineCoverage { line, covered }).collect()
-}
-
-fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionCoverage {
+fn decision(
+    (id, noted): (DecisionId, &NotedDecision),
+    judged: &Judged,
+    short_circuit: bool,
+) -> DecisionCoverage {
     let recorded = judged.vectors.get(&id);
     let mut rows: Vec<DecisionRow> = match recorded {
         Some((vectors, settled)) => {
@@ -364,6 +495,7 @@ fn decision(id: DecisionId, noted: &NotedDecision, judged: &Judged) -> DecisionC
         recorded: recorded.is_some(),
         rows,
         outcomes,
+        short_circuit,
     }
 }
 
@@ -406,43 +538,6 @@ fn switch(
     Some(SwitchCoverage { start: position(&noted.place), ways: ways.collect::<Option<_>>()? })
 }
 
-fn objectives(function: &NotedFunction, judged: &Judged) -> Vec<ObjectiveCoverage> {
-    let mut all = Vec::new();
-    for (criterion, entries) in &function.criteria {
-        for entry in entries {
-            let label = &function.labels[entry.label];
-            let status = match entry.duplicate_of {
-                Some(_) => ObjectiveStatus::Duplicate,
-                None => label_status(entry.label, judged),
-            };
-            all.push(ObjectiveCoverage {
-                criterion: *criterion,
-                name: entry.name.clone(),
-                start: position(&label.place),
-                text: label.text.clone(),
-                status,
-            });
-        }
-    }
-    for (criterion, entries) in &function.hyper_criteria {
-        for entry in entries {
-            let hyper = &function.hypers[entry.hyper];
-            let status = match entry.duplicate_of {
-                Some(_) => ObjectiveStatus::Duplicate,
-                None => judged.hypers[entry.hyper.index()].clone(),
-            };
-            all.push(ObjectiveCoverage {
-                criterion: *criterion,
-                name: entry.name.clone(),
-                start: position(&hyper.place),
-                text: hyper.text.clone(),
-                status,
-            });
-        }
-    }
-    all
-}
-
 /// What stands for the criteria that are not measured of a function.
 pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
     let start = position(&noted.place);
@@ -461,6 +556,7 @@ pub(super) fn left_out(
         name: noted.name.clone(),
         start: position(&noted.place),
         end_line: noted.end_line,
+        part: false,
         entered: None,
         lines: Vec::new(),
         decisions: Vec::new(),

@@ -96,6 +96,11 @@ pub(crate) fn function(
     let end_line = map.place(body.source.body.end.saturating_sub(1)).line;
     sources.text(&place.file);
     let mut noted = NotedFunction::new(function.name.clone(), place, end_line, objectives);
+    // Text may come from other files: those that it includes, and those that `#line` names.
+    let places = noted.labels.values().map(|label| &label.place);
+    for place in places.chain(noted.hypers.values().map(|hyper| &hyper.place)) {
+        sources.text(&place.file);
+    }
     noted.decisions = decisions(map, body, sources);
     noted.switches = switches(map, body);
     if objectives.sequences.values().any(|sequence| sequence.flow.is_some())

@@ -1,13 +1,15 @@
 //! Coverage of several machines or builds as one.
 //!
-//! What one of them covers is covered. Objectives that need two runs (a pair of rows of a decision)
-//! are covered only where one part saw both: parts have judged already. To judge over all runs,
-//! data directories are merged, not reports.
+//! What one of them covers is covered. An objective that a pair of evaluations of a decision shows is
+//! judged by the evaluations of all parts. Others that need two runs are covered only where one part saw
+//! both: parts have judged already. To judge these over all runs, data directories are merged, not
+//! reports.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lydian_objective::Criterion;
+use lydian_objective::pairs::PairObjective;
+use lydian_objective::{Criterion, DecisionVector};
 
 use super::{
     Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage, LineRanges,
@@ -102,7 +104,7 @@ impl FunctionCoverage {
         let key = |line: &super::LineCoverage| line.line;
         join(&mut self.lines, other.lines, key, |ours, theirs| ours.covered |= theirs.covered);
         let key = |d: &DecisionCoverage| (d.start, d.text.clone());
-        join(&mut self.decisions, other.decisions, key, DecisionCoverage::merge);
+        let places = join(&mut self.decisions, other.decisions, key, DecisionCoverage::merge);
         join(&mut self.switches, other.switches, |s| s.start, SwitchCoverage::merge);
         let key = |d: &DefUseCoverage| {
             (d.variable.clone(), d.definition_file.clone(), d.definition, d.usage, d.branch)
@@ -110,11 +112,17 @@ impl FunctionCoverage {
         join(&mut self.def_uses, other.def_uses, key, |ours, theirs| {
             ours.covered |= theirs.covered
         });
+        let mut objectives = other.objectives;
+        for objective in &mut objectives {
+            let decision = objective.decision.and_then(|at| places.get(at as usize));
+            objective.decision = decision.map(|at| *at as u32);
+        }
         let key = |o: &ObjectiveCoverage| (o.criterion, o.start, o.name.clone(), o.text.clone());
-        join(&mut self.objectives, other.objectives, key, |ours, theirs| {
+        join(&mut self.objectives, objectives, key, |ours, theirs| {
             let status = std::mem::replace(&mut ours.status, ObjectiveStatus::Missing);
             ours.status = status.or(theirs.status);
         });
+        self.judge_pairs();
         // One part may measure what another one cannot.
         let measured: BTreeSet<Criterion> = self
             .objectives
@@ -125,6 +133,28 @@ impl FunctionCoverage {
         self.objectives.retain(|objective| {
             !objective.is_whole_function() || !measured.contains(&objective.criterion)
         });
+    }
+}
+
+impl FunctionCoverage {
+    /// Judges what pairs of evaluations show by those of all parts.
+    fn judge_pairs(&mut self) {
+        let mut vectors: BTreeMap<u32, Vec<(DecisionVector, bool)>> = BTreeMap::new();
+        for objective in &mut self.objectives {
+            let Some(at) = objective.decision else { continue };
+            let is_open = objective.status == ObjectiveStatus::Missing;
+            let (Some(decision), true) = (self.decisions.get(at as usize), is_open) else {
+                continue;
+            };
+            let Some((_, asked)) = PairObjective::named(objective.criterion, &objective.name)
+            else {
+                continue;
+            };
+            let vectors = vectors.entry(at).or_insert_with(|| decision.vectors());
+            if asked.is_shown(&decision.tree, decision.short_circuit, vectors) {
+                objective.status = ObjectiveStatus::Covered;
+            }
+        }
     }
 }
 
@@ -162,23 +192,29 @@ impl ObjectiveStatus {
 }
 
 /// Joins two lists of things with distinct keys: the order of the first, then what only the second
-/// has. Of things with equal keys in one list, the n-th of both are the same.
+/// has. Of things with equal keys in one list, the n-th of both are the same. Returns where each of the
+/// second is then.
 fn join<T, K: Ord>(
     ours: &mut Vec<T>,
     theirs: Vec<T>,
     key: impl Fn(&T) -> K,
     mut add: impl FnMut(&mut T, T),
-) {
-    let mut places: BTreeMap<K, std::collections::VecDeque<usize>> = BTreeMap::new();
+) -> Vec<usize> {
+    let mut places: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
     for (index, item) in ours.iter().enumerate() {
         places.entry(key(item)).or_default().push_back(index);
     }
-    for item in theirs {
-        match places.get_mut(&key(&item)).and_then(|indices| indices.pop_front()) {
-            Some(index) => add(&mut ours[index], item),
-            None => ours.push(item),
+    let place = |item: T| match places.get_mut(&key(&item)).and_then(VecDeque::pop_front) {
+        Some(index) => {
+            add(&mut ours[index], item);
+            index
         }
-    }
+        None => {
+            ours.push(item);
+            ours.len() - 1
+        }
+    };
+    theirs.into_iter().map(place).collect()
 }
 
 fn append_new(ours: &mut Vec<String>, theirs: Vec<String>) {

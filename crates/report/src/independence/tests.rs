@@ -14,6 +14,7 @@ fn decision(tree: BoolTree, conditions: usize, rows: &[&str]) -> DecisionCoverag
         pure: true,
     };
     DecisionCoverage {
+        short_circuit: false,
         start: Position { line: 1, column: 1 },
         text: String::new(),
         from_macro: false,

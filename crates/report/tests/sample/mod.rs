@@ -126,6 +126,7 @@ fn decision(
         pure: !part.contains('*') && !part.contains('['),
     };
     DecisionCoverage {
+        short_circuit: false,
         start,
         text: text.to_owned(),
         from_macro: false,
@@ -142,7 +143,7 @@ fn logic(number: usize, decision: &DecisionCoverage) -> Vec<ObjectiveCoverage> {
     let mut found = Vec::new();
     let mut push = |criterion, start, name: String, text: String, covered: bool| {
         let status = if covered { ObjectiveStatus::Covered } else { ObjectiveStatus::Missing };
-        found.push(ObjectiveCoverage { criterion, name, start, text, status });
+        found.push(ObjectiveCoverage { decision: None, criterion, name, start, text, status });
     };
     for (way, name) in [(1, "true"), (0, "false")] {
         let text = if way == 1 { decision.text.clone() } else { format!("!({})", decision.text) };
@@ -166,6 +167,7 @@ fn logic(number: usize, decision: &DecisionCoverage) -> Vec<ObjectiveCoverage> {
 
 fn statements(lines: &[LineCoverage]) -> Vec<ObjectiveCoverage> {
     let objective = |line: &LineCoverage| ObjectiveCoverage {
+        decision: None,
         criterion: Criterion::Stmt,
         name: format!("line {}", line.line),
         start: Position { line: line.line, column: 2 },
@@ -177,6 +179,7 @@ fn statements(lines: &[LineCoverage]) -> Vec<ObjectiveCoverage> {
 
 fn mutant(name: &str, place: &str, text: &str, status: ObjectiveStatus) -> ObjectiveCoverage {
     ObjectiveCoverage {
+        decision: None,
         criterion: Criterion::Wm,
         name: name.into(),
         start: at(place),
@@ -249,6 +252,7 @@ fn number() -> FunctionCoverage {
         ),
     ]);
     FunctionCoverage {
+        part: false,
         name: "number".into(),
         start: at("number("),
         end_line: 18,
@@ -311,6 +315,7 @@ fn weigh() -> FunctionCoverage {
     objectives.extend(logic(0, &flags));
     objectives.extend(logic(1, &equal));
     FunctionCoverage {
+        part: false,
         name: "weigh".into(),
         start: at("weigh("),
         end_line: 40,
@@ -341,6 +346,7 @@ fn debug() -> FunctionCoverage {
     let mut objectives = statements(&lines);
     objectives.extend(logic(0, &both));
     FunctionCoverage {
+        part: false,
         name: "debug".into(),
         start: at("debug("),
         end_line: 46,
@@ -359,6 +365,7 @@ fn never() -> FunctionCoverage {
     let mut objectives = statements(&lines);
     objectives.extend(logic(0, &negative));
     FunctionCoverage {
+        part: false,
         name: "never".into(),
         start: at("never("),
         end_line: 54,
@@ -375,6 +382,7 @@ fn clamp() -> FunctionCoverage {
     let start = nth(LIMIT, "x > 999", 0);
     let condition = ConditionCoverage { start, text: "x > 999".into(), pure: true };
     let decision = DecisionCoverage {
+        short_circuit: false,
         start,
         text: "x > 999".into(),
         from_macro: false,
@@ -385,6 +393,7 @@ fn clamp() -> FunctionCoverage {
         recorded: false,
     };
     let objective = |name: &str, text: &str, status| ObjectiveCoverage {
+        decision: None,
         criterion: Criterion::Dc,
         name: name.into(),
         start,
@@ -392,6 +401,7 @@ fn clamp() -> FunctionCoverage {
         status,
     };
     FunctionCoverage {
+        part: false,
         name: "clamp".into(),
         start: nth(LIMIT, "clamp", 0),
         end_line: 7,
@@ -411,6 +421,7 @@ fn clamp() -> FunctionCoverage {
 fn gone() -> FunctionCoverage {
     let start = Position { line: 3, column: 5 };
     FunctionCoverage {
+        part: false,
         name: "gone".into(),
         start,
         end_line: 9,
@@ -422,6 +433,7 @@ fn gone() -> FunctionCoverage {
         decisions: Vec::new(),
         switches: Vec::new(),
         objectives: vec![ObjectiveCoverage {
+            decision: None,
             criterion: Criterion::Stmt,
             name: "line 5".into(),
             start: Position { line: 5, column: 9 },
