@@ -2,11 +2,17 @@
 //!
 //! A branch is a way that one condition went, where evaluations were recorded, and a way of the
 //! whole decision, where they were not; each way of a switch is one, too. Counts are not kept, so a
-//! number of times is 1 or 0. What comments exclude is left out.
+//! number of times is 1 or 0. What comments exclude is left out, and what is
+//! not covered where they justify that.
 
 use std::collections::BTreeMap;
 
-use crate::coverage::{DecisionCoverage, FileCoverage, FunctionCoverage, Position, SwitchCoverage};
+use lydian_objective::Criterion;
+
+use crate::coverage::{
+    ConditionCoverage, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus, Position,
+    SwitchCoverage,
+};
 use crate::independence::{Analysis, analyse};
 
 /// What is known of the lines of a file, by number.
@@ -36,8 +42,23 @@ pub struct BranchGroup {
     pub kind: BranchKind,
     /// Whether control came here at all.
     pub reached: bool,
-    /// For each way whether it was taken; true before false.
-    pub ways: Vec<bool>,
+    /// The ways that count; true before false.
+    pub ways: Vec<Way>,
+}
+
+/// A way of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Its number among all ways of the branch, those that do not count too.
+    pub number: usize,
+    /// Whether it was taken.
+    pub taken: bool,
+}
+
+impl Way {
+    fn all(taken: impl IntoIterator<Item = bool>) -> Vec<Self> {
+        taken.into_iter().enumerate().map(|(number, taken)| Self { number, taken }).collect()
+    }
 }
 
 /// What decides at a branch.
@@ -74,36 +95,52 @@ impl LineTable {
     }
 
     fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
+        let excused = Excused::of(function);
         let measured = function.lines.iter().filter(|line| !file.exclusions.line(line.line));
-        for line in measured {
+        for line in measured.filter(|line| line.covered || !excused.statements(line.line)) {
             self.lines.entry(line.line).or_default().covered |= line.covered;
         }
         for decision in &function.decisions {
-            self.add_decision(file, decision);
+            self.add_decision(file, decision, &excused);
         }
         for switch in &function.switches {
-            if !file.exclusions.branch(switch.start.line) {
-                let line = self.lines.entry(switch.start.line).or_default();
-                line.branches.push(switch_group(switch));
-            }
+            self.add_group(file, switch_group(switch), &excused);
         }
     }
 
-    fn add_decision(&mut self, file: &FileCoverage, decision: &DecisionCoverage) {
+    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &Excused) {
+        if excused.branches(group.start.line) {
+            group.ways.retain(|way| way.taken);
+        }
+        if !file.exclusions.branch(group.start.line) && !group.ways.is_empty() {
+            self.lines.entry(group.start.line).or_default().branches.push(group);
+        }
+    }
+
+    fn add_decision(
+        &mut self,
+        file: &FileCoverage,
+        decision: &DecisionCoverage,
+        excused: &Excused,
+    ) {
         for group in jump_groups(decision) {
-            if !file.exclusions.branch(group.start.line) {
-                self.lines.entry(group.start.line).or_default().branches.push(group);
-            }
+            self.add_group(file, group, excused);
         }
         if decision.recorded && !file.exclusions.branch(decision.start.line) {
             let analysis = analyse(decision);
             let effects = analysis.iter().map(Analysis::decided);
-            let texts = decision.conditions.iter().map(|condition| condition.text.clone());
-            let group = IndependenceGroup {
-                start: decision.start,
-                conditions: texts.zip(effects).collect(),
+            let conditions = decision.conditions.iter().zip(effects);
+            let counts = |(condition, decided): &(&ConditionCoverage, [bool; 2])| {
+                *decided == [true; 2] || !excused.pairs(condition.start.line)
             };
-            self.lines.entry(decision.start.line).or_default().decisions.push(group);
+            let conditions: Vec<(String, [bool; 2])> = conditions
+                .filter(counts)
+                .map(|(condition, decided)| (condition.text.clone(), decided))
+                .collect();
+            if !conditions.is_empty() {
+                let group = IndependenceGroup { start: decision.start, conditions };
+                self.lines.entry(decision.start.line).or_default().decisions.push(group);
+            }
         }
     }
 
@@ -116,7 +153,36 @@ impl LineTable {
     pub fn count_branches(&self) -> (usize, usize) {
         let ways =
             || self.lines.values().flat_map(|line| &line.branches).flat_map(|group| &group.ways);
-        (ways().count(), ways().filter(|taken| **taken).count())
+        (ways().count(), ways().filter(|way| way.taken).count())
+    }
+}
+
+/// The lines of a function of which comments justify that something is not covered.
+struct Excused(Vec<(u32, Criterion)>);
+
+impl Excused {
+    fn of(function: &FunctionCoverage) -> Self {
+        let excused = function
+            .objectives
+            .iter()
+            .filter(|objective| matches!(objective.status, ObjectiveStatus::Excluded(Some(_))));
+        Self(excused.map(|objective| (objective.start.line, objective.criterion)).collect())
+    }
+
+    fn has(&self, line: u32, criteria: &[Criterion]) -> bool {
+        self.0.iter().any(|(own, criterion)| *own == line && criteria.contains(criterion))
+    }
+
+    fn statements(&self, line: u32) -> bool {
+        self.has(line, &[Criterion::Stmt])
+    }
+
+    fn branches(&self, line: u32) -> bool {
+        self.has(line, &[Criterion::Bc, Criterion::Dc, Criterion::Cc, Criterion::Dcc])
+    }
+
+    fn pairs(&self, line: u32) -> bool {
+        self.has(line, &[Criterion::Mcdc, Criterion::Cacc, Criterion::Racc])
     }
 }
 
@@ -127,7 +193,7 @@ fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
             start: decision.start,
             kind: BranchKind::Jump,
             reached: no || yes,
-            ways: vec![yes, no],
+            ways: Way::all([yes, no]),
         }];
     }
     let group = |(index, condition): (usize, &crate::coverage::ConditionCoverage)| {
@@ -139,18 +205,18 @@ fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
             start: condition.start,
             kind: BranchKind::Jump,
             reached: yes || no,
-            ways: vec![yes, no],
+            ways: Way::all([yes, no]),
         }
     };
     decision.conditions.iter().enumerate().map(group).collect()
 }
 
 fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
-    let ways: Vec<bool> = switch.ways.iter().map(|way| way.covered).collect();
+    let ways = Way::all(switch.ways.iter().map(|way| way.covered));
     BranchGroup {
         start: switch.start,
         kind: BranchKind::Switch,
-        reached: ways.contains(&true),
+        reached: ways.iter().any(|way| way.taken),
         ways,
     }
 }

@@ -162,7 +162,7 @@ fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
         return empty(xml, "line", attributes);
     }
     let ways = || line.branches.iter().flat_map(|group| &group.ways);
-    let coverage = shown_rate(ways().count(), ways().filter(|taken| **taken).count(), true);
+    let coverage = shown_rate(ways().count(), ways().filter(|way| way.taken).count(), true);
     attributes.extend([("branch", "true".into()), ("condition-coverage", coverage)]);
     element(xml, "line", attributes, |xml| {
         element(xml, "conditions", [], |xml| {
@@ -175,7 +175,7 @@ fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
 }
 
 fn condition(index: usize, group: &BranchGroup) -> [(&'static str, String); 3] {
-    let taken = group.ways.iter().filter(|taken| **taken).count();
+    let taken = group.ways.iter().filter(|way| way.taken).count();
     let kind = match group.kind {
         BranchKind::Jump => "jump",
         BranchKind::Switch => "switch",

@@ -125,7 +125,7 @@ fn of_line(number: u32, line: &Line, owners: &BTreeMap<u32, (u32, &str)>) -> Lin
         count: u8::from(line.covered),
         unexecuted_block: !line.covered,
         branches: branches
-            .map(|taken| Branch { count: u8::from(*taken), throw: false, fallthrough: false })
+            .map(|way| Branch { count: u8::from(way.taken), throw: false, fallthrough: false })
             .collect(),
         noncode: false,
         excluded: false,

@@ -8,8 +8,8 @@
 //!
 //! - *Masking* MC/DC is shown by two rows with different outcomes in which the condition decides,
 //!   once true and once false.
-//! - *Unique-cause* MC/DC asks further that every other condition has the same value in both, as far
-//!   as it has one in both, be it reached or not.
+//! - *Unique-cause* MC/DC asks further that every other condition has the same value in both, where it
+//!   was reached in both. A value that evaluation never looked at does not count, whatever it was.
 //!
 //! Decisions may have any number of conditions. Cost: rows times the square of conditions, and for
 //! unique causes the square of the rows in which the condition decides.
@@ -82,11 +82,10 @@ pub fn decides(tree: &BoolTree, row: &DecisionRow, index: usize) -> bool {
         }) == Truth::Unknown
 }
 
-/// Whether all other conditions have the same value in two rows, as far as they have one in both.
+/// Whether all other conditions that were reached in both of two rows have the same value there.
 fn same_but(a: &DecisionRow, b: &DecisionRow, index: usize) -> bool {
-    let pairs = a.values.iter().zip(&b.values).enumerate();
-    let differ = |(x, y): (&Option<bool>, &Option<bool>)| x.is_some() && y.is_some() && x != y;
-    pairs.filter(|(other, _)| *other != index).all(|(_, pair)| !differ(pair))
+    let differ = |at: usize| a.reached[at] && b.reached[at] && a.values[at] != b.values[at];
+    (0..a.values.len()).all(|other| other == index || !differ(other))
 }
 
 /// The first two rows with different outcomes that are as asked: the one where the condition is

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::branches::{IndependenceGroup, Line, LineTable};
+use crate::branches::{IndependenceGroup, Line, LineTable, Way};
 use crate::coverage::FileCoverage;
 use crate::report::Report;
 
@@ -59,7 +59,7 @@ fn functions(out: &mut String, file: &FileCoverage) {
 fn branches(out: &mut String, table: &LineTable) {
     for (number, line) in &table.lines {
         for (block, group) in line.branches.iter().enumerate() {
-            for (branch, taken) in group.ways.iter().enumerate() {
+            for Way { number: branch, taken } in &group.ways {
                 let taken = match (group.reached, taken) {
                     (false, _) => "-",
                     (true, false) => "0",

@@ -41,9 +41,27 @@ fn a_condition_that_is_not_reached_counts_as_the_same() {
 }
 
 #[test]
-fn a_known_value_that_differs_leaves_masking_alone() {
+fn a_known_value_that_was_not_reached_counts_as_the_same() {
     let found = analyse(&decision(nested(), 3, &["Ftf=F", "TFT=T"]));
-    assert_eq!((found[0].masking, found[0].unique), (Some((1, 0)), None));
+    assert_eq!((found[0].masking, found[0].unique), (Some((1, 0)), Some((1, 0))));
+}
+
+#[test]
+fn a_reached_value_that_differs_leaves_masking_alone() {
+    let tree = BoolTree::Or(
+        Box::new(BoolTree::And(cond(0), cond(1))),
+        Box::new(BoolTree::And(cond(2), cond(3))),
+    );
+    // Both reach the first three, and the third has other values.
+    let found = analyse(&decision(tree, 4, &["FtTF=F", "TTff=T", "TFF-=F"]));
+    assert_eq!((found[0].masking, found[0].unique), (Some((1, 0)), Some((1, 0))));
+    assert_eq!((found[1].masking, found[1].unique), (Some((1, 2)), Some((1, 2))));
+    let both = BoolTree::BitAnd(
+        Box::new(BoolTree::BitOr(cond(0), cond(1))),
+        Box::new(BoolTree::BitOr(cond(2), cond(3))),
+    );
+    let found = analyse(&decision(both, 4, &["TFTF=T", "FFFT=F"]));
+    assert_eq!((found[0].masking, found[0].unique), (Some((0, 1)), None));
 }
 
 #[test]
