@@ -278,7 +278,7 @@ impl CommandLine {
     pub fn writes_dependencies(&self) -> bool {
         self.groups.iter().any(|group| {
             let word = group.words[0].as_str();
-            matches!(word, "-MD" | "-MMD") || word.starts_with("-Wp,-M")
+            matches!(word, "-MD" | "-MMD") || asks_preprocessor_for_dependencies(word)
         })
     }
 
@@ -290,13 +290,13 @@ impl CommandLine {
     /// What one of its inputs is preprocessed with, the input left out, and dependency files:
     /// [`super::dependency_arguments`] has those.
     pub fn for_preprocessing(&self) -> Vec<String> {
-        self.words(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic))
+        self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic))
     }
 
     /// What decides how the C of an input is read: for the front end, whose business it is to know
     /// the flags.
     pub fn for_front_end(&self) -> Vec<String> {
-        self.words(|role| matches!(role, Role::Preprocessor | Role::Plain))
+        self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain))
     }
 
     /// What the preprocessed text is compiled to an object with, input and output left out.
@@ -309,7 +309,15 @@ impl CommandLine {
 
     /// What checks one input for warnings: everything but what is made of it, and the input.
     pub fn for_checking(&self) -> Vec<String> {
-        self.words(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic))
+        let mut words =
+            self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic));
+        words.retain(|word| !word.starts_with("-save-temps"));
+        words
+    }
+
+    /// Words of these roles, without what makes the preprocessor write files: only one run may.
+    fn reading(&self, keep: impl Fn(&Role) -> bool) -> Vec<String> {
+        self.words(keep).into_iter().filter_map(without_dependencies).collect()
     }
 
     /// The command for one of several inputs of `-c`, as it is.
@@ -381,12 +389,33 @@ impl CommandLine {
 
     /// The dependency options, with their arguments.
     pub(crate) fn dependency_words(&self) -> impl Iterator<Item = &[String]> {
-        let groups = self
-            .groups
-            .iter()
-            .filter(|group| group.role == Role::Dependency || group.words[0].starts_with("-Wp,-M"));
+        let groups = self.groups.iter().filter(|group| {
+            group.role == Role::Dependency || asks_preprocessor_for_dependencies(&group.words[0])
+        });
         groups.map(|group| group.words.as_slice())
     }
+}
+
+/// Whether a word hands the preprocessor itself an option for dependency files.
+fn asks_preprocessor_for_dependencies(word: &str) -> bool {
+    word.strip_prefix("-Wp,").is_some_and(|rest| rest.split(',').any(|part| part.starts_with("-M")))
+}
+
+/// A word without the options for dependency files that it hands the preprocessor itself.
+fn without_dependencies(word: String) -> Option<String> {
+    if !asks_preprocessor_for_dependencies(&word) {
+        return Some(word);
+    }
+    let mut kept = vec!["-Wp"];
+    let mut parts = word.strip_prefix("-Wp,")?.split(',');
+    while let Some(part) = parts.next() {
+        match part {
+            "-MD" | "-MMD" | "-MF" | "-MT" | "-MQ" => _ = parts.next(),
+            part if part.starts_with("-M") => {}
+            part => kept.push(part),
+        }
+    }
+    (kept.len() > 1).then(|| kept.join(","))
 }
 
 fn role(words: &[String], language: &mut Option<String>) -> Role {
@@ -576,6 +605,18 @@ mod tests {
         std::fs::write(&path, "-c 'a b.c'").expect("the file is written");
         let line = CommandLine::parse(&[format!("@{}", path.display())]).expect("it is read");
         assert_eq!(line.inputs().next().map(|input| input.path.as_str()), Some("a b.c"));
+    }
+
+    #[test]
+    fn only_the_run_that_preprocesses_may_write_dependency_files() {
+        let line = parse("-Wall -Wp,-DX=1,-MD,a.d,-MT,t -Wp,-MMD,b.d -save-temps -c a.c");
+        assert_eq!(line.for_checking(), ["-Wall", "-Wp,-DX=1"]);
+        assert!(line.writes_dependencies());
+        for words in [line.for_preprocessing(), line.for_front_end(), line.for_compiling()] {
+            assert!(!words.iter().any(|word| word.contains("-M")), "{words:?}");
+        }
+        let written: Vec<_> = line.dependency_words().map(<[String]>::to_vec).collect();
+        assert_eq!(written, [["-Wp,-DX=1,-MD,a.d,-MT,t"], ["-Wp,-MMD,b.d"]]);
     }
 
     #[test]
