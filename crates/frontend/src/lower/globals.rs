@@ -139,7 +139,9 @@ impl<'a> Module<'a> {
 
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
-        let lowered = match self.options.outlines {
+        // Nobody measures what the system's headers define.
+        let is_users = !self.source.is_system(self.unit.functions[id].span.start);
+        let lowered = match self.options.outlines && is_users {
             true => outline_body(self, id),
             false => lower_body(self, id).map(|body| (body, Vec::new())),
         };
