@@ -176,7 +176,7 @@ fn widest_line(bytes: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     let mut start = range.start;
     let mut lines = Vec::new();
     for line in bytes[range].split_inclusive(|byte| *byte == b'\n') {
-        lines.push(start..start + line.trim_ascii_end().len().max(line.len().saturating_sub(1)));
+        lines.push(start..start + line.len() - usize::from(line.ends_with(b"\n")));
         start += line.len();
     }
     lines.into_iter().max_by_key(ExactSizeIterator::len)

@@ -84,7 +84,7 @@ pub struct Position {
 }
 
 /// What runs covered of one function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FunctionCoverage {
     /// Its name.
     pub name: String,

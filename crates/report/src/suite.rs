@@ -302,11 +302,8 @@ impl Observer<'_> {
             }
             seen.image.bytes[at..at + 8].fill(0);
         }
-        let hidden = self.hidden_addresses(&seen.image.bytes);
-        if !hidden.is_empty() {
-            seen.vague.extend(hidden);
-            seen.vague.sort_unstable();
-        }
+        seen.vague.extend(self.hidden_addresses(&seen.image.bytes));
+        seen.vague.sort_unstable();
         seen
     }
 

@@ -363,41 +363,36 @@ impl Part<'_> {
     fn objectives(&self) -> Vec<ObjectiveCoverage> {
         let Self { function, judged, .. } = *self;
         let mut all = Vec::new();
+        let mut add = |criterion: Criterion, name: &str, place, text: &str, status| {
+            let Some(start) = self.shown(place) else { return };
+            let decision = PairObjective::named(criterion, name);
+            all.push(ObjectiveCoverage {
+                criterion,
+                name: name.to_owned(),
+                start,
+                text: text.to_owned(),
+                status,
+                decision: decision.and_then(|(at, _)| self.position_of(at)),
+            });
+        };
         for (criterion, entries) in &function.criteria {
             for entry in entries {
                 let label = &function.labels[entry.label];
-                let Some(start) = self.shown(&label.place) else { continue };
                 let status = match entry.duplicate_of {
                     Some(_) => ObjectiveStatus::Duplicate,
                     None => label_status(entry.label, judged),
                 };
-                all.push(ObjectiveCoverage {
-                    criterion: *criterion,
-                    name: entry.name.clone(),
-                    start,
-                    text: label.text.clone(),
-                    status,
-                    decision: None,
-                });
+                add(*criterion, &entry.name, &label.place, &label.text, status);
             }
         }
         for (criterion, entries) in &function.hyper_criteria {
             for entry in entries {
                 let hyper = &function.hypers[entry.hyper];
-                let Some(start) = self.shown(&hyper.place) else { continue };
                 let status = match entry.duplicate_of {
                     Some(_) => ObjectiveStatus::Duplicate,
                     None => judged.hypers[entry.hyper.index()].clone(),
                 };
-                let decision = PairObjective::named(*criterion, &entry.name);
-                all.push(ObjectiveCoverage {
-                    criterion: *criterion,
-                    name: entry.name.clone(),
-                    start,
-                    text: hyper.text.clone(),
-                    status,
-                    decision: decision.and_then(|(at, _)| self.position_of(at)),
-                });
+                add(*criterion, &entry.name, &hyper.place, &hyper.text, status);
             }
         }
         all
@@ -556,13 +551,8 @@ pub(super) fn left_out(
         name: noted.name.clone(),
         start: position(&noted.place),
         end_line: noted.end_line,
-        part: false,
-        entered: None,
-        lines: Vec::new(),
-        decisions: Vec::new(),
-        switches: Vec::new(),
         objectives,
-        def_uses: Vec::new(),
+        ..FunctionCoverage::default()
     }
 }
 

@@ -251,8 +251,9 @@ impl Job<'_> {
         all
     }
 
-    /// Says of which functions not everything is measured, once for each file that they are in.
-    fn tell(&self, read: &Read) {
+    /// Says of which functions not everything is measured: of those of the input each time, of those of
+    /// another file once.
+    fn tell(&self, input: &Input, read: &Read) {
         let (program, map) = (&read.unit.program, &read.unit.source);
         let mut files: BTreeMap<String, Vec<&Unmeasured>> = BTreeMap::new();
         for one in &read.unmeasured {
@@ -260,10 +261,10 @@ impl Job<'_> {
             files.entry(place.file.to_string()).or_default().push(one);
         }
         for (file, all) in files {
-            let known = absolute(self.directory, &file).display().to_string();
-            let mark = format!("unmeasured-{}", blake3::hash(known.as_bytes()).to_hex());
-            if *file != read.unit.source.place(0).file.to_string() && !self.store.first_time(&mark)
-            {
+            let path = absolute(self.directory, &file);
+            let name = blake3::hash(path.display().to_string().as_bytes()).to_hex();
+            let is_own = path == absolute(self.directory, &input.path);
+            if !is_own && !self.store.first_time(&format!("unmeasured-{name}")) {
                 continue;
             }
             let first = all[0];
@@ -313,7 +314,7 @@ impl Job<'_> {
             }
             let output = self.compiler.output(&self.words(&source, object))?;
             if output.status.success() {
-                self.tell(&read);
+                self.tell(input, &read);
                 return Ok(Ok(id));
             }
             said = String::from_utf8_lossy(&output.stderr).into_owned();
