@@ -3,6 +3,8 @@
 //! The engine computes on [`crate::Type`]s, which are machine types. C types are kept for what
 //! needs the user's view: inputs and their names, harnesses, tests, reports, mutation operators.
 
+use std::ops::Range;
+
 use indexmap::IndexMap;
 use lydian_base::{Arena, entity_id};
 use serde::{Deserialize, Serialize};
@@ -353,6 +355,51 @@ impl CTypes {
         }
     }
 
+    /// The bytes of a type that belong to none of its members, as offsets into it, in order. Of a
+    /// union, every byte belongs to some member.
+    pub fn padding(&self, id: CTypeId) -> Vec<Range<u64>> {
+        match self.get(id) {
+            CType::Array { element, length: Some(length) } => {
+                let holes = self.padding(*element);
+                if holes.is_empty() {
+                    return holes;
+                }
+                let size = self.size(*element).unwrap_or(0);
+                (0..*length).flat_map(|index| moved(&holes, index * size)).collect()
+            }
+            CType::Record(record) if !self.records[*record].is_union => {
+                self.padding_of(&self.records[*record])
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn padding_of(&self, record: &Record) -> Vec<Range<u64>> {
+        let mut holes = Vec::new();
+        let mut end = 0;
+        for field in &record.fields {
+            let start = field.bit_offset / 8;
+            if start > end {
+                holes.push(end..start);
+            }
+            let after = match field.bits {
+                Some(bits) => (field.bit_offset + u64::from(bits)).div_ceil(8),
+                None => {
+                    holes.extend(moved(&self.padding(field.ty), start));
+                    start + self.size(field.ty).unwrap_or(0)
+                }
+            };
+            end = end.max(after);
+        }
+        // Behind the last member is what a flexible array takes as well.
+        let is_flexible =
+            record.fields.last().is_some_and(|field| self.size(field.ty).unwrap_or(0) == 0);
+        if let Some(size) = record.size.filter(|size| *size > end && !is_flexible) {
+            holes.push(end..size);
+        }
+        holes
+    }
+
     /// Alignment in bytes; 1 where C gives none.
     pub fn align(&self, id: CTypeId) -> u64 {
         match self.get(id) {
@@ -572,6 +619,10 @@ impl IntKind {
     }
 }
 
+fn moved(ranges: &[Range<u64>], by: u64) -> impl Iterator<Item = Range<u64>> {
+    ranges.iter().map(move |range| range.start + by..range.end + by)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -604,6 +655,36 @@ mod tests {
         let without_prototype =
             types.intern(CType::Function { result: int, params: Vec::new(), variadic: true });
         assert_eq!(types.spell(without_prototype, "g"), "int g()");
+    }
+
+    #[test]
+    fn padding_is_what_lies_between_members_and_behind_them_at_any_depth() {
+        let mut types = CTypes::new();
+        let (char, int) = (types.int(IntKind::Char), types.int(IntKind::Int));
+        let field = |ty, bit_offset, bits| Field { name: "m".to_owned(), ty, bit_offset, bits };
+        let record = |types: &mut CTypes, fields, size| {
+            let record = Record {
+                name: "r".to_owned(),
+                is_union: false,
+                fields,
+                size: Some(size),
+                align: 4,
+            };
+            let id = types.records.push(record);
+            types.intern(CType::Record(id))
+        };
+        let inner = vec![field(char, 0, None), field(int, 32, None)];
+        let inner = record(&mut types, inner, 8);
+        assert_eq!(types.padding(inner), [1..4]);
+        let two = types.intern(CType::Array { element: inner, length: Some(2) });
+        let outer = vec![field(int, 0, Some(3)), field(int, 3, Some(7)), field(two, 32, None)];
+        let outer = vec![outer, vec![field(char, 160, None)]].concat();
+        let outer = record(&mut types, outer, 24);
+        assert_eq!(types.padding(outer), [2..4, 5..8, 13..16, 21..24]);
+        let rest = types.intern(CType::Array { element: char, length: None });
+        let flexible = vec![field(int, 0, None), field(char, 32, None), field(rest, 40, None)];
+        let flexible = record(&mut types, flexible, 8);
+        assert_eq!(types.padding(flexible), []);
     }
 
     #[test]

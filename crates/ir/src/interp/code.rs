@@ -148,6 +148,8 @@ pub(super) enum Op {
 
     AddI32(Slot, Slot, u64),
     AddI64(Slot, Slot, u64),
+    /// An address moved by a number other than 0.
+    MovePtr(Slot, Slot, u64),
     CheckedAddI32(Slot, Slot, u64),
     CheckedAddI64(Slot, Slot, u64),
     MulI32(Slot, Slot, u64),

@@ -491,6 +491,14 @@ impl<'p, 'c> Machine<'p, 'c> {
                     one!(to, a, |x| word(signed32(x).wrapping_add(signed32(k))))
                 }
                 Op::AddI64(to, a, k) => one!(to, a, |x| x.wrapping_add(k)),
+                Op::MovePtr(to, a, k) => {
+                    let from = get!(a);
+                    if from == 0 {
+                        here!();
+                        self.note_misuse(true);
+                    }
+                    get!(to) = from.wrapping_add(k);
+                }
                 Op::CheckedAddI32(to, a, k) => {
                     get!(to) = attempt!(narrow(signed32(get!(a)).checked_add(signed32(k))));
                 }

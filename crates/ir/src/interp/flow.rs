@@ -199,6 +199,7 @@ impl<'p> Machine<'p, '_> {
             | F64ToS64(to, a)
             | AddI32(to, a, _)
             | AddI64(to, a, _)
+            | MovePtr(to, a, _)
             | MulI32(to, a, _)
             | MulI64(to, a, _)
             | AndI(to, a, _)

@@ -278,6 +278,11 @@ impl Memory {
         inside && free
     }
 
+    /// Leaves bytes of an input object that was placed without a value.
+    pub(super) fn leave_unwritten(&mut self, start: u64, size: u64) {
+        self.areas[INPUTS].mark(start, size, LIVE | WRITABLE);
+    }
+
     /// Makes an object that was added read-only.
     pub(super) fn protect(&mut self, base: u64) {
         let (list, number) = match base < self.target.input_region() {

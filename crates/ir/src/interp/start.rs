@@ -5,7 +5,7 @@ use super::memory::{GAP, Memory};
 use super::plan::target_address;
 use crate::libc::{TABLE_START, case_table, class_table, streams};
 use crate::program::{GlobalInit, Program};
-use crate::test::{Image, PointerTarget, Test};
+use crate::test::{Image, PointerTarget, Test, TestObject};
 
 /// Bytes of an image, its pointers being filled in.
 pub(super) fn image_bytes(
@@ -85,6 +85,7 @@ pub(super) fn with_inputs(
         let bytes = image_bytes(program, &memory, test, &object.image, &object.name)?;
         let placed = memory.write(object.address, &bytes);
         placed.map_err(|_| BadTest::Misplaced(object.name.clone()))?;
+        leave_padding(program, &mut memory, object);
     }
     for input in &test.globals {
         let name = &input.name;
@@ -99,6 +100,25 @@ pub(super) fn with_inputs(
         memory.protect(object.address);
     }
     Ok(memory)
+}
+
+/// Leaves the padding of an object without a value, as an initialiser in C does. Padding that is given
+/// another value than zero is written by bytes.
+fn leave_padding(program: &Program, memory: &mut Memory, object: &TestObject) {
+    let holes = program.types.padding(object.ty);
+    let size = program.types.size(object.ty).unwrap_or(0);
+    for index in 0..object.count {
+        for hole in &holes {
+            let start = index * size + hole.start;
+            let given = object.image.bytes.get(start as usize..(index * size + hole.end) as usize);
+            if given.is_none_or(|bytes| bytes.iter().all(|byte| *byte == 0)) {
+                memory.leave_unwritten(object.address + start, hole.end - hole.start);
+            }
+        }
+        if holes.is_empty() {
+            break;
+        }
+    }
 }
 
 fn initialise_globals(program: &Program, memory: &mut Memory) {

@@ -70,9 +70,10 @@ impl Machine<'_, '_> {
         Ok(Some(u128::from(result)))
     }
 
-    /// Notes where a function is first called in a way that C does not define though libraries do what is
-    /// expected, if this is one.
-    fn note_misuse(&mut self, is_misuse: bool) {
+    /// Notes where the run first does what C does not define though machines and libraries do what is
+    /// expected, if this is one: a function called with what it may not be given, an address made of a
+    /// null pointer.
+    pub(super) fn note_misuse(&mut self, is_misuse: bool) {
         if is_misuse && self.misused.is_none() {
             self.misused = self.location();
         }

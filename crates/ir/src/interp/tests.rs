@@ -172,6 +172,21 @@ fn a_value_that_was_never_written_is_zero_and_noted() {
 }
 
 #[test]
+fn padding_of_an_input_and_addresses_made_of_a_null_pointer_are_noted() {
+    let record = CTypeId::from_index(6);
+    let run = |body: &str| {
+        let input = TestObject { ty: record, count: 1, ..object(INPUT_REGION, &[0; 8]) };
+        let test = Test { objects: vec![input], ..test(vec![int(0), int(0)]) };
+        run_with(&program(&two_ints(body)), &test)
+    };
+    let seen = |at| run(&format!("return zext i32(load i8({}:ptr))", INPUT_REGION + at));
+    let seen = |at| seen(at).uninitialised.is_some();
+    assert_eq!((seen(6), seen(7)), (false, true));
+    let moved = |from| run(&format!("s0: v4 = {from}:ptr s1: v4 = index 1(v4, 4:i64) return v0"));
+    assert!(moved(0).misused.is_some() && moved(4096).misused.is_none());
+}
+
+#[test]
 fn bit_fields_leave_their_neighbours_alone() {
     let c = "[rec0 2 byte 5 bit 0 width 9 signed i32] index 1(&v5, 5:i64)";
     let b = "[rec0 1 byte 4 bit 3 width 5 signed i32]";

@@ -309,7 +309,7 @@ impl Builder<'_, '_> {
                 Base::Slot(from) => {
                     match offset {
                         0 => self.emit(Op::Move(dst, from.slot)),
-                        _ => self.emit(Op::AddI64(dst, from.slot, offset)),
+                        _ => self.emit(Op::MovePtr(dst, from.slot, offset)),
                     }
                     self.used(from, Type::Ptr);
                 }
