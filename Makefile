@@ -23,4 +23,5 @@ demo: build
 	@echo "The tests are in target/demo."
 
 test: setup
+	scripts/report-tools target/report-tools
 	cargo test --workspace --quiet

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lydian_objective::criterion_set::{self, Choice};
 use lydian_objective::{Accepted, Criterion};
+use lydian_report::exports::{gcov_json, lcov};
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -420,6 +421,9 @@ pub(crate) struct ReportArgs {
     /// Write a tracefile of lcov
     #[arg(long, value_name = "FILE")]
     pub(crate) lcov: Option<PathBuf>,
+    /// The version of lcov that is to read it [default: any; MC/DC is for 2.2 and newer]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) lcov_version: Option<lcov::Version>,
     /// Write Cobertura's XML
     #[arg(long, value_name = "FILE")]
     pub(crate) cobertura: Option<PathBuf>,
@@ -429,9 +433,21 @@ pub(crate) struct ReportArgs {
     /// Write gcov's JSON, which `gcovr --add-tracefile` reads too
     #[arg(long, value_name = "FILE")]
     pub(crate) gcov_json: Option<PathBuf>,
-    /// The version of its tracefiles that gcovr is told
-    #[arg(long, value_name = "VERSION", default_value = lydian_report::gcov_json::GCOVR_VERSION)]
-    pub(crate) gcovr_version: String,
+    /// The version of gcovr that is to read it: each reads its own files only
+    #[arg(long, value_name = "VERSION", default_value = gcov_json::GCOVR_VERSION)]
+    pub(crate) gcovr_version: gcov_json::GcovrFormat,
+    /// Write SonarQube's generic coverage
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sonarqube: Option<PathBuf>,
+    /// Write Codecov's own JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) codecov: Option<PathBuf>,
+    /// Write the objectives that are missing as GitLab's Code Quality report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gitlab: Option<PathBuf>,
+    /// Print the objectives that are missing as annotations of GitHub Actions, after the table
+    #[arg(long)]
+    pub(crate) github: bool,
     /// Exit with code 1 if a criterion is covered to less than so many percent; may be given again
     #[arg(long, value_name = "CRITERION=PERCENT")]
     pub(crate) fail_under: Vec<FailUnder>,

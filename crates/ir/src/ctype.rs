@@ -675,10 +675,10 @@ mod tests {
         };
         let inner = vec![field(char, 0, None), field(int, 32, None)];
         let inner = record(&mut types, inner, 8);
-        assert_eq!(types.padding(inner), [1..4]);
+        assert_eq!(types.padding(inner).as_slice(), &[1..4]);
         let two = types.intern(CType::Array { element: inner, length: Some(2) });
         let outer = vec![field(int, 0, Some(3)), field(int, 3, Some(7)), field(two, 32, None)];
-        let outer = vec![outer, vec![field(char, 160, None)]].concat();
+        let outer = [outer, vec![field(char, 160, None)]].concat();
         let outer = record(&mut types, outer, 24);
         assert_eq!(types.padding(outer), [2..4, 5..8, 13..16, 21..24]);
         let rest = types.intern(CType::Array { element: char, length: None });

@@ -1,7 +1,8 @@
 //! Lines and branches as line-oriented formats have them (lcov, Cobertura, gcov).
 //!
 //! A branch is a way that one condition went, where evaluations were recorded, and a way of the
-//! whole decision, where they were not; each way of a switch is one, too. Counts are not kept, so a
+//! whole decision, where they were not; each way of a switch is one, too. The line of a function's name
+//! is a line, as compilers have it: it is passed where the function is entered. Counts are not kept, so a
 //! number of times is 1 or 0. What comments exclude is left out, and what is
 //! not covered where they justify that.
 
@@ -96,6 +97,11 @@ impl LineTable {
 
     fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
         let excused = Excused::of(function);
+        let first = function.start.line;
+        let is_counted = function.is_listed() && !file.exclusions.line(first);
+        if is_counted && (function.ran() || !excused.statements(first)) {
+            self.lines.entry(first).or_default().covered |= function.ran();
+        }
         let measured = function.lines.iter().filter(|line| !file.exclusions.line(line.line));
         for line in measured.filter(|line| line.covered || !excused.statements(line.line)) {
             self.lines.entry(line.line).or_default().covered |= line.covered;
@@ -151,8 +157,22 @@ impl LineTable {
 
     /// How many branches there are, and how many were taken.
     pub fn count_branches(&self) -> (usize, usize) {
-        let ways =
-            || self.lines.values().flat_map(|line| &line.branches).flat_map(|group| &group.ways);
+        let all = self.lines.values().map(Line::count_branches);
+        all.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1))
+    }
+
+    /// How many conditions there are with a value each, and how many decided with it.
+    pub fn count_conditions(&self) -> (usize, usize) {
+        let groups = self.lines.values().flat_map(|line| &line.decisions);
+        let decided = groups.flat_map(|group| &group.conditions).flat_map(|(_, decided)| decided);
+        decided.fold((0, 0), |(all, hit), decided| (all + 1, hit + usize::from(*decided)))
+    }
+}
+
+impl Line {
+    /// How many branches it has, and how many were taken.
+    pub fn count_branches(&self) -> (usize, usize) {
+        let ways = || self.branches.iter().flat_map(|group| &group.ways);
         (ways().count(), ways().filter(|way| way.taken).count())
     }
 }

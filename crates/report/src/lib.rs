@@ -1,20 +1,17 @@
 //! What users keep: suites of tests and reports.
 
 pub mod branches;
-pub mod cobertura;
 pub mod coverage;
 pub mod coverage_json;
 pub mod exclusion;
+pub mod exports;
 pub mod frameworks;
-pub mod gcov_json;
 pub mod html;
 pub mod independence;
 pub mod ktest;
-pub mod lcov;
 pub mod minimise;
 pub mod names;
 pub mod report;
-pub mod sarif;
 pub mod sources;
 pub mod suite;
 pub mod suite_c;

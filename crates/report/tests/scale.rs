@@ -12,9 +12,10 @@ use lydian_report::coverage::{
     ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, FileCoverage,
     FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
+use lydian_report::exports::{cobertura, gcov_json, lcov, sarif};
 use lydian_report::html::Site;
 use lydian_report::sources::{SourceText, Sources};
-use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif};
+use lydian_report::{Report, coverage_json};
 
 const FUNCTIONS: u32 = 2_500;
 const LINES: u32 = 100;
@@ -108,8 +109,8 @@ fn a_quarter_of_a_million_lines_are_reported_in_seconds() {
         sizes.iter().sum()
     });
     timed("json", &|| coverage_json::render(&report).len());
-    timed("lcov", &|| lcov::render(&report).len());
+    timed("lcov", &|| lcov::render(&report, lcov::Version::WithConditions).len());
     timed("cobertura", &|| cobertura::render(&report, 0).len());
     timed("sarif", &|| sarif::render(&report).len());
-    timed("gcov", &|| gcov_json::render(&report, gcov_json::GCOVR_VERSION).len());
+    timed("gcov", &|| gcov_json::render(&report, &gcov_json::GCOVR_VERSION.parse().unwrap()).len());
 }

@@ -1,15 +1,18 @@
 //! `lydian report`: what runs covered, in every form.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, Severity};
 use lydian_native::cc::Store;
 use lydian_objective::Criterion;
 use lydian_report::coverage::{Coverage, ObjectiveStatus};
+use lydian_report::exports::{
+    cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
+};
 use lydian_report::html::Site;
-use lydian_report::{Report, cobertura, coverage_json, gcov_json, lcov, sarif, totals};
+use lydian_report::{Report, coverage_json, totals};
 
 use crate::args::{FailUnder, ReportArgs};
 use crate::exit::{ExitCode, Failure};
@@ -35,7 +38,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         .map_err(|diagnostics| Failure { code: ExitCode::Usage, diagnostics })?;
     render::diagnostics(&warnings);
     write(args, &report)?;
+    if args.lcov.is_some() && args.lcov_version.is_none() {
+        render::diagnostics(&conditions_left_out(&report));
+    }
     output::text(&(coverage_table::render(&report, args.by) + "\n"))?;
+    if args.github {
+        output::text(&github::render(&report))?;
+    }
     judge(args, &report)
 }
 
@@ -100,22 +109,34 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
     if let Some(folder) = &args.html {
         write_pages(folder, report)?;
     }
-    if let Some(path) = &args.json {
-        output::file(path, &coverage_json::render(report))?;
-    }
-    if let Some(path) = &args.lcov {
-        output::file(path, &lcov::render(report))?;
-    }
-    if let Some(path) = &args.cobertura {
-        output::file(path, &cobertura::render(report, seconds()))?;
-    }
-    if let Some(path) = &args.sarif {
-        output::file(path, &sarif::render(report))?;
-    }
-    if let Some(path) = &args.gcov_json {
-        output::file(path, &gcov_json::render(report, &args.gcovr_version))?;
+    type Form<'a> = &'a dyn Fn() -> String;
+    let files: [(&Option<PathBuf>, Form<'_>); 8] = [
+        (&args.json, &|| coverage_json::render(report)),
+        (&args.lcov, &|| lcov::render(report, args.lcov_version.unwrap_or_default())),
+        (&args.cobertura, &|| cobertura::render(report, seconds())),
+        (&args.sarif, &|| sarif::render(report)),
+        (&args.gcov_json, &|| gcov_json::render(report, &args.gcovr_version)),
+        (&args.sonarqube, &|| sonarqube::render(report)),
+        (&args.codecov, &|| codecov::render(report)),
+        (&args.gitlab, &|| gitlab::render(report)),
+    ];
+    for (path, form) in files {
+        if let Some(path) = path {
+            output::file(path, &form())?;
+        }
     }
     Ok(())
+}
+
+/// That a tracefile has no MC/DC though that was measured.
+fn conditions_left_out(report: &Report) -> Vec<Diagnostic> {
+    let is_measured = report.coverage.criteria.contains(&Criterion::Mcdc);
+    let message = "the tracefile has no MC/DC, so that every lcov reads it";
+    let hint = "give --lcov-version 2.2, or a newer one, and it has";
+    is_measured
+        .then(|| Diagnostic::new(Severity::Note, "lcov", message).note(hint))
+        .into_iter()
+        .collect()
 }
 
 /// Writes the pages, on all processors.

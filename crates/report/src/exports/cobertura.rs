@@ -5,18 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
-
+use super::xml::{self, Written, Xml, element, empty};
 use crate::branches::{BranchGroup, BranchKind, Line, LineTable};
 use crate::coverage::{FileCoverage, FunctionCoverage};
 use crate::report::Report;
 
 /// What all but the root element name as their type.
 const DTD: &str = "coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\"";
-
-type Xml = Writer<Vec<u8>>;
-type Written = std::io::Result<()>;
 
 /// How many lines and branches there are, and how many of them were passed.
 #[derive(Clone, Copy, Default)]
@@ -51,19 +46,13 @@ fn rate((found, hit): (usize, usize)) -> String {
 
 /// The XML. `timestamp` is in seconds since 1970.
 pub fn render(report: &Report, timestamp: u64) -> String {
-    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
-    document(&mut xml, report, timestamp).expect("memory can be written to");
-    let mut text = String::from_utf8(xml.into_inner()).expect("it was written from text");
-    text.push('\n');
-    text
+    xml::document(Some(DTD), |xml| coverage(xml, report, timestamp))
 }
 
-fn document(xml: &mut Xml, report: &Report, timestamp: u64) -> Written {
+fn coverage(xml: &mut Xml, report: &Report, timestamp: u64) -> Written {
     let tables: Vec<(&FileCoverage, LineTable)> =
         report.coverage.files.iter().map(|file| (file, LineTable::of(file))).collect();
     let all = tables.iter().fold(Rates::default(), |sum, (_, table)| sum.add(Rates::of(table)));
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    xml.write_event(Event::DocType(BytesText::from_escaped(DTD)))?;
     let number = |n: usize| n.to_string();
     let counts = [
         ("lines-covered", number(all.lines.1)),
@@ -76,10 +65,7 @@ fn document(xml: &mut Xml, report: &Report, timestamp: u64) -> Written {
     ];
     element(xml, "coverage", all.attributes().into_iter().chain(counts), |xml| {
         element(xml, "sources", [], |xml| {
-            element(xml, "source", [], |xml| {
-                let root = clean(&report.root.display().to_string());
-                xml.write_event(Event::Text(BytesText::new(&root)))
-            })
+            element(xml, "source", [], |xml| xml::text(xml, &report.root.display().to_string()))
         })?;
         packages(xml, report, &tables)
     })
@@ -161,8 +147,8 @@ fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
         attributes.push(("branch", "false".into()));
         return empty(xml, "line", attributes);
     }
-    let ways = || line.branches.iter().flat_map(|group| &group.ways);
-    let coverage = shown_rate(ways().count(), ways().filter(|way| way.taken).count(), true);
+    let (found, taken) = line.count_branches();
+    let coverage = shown_rate(found, taken, true);
     attributes.extend([("branch", "true".into()), ("condition-coverage", coverage)]);
     element(xml, "line", attributes, |xml| {
         element(xml, "conditions", [], |xml| {
@@ -191,40 +177,4 @@ fn shown_rate(found: usize, hit: usize, fraction: bool) -> String {
         true => format!("{percent}% ({hit}/{found})"),
         false => format!("{percent}%"),
     }
-}
-
-fn start(
-    name: &'static str,
-    attributes: impl IntoIterator<Item = (&'static str, String)>,
-) -> BytesStart<'static> {
-    let mut start = BytesStart::new(name);
-    for (key, value) in attributes {
-        start.push_attribute((key, clean(&value).as_str()));
-    }
-    start
-}
-
-/// A text without the characters that XML cannot hold.
-fn clean(text: &str) -> String {
-    let bad = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    text.replace(|c| bad(c) || matches!(c, '\u{fffe}' | '\u{ffff}'), "\u{fffd}")
-}
-
-fn element(
-    xml: &mut Xml,
-    name: &'static str,
-    attributes: impl IntoIterator<Item = (&'static str, String)>,
-    inner: impl FnOnce(&mut Xml) -> Written,
-) -> Written {
-    xml.write_event(Event::Start(start(name, attributes)))?;
-    inner(xml)?;
-    xml.write_event(Event::End(BytesEnd::new(name)))
-}
-
-fn empty(
-    xml: &mut Xml,
-    name: &'static str,
-    attributes: impl IntoIterator<Item = (&'static str, String)>,
-) -> Written {
-    xml.write_event(Event::Empty(start(name, attributes)))
 }

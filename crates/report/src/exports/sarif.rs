@@ -5,14 +5,14 @@
 //! `SRCROOT`. A result's fingerprint is made of what identifies the objective without its line, so
 //! that it stays the same one when code moves.
 
-use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use lydian_objective::Criterion;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::coverage::{FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
+use super::missing::Missing;
+use crate::coverage::{FileCoverage, ObjectiveCoverage};
 use crate::report::Report;
 use crate::sources::SourceText;
 
@@ -93,11 +93,9 @@ struct Run<'a> {
     results: Vec<SarifResult<'a>>,
 }
 
-/// A file with its texts as the log has them.
+/// A file with its text as the log has it.
 struct File<'a> {
-    coverage: &'a FileCoverage,
     text: Option<&'a SourceText>,
-    shown: String,
     artifact: Artifact,
 }
 
@@ -106,6 +104,7 @@ pub fn render(report: &Report) -> String {
     let criteria = &report.coverage.criteria;
     let file = |coverage| File::of(report, coverage);
     let files: Vec<File<'_>> = report.coverage.files.iter().map(file).collect();
+    let missing = Missing::all(report);
     let driver = json!({
         "name": "Lydian",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -115,28 +114,10 @@ pub fn render(report: &Report) -> String {
         tool: json!({ "driver": driver }),
         column_kind: "utf16CodeUnits",
         original_uri_base_ids: json!({ "SRCROOT": { "uri": folder_uri(&report.root) } }),
-        results: results(criteria, &files),
+        results: missing.iter().map(|one| result(criteria, &files, one)).collect(),
     };
     let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
     serde_json::to_string(&log).expect("names and numbers are valid JSON") + "\n"
-}
-
-fn results<'a>(criteria: &[Criterion], files: &'a [File<'a>]) -> Vec<SarifResult<'a>> {
-    let mut results = Vec::new();
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for file in files {
-        for function in &file.coverage.functions {
-            for objective in &function.objectives {
-                let rule = criteria.iter().position(|c| *c == objective.criterion);
-                if let Some(rule) = rule
-                    && objective.status == ObjectiveStatus::Missing
-                {
-                    results.push(result(file, function, objective, rule, &mut seen));
-                }
-            }
-        }
-    }
-    results
 }
 
 fn rule(criterion: Criterion) -> Value {
@@ -154,42 +135,33 @@ fn rule(criterion: Criterion) -> Value {
 }
 
 fn result<'a>(
-    file: &'a File<'a>,
-    function: &'a FunctionCoverage,
-    objective: &ObjectiveCoverage,
-    rule_index: usize,
-    seen: &mut BTreeMap<String, u32>,
+    criteria: &[Criterion],
+    files: &'a [File<'a>],
+    missing: &Missing<'a>,
 ) -> SarifResult<'a> {
-    let ObjectiveCoverage { criterion, name, text, start, .. } = objective;
-    let message =
-        format!("No run covers {name} of {criterion} in {}: {}", function.name, one_line(text));
-    let identity = format!("{}\0{}\0{criterion}\0{name}\0{text}", file.shown, function.name);
-    let hash = blake3::hash(identity.as_bytes()).to_hex();
-    let count = seen.entry(hash[..32].to_owned()).or_insert(0);
-    *count += 1;
+    let criterion = missing.objective.criterion;
+    let file = &files[missing.file_index];
     let physical_location = Physical {
         artifact_location: &file.artifact,
-        region: Region { start_line: start.line.max(1), start_column: file.column(objective) },
+        region: Region { start_line: missing.line(), start_column: file.column(missing.objective) },
     };
     SarifResult {
         rule_id: criterion.name(),
-        rule_index,
+        rule_index: criteria.iter().position(|c| *c == criterion).unwrap_or_default(),
         level: "note",
-        message: Message { text: message },
+        message: Message { text: missing.message() },
         locations: [Location {
             physical_location,
-            logical_locations: [Logical { name: &function.name, kind: "function" }],
+            logical_locations: [Logical { name: &missing.function.name, kind: "function" }],
         }],
-        partial_fingerprints: Fingerprints { objective: format!("{}:{count}", &hash[..32]) },
+        partial_fingerprints: Fingerprints { objective: missing.fingerprint.clone() },
     }
 }
 
 impl<'a> File<'a> {
     fn of(report: &'a Report, coverage: &'a FileCoverage) -> Self {
         Self {
-            coverage,
             text: report.text(&coverage.path, coverage.changed).ok(),
-            shown: report.shown(&coverage.path),
             artifact: artifact(report, &coverage.path),
         }
     }
@@ -237,8 +209,4 @@ fn uri(path: &Path) -> String {
         }
     }
     text
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

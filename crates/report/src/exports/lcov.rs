@@ -1,8 +1,9 @@
 //! Coverage as a tracefile of lcov.
 //!
-//! Records: `TN`, `SF`, `FN`, `FNDA`, `FNF`, `FNH`, `BRDA`, `BRF`, `BRH`, `DA`, `LF`, `LH` as lcov
-//! 1.16 reads them, and `MCDC`, `MCF`, `MCH` of lcov 2, which 1.16 skips. Counts are 1 or 0: how
-//! often something ran is not kept.
+//! Records: `TN`, `SF`, `FN`, `FNDA`, `FNF`, `FNH`, `BRDA`, `BRF`, `BRH`, `DA`, `LF`, `LH`, which every
+//! lcov reads. From lcov 2.0 on, `FN` has the function's last line, which earlier ones would take for a
+//! part of its name; from lcov 2.2 on there are `MCDC`, `MCF` and `MCH`, which 2.0 and 2.1 refuse
+//! ([`Version`]). Counts are 1 or 0: how often something ran is not kept.
 //!
 //! A block of branches is a condition, a decision or a switch; blocks are numbered on each line.
 //! `MCDC` says of each condition whether it decided the outcome by being true, and false, as
@@ -10,26 +11,61 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::str::FromStr;
 
+use super::one_line;
 use crate::branches::{IndependenceGroup, Line, LineTable, Way};
 use crate::coverage::FileCoverage;
 use crate::report::Report;
 
-/// The tracefile.
-pub fn render(report: &Report) -> String {
+/// What a version of lcov reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// Every version.
+    #[default]
+    Any,
+    /// 2.0 and newer: functions end.
+    WithEnds,
+    /// 2.2 and newer: MC/DC, too.
+    WithConditions,
+}
+
+impl FromStr for Version {
+    type Err = String;
+
+    /// From lcov's own number: `1.16`, `2.0`, `2.3.1`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bad =
+            || format!("`{text}` is no version of lcov, as `lcov --version` says it: 1.16, 2.3.1");
+        let mut numbers = text.split('.').map(|part| part.parse::<u32>().map_err(|_| bad()));
+        let major = numbers.next().unwrap_or_else(|| Err(bad()))?;
+        let minor = numbers.next().unwrap_or(Ok(0))?;
+        numbers.try_for_each(|number| number.map(|_| ()))?;
+        Ok(match (major, minor) {
+            (0 | 1, _) => Self::Any,
+            (2, 0 | 1) => Self::WithEnds,
+            _ => Self::WithConditions,
+        })
+    }
+}
+
+/// The tracefile, as a version of lcov reads it.
+pub fn render(report: &Report, version: Version) -> String {
     let mut out = String::from("TN:\n");
     for file in &report.coverage.files {
-        render_file(&mut out, file);
+        render_file(&mut out, file, version);
     }
     out
 }
 
-fn render_file(out: &mut String, file: &FileCoverage) {
+fn render_file(out: &mut String, file: &FileCoverage, version: Version) {
     let table = LineTable::of(file);
     let _ = writeln!(out, "SF:{}", one_line(&file.path.display().to_string()));
-    functions(out, file);
+    functions(out, file, version);
     branches(out, &table);
-    independence(out, &table);
+    if version >= Version::WithConditions {
+        independence(out, &table);
+    }
     for (number, line) in &table.lines {
         let _ = writeln!(out, "DA:{number},{}", u8::from(line.covered));
     }
@@ -37,22 +73,27 @@ fn render_file(out: &mut String, file: &FileCoverage) {
     let _ = writeln!(out, "LF:{found}\nLH:{hit}\nend_of_record");
 }
 
-fn functions(out: &mut String, file: &FileCoverage) {
-    let mut names: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
+fn functions(out: &mut String, file: &FileCoverage, version: Version) {
+    // Its first and last line, and whether it ran.
+    let mut names: BTreeMap<&str, (u32, u32, bool)> = BTreeMap::new();
     for function in file.functions.iter().filter(|function| function.is_listed()) {
-        if !file.exclusions.line(function.start.line) {
-            names.entry(&function.name).or_insert((function.start.line, false)).1 |= function.ran();
+        let (first, last) = (function.start.line, function.end_line.max(function.start.line));
+        if !file.exclusions.line(first) {
+            names.entry(&function.name).or_insert((first, last, false)).2 |= function.ran();
         }
     }
-    let mut in_order: Vec<_> = names.iter().map(|(name, (line, ran))| (line, name, ran)).collect();
-    in_order.sort();
-    for (line, name, _) in &in_order {
-        let _ = writeln!(out, "FN:{line},{name}");
+    let mut in_order: Vec<_> = names.into_iter().collect();
+    in_order.sort_by_key(|(name, (first, ..))| (*first, *name));
+    for (name, (first, last, _)) in &in_order {
+        let _ = match version {
+            Version::Any => writeln!(out, "FN:{first},{name}"),
+            _ => writeln!(out, "FN:{first},{last},{name}"),
+        };
     }
-    for (_, name, ran) in &in_order {
-        let _ = writeln!(out, "FNDA:{},{name}", u8::from(**ran));
+    for (name, (_, _, ran)) in &in_order {
+        let _ = writeln!(out, "FNDA:{},{name}", u8::from(*ran));
     }
-    let hit = in_order.iter().filter(|(_, _, ran)| **ran).count();
+    let hit = in_order.iter().filter(|(_, (_, _, ran))| *ran).count();
     let _ = writeln!(out, "FNF:{}\nFNH:{hit}", in_order.len());
 }
 
@@ -116,9 +157,4 @@ fn groups_by_size(line: &Line) -> BTreeMap<usize, Vec<(String, [bool; 2])>> {
         }
     }
     groups
-}
-
-/// A text without ends of lines, which would end a record.
-fn one_line(text: &str) -> String {
-    text.split(['\n', '\r']).map(str::trim).collect::<Vec<_>>().join(" ")
 }

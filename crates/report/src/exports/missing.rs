@@ -1,0 +1,63 @@
+//! What no run covers, as tools that show findings beside the code have it.
+
+use std::collections::BTreeMap;
+
+use super::one_line;
+use crate::coverage::{FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
+use crate::report::Report;
+
+/// An objective that no run covers. Those that comments exclude and duplicates are none.
+pub(super) struct Missing<'a> {
+    pub(super) file: &'a FileCoverage,
+    /// The position of the file among those of the report.
+    pub(super) file_index: usize,
+    pub(super) function: &'a FunctionCoverage,
+    pub(super) objective: &'a ObjectiveCoverage,
+    /// What stays the same when code moves, and differs from that of all others: no line is in it.
+    pub(super) fingerprint: String,
+}
+
+impl<'a> Missing<'a> {
+    /// All of a report, in the order of the files and of their text. Of those that are alike, a number
+    /// tells which one it is.
+    pub(super) fn all(report: &'a Report) -> Vec<Self> {
+        let mut found = Vec::new();
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        for (file_index, file) in report.coverage.files.iter().enumerate() {
+            let shown = report.shown(&file.path);
+            for function in &file.functions {
+                let missing = |objective: &&ObjectiveCoverage| {
+                    objective.status == ObjectiveStatus::Missing
+                        && report.coverage.criteria.contains(&objective.criterion)
+                };
+                for objective in function.objectives.iter().filter(missing) {
+                    let ObjectiveCoverage { criterion, name, text, .. } = objective;
+                    let identity =
+                        format!("{shown}\0{}\0{criterion}\0{name}\0{text}", function.name);
+                    let hash = &blake3::hash(identity.as_bytes()).to_hex()[..32];
+                    let count = seen.entry(hash.to_owned()).or_insert(0);
+                    *count += 1;
+                    let fingerprint = format!("{hash}:{count}");
+                    found.push(Missing { file, file_index, function, objective, fingerprint });
+                }
+            }
+        }
+        found
+    }
+
+    /// It as one sentence.
+    pub(super) fn message(&self) -> String {
+        let ObjectiveCoverage { criterion, name, text, .. } = self.objective;
+        let what = format!("No run covers {name} of {criterion} in {}", self.function.name);
+        match text.as_str() {
+            // What is to be reached, whatever holds there.
+            "1" => what,
+            text => format!("{what}: {}", one_line(text)),
+        }
+    }
+
+    /// Its line, from 1.
+    pub(super) fn line(&self) -> u32 {
+        self.objective.start.line.max(1)
+    }
+}
