@@ -112,13 +112,15 @@ impl SourceMap {
     pub fn from_preprocessed(text: impl Into<Arc<str>>, main_file: &str) -> Self {
         let text: Arc<str> = text.into();
         let mut builder = SourceMapBuilder::new(main_file);
+        let mut included = Included::default();
         let mut line_starts = Vec::new();
         let mut offset = 0u32;
         for line in text.split_inclusive('\n') {
             line_starts.push(offset);
             let next = offset + line.len() as u32;
-            if let Some((number, file, system)) = parse_line_marker(line) {
-                builder.begin(next, &file, number, system);
+            if let Some(marker) = parse_line_marker(line) {
+                let system = included.is_system(&marker);
+                builder.begin(next, &marker.file, marker.line, system);
             }
             offset = next;
         }
@@ -211,13 +213,67 @@ impl SourceMapBuilder {
     }
 }
 
-/// Reads `# 12 "file.c" 1 3`: the line, the file without its escapes, and whether it is a
-/// system header (flag 3).
-fn parse_line_marker(line: &str) -> Option<(u32, String, bool)> {
+/// A line marker: `# 12 "file.c" 1 3`.
+struct Marker {
+    line: u32,
+    /// The file, without its escapes.
+    file: String,
+    /// Flag 1: the file begins here.
+    enters: bool,
+    /// Flag 2: the file goes on here, after another one that it includes.
+    returns: bool,
+    /// Flag 3: it is a system header.
+    system: bool,
+}
+
+/// The files that are being read, the innermost last.
+#[derive(Default)]
+struct Included(Vec<Pragma>);
+
+/// Whether `#pragma GCC system_header` is in effect in a file.
+#[derive(Clone, Copy, Default)]
+struct Pragma {
+    /// By its own text.
+    own: bool,
+    /// By that of a file that includes it.
+    inherited: bool,
+}
+
+impl Included {
+    /// Whether what follows a marker is of a system header. The pragma hands its mark on to all that the
+    /// file includes, as generated files for precompiled headers do with headers of the project: of
+    /// these only the system's own are system headers.
+    fn is_system(&mut self, marker: &Marker) -> bool {
+        match () {
+            () if marker.enters => {
+                let around = self.0.last().copied().unwrap_or_default();
+                self.0.push(Pragma { own: false, inherited: around.own || around.inherited });
+            }
+            () if marker.returns => _ = self.0.pop(),
+            // Nothing is entered or left: the mark is set within the file.
+            () if marker.system
+                && let Some(within) = self.0.last_mut() =>
+            {
+                within.own = true
+            }
+            () => {}
+        }
+        let is_inherited = self.0.last().is_some_and(|pragma| pragma.inherited);
+        marker.system && (!is_inherited || is_of_system(&marker.file))
+    }
+}
+
+/// Whether a path is in a place where systems and compilers keep their headers.
+fn is_of_system(file: &str) -> bool {
+    ["/usr/", "/opt/"].iter().any(|place| file.starts_with(place))
+        || ["/lib/clang/", "/lib/gcc/"].iter().any(|place| file.contains(place))
+}
+
+fn parse_line_marker(line: &str) -> Option<Marker> {
     let rest = line.strip_prefix('#')?;
     let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-    let number = rest[..digits].parse().ok()?;
+    let line = rest[..digits].parse().ok()?;
     let quoted = rest[digits..].trim_start().strip_prefix('"')?;
     let mut file = String::new();
     let mut chars = quoted.char_indices();
@@ -228,8 +284,8 @@ fn parse_line_marker(line: &str) -> Option<(u32, String, bool)> {
             (_, c) => file.push(c),
         }
     };
-    let system = flags.split_whitespace().any(|flag| flag == "3");
-    Some((number, file, system))
+    let has = |wanted: &str| flags.split_whitespace().any(|flag| flag == wanted);
+    Some(Marker { line, file, enters: has("1"), returns: has("2"), system: has("3") })
 }
 
 #[cfg(test)]
@@ -249,6 +305,19 @@ mod tests {
         assert_eq!(place_of("int x"), "a.c:1:1");
         assert_eq!(place_of("int y"), "/usr/h.h:7:1");
         assert_eq!(place_of("int z"), "a.c:3:3");
+    }
+
+    #[test]
+    fn a_pragma_makes_no_system_headers_of_those_of_the_project() {
+        let text = "# 1 \"a.c\"\n# 1 \"pch.h\" 1\n# 4 \"pch.h\" 3\nint p;\n# 1 \"own.h\" 1 3\nint o;\n\
+                    # 1 \"/usr/include/s.h\" 1 3\nint s;\n# 2 \"own.h\" 2 3\nint r;\n\
+                    # 5 \"pch.h\" 2 3\n# 1 \"a.c\" 2\nint a;\n# 1 \"v/h.h\" 1 3\nint v;\n";
+        let map = SourceMap::from_preprocessed(text, "a.c");
+        let system = |name: &str| map.is_system(text.find(&format!("int {name};")).unwrap() as u32);
+        assert_eq!(
+            ["p", "o", "s", "r", "a", "v"].map(system),
+            [true, false, true, false, false, true]
+        );
     }
 
     #[test]
@@ -274,7 +343,8 @@ mod tests {
 
     #[test]
     fn a_file_name_with_quotes_in_it_is_read_back() {
-        let marker = parse_line_marker("# 2 \"a\\\"b\\\\c.h\" 1\n");
-        assert_eq!(marker, Some((2, "a\"b\\c.h".to_owned(), false)));
+        let marker = parse_line_marker("# 2 \"a\\\"b\\\\c.h\" 1\n").unwrap();
+        assert_eq!((marker.line, marker.file.as_str()), (2, "a\"b\\c.h"));
+        assert!(marker.enters && !marker.returns && !marker.system);
     }
 }

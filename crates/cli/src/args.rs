@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -385,7 +386,7 @@ pub(crate) struct CcArgs {
     pub(crate) exact: bool,
     /// The compiler's command line
     #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
-    pub(crate) words: Vec<std::ffi::OsString>,
+    pub(crate) words: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
@@ -583,4 +584,44 @@ pub(crate) enum SearchArg {
     Sdgs,
     /// For one objective at a time the state that passed most of what all paths to it pass (CPGS)
     Cpgs,
+}
+
+/// The words of the command line without what scripts put before the first `-c` that they find, taking
+/// it for the compiler's though it is that of `lydian cc`: the options that write dependencies, as
+/// Automake's `depcomp` has them. The script gives them again before the compiler's own `-c`.
+pub(crate) fn without_dependencies(
+    words: impl Iterator<Item = OsString>,
+) -> impl Iterator<Item = OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let is_cc = words.get(1).is_some_and(|word| word == "cc");
+    let own = words.iter().position(|word| word == "--").filter(|_| is_cc).unwrap_or(0);
+    let compilers = words.split_off(own);
+    let mut kept = Vec::new();
+    let mut own = words.into_iter();
+    while let Some(word) = own.next() {
+        match word.to_str() {
+            Some("-MD" | "-MMD" | "-MP" | "-MG" | "-M" | "-MM") if is_cc => {}
+            Some("-MT" | "-MF" | "-MQ") if is_cc => _ = own.next(),
+            _ => kept.push(word),
+        }
+    }
+    kept.into_iter().chain(compilers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_for_dependencies_are_left_to_the_compiler() {
+        let read = |text: &str| {
+            let words = text.split(' ').map(OsString::from);
+            let left: Vec<OsString> = without_dependencies(words).collect();
+            left.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        let given = "lydian cc -MT a.o -MD -MP -MF a.tmp -c stmt -- gcc -MT a.o -MD -c a.c";
+        assert_eq!(read(given), "lydian cc -c stmt -- gcc -MT a.o -MD -c a.c");
+        // Other commands have no such options, and say so.
+        assert_eq!(read("lydian gen -MD a.c -- -O1"), "lydian gen -MD a.c -- -O1");
+    }
 }

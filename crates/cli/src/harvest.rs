@@ -211,7 +211,14 @@ fn counters(
              that it has room and can be written, and run them again (LYDIAN_VERBOSE=1 says why)"
         ));
     } else if !units.is_empty() && store.cell_files().is_empty() {
-        warnings.push(format!("no run was counted: {cells} is empty; run the program first"));
+        let why = match store.images().is_empty() {
+            true => {
+                "no program was linked with `lydian cc`: link with it, too (in CMake by \
+                 CMAKE_C_LINKER_LAUNCHER), and run the program"
+            }
+            false => "run the program first",
+        };
+        warnings.push(format!("no run was counted: {cells} is empty; {why}"));
     }
     all
 }

@@ -37,7 +37,7 @@ use exit::ExitCode;
 use lydian_frontend::clang::Clang;
 
 fn main() -> std::process::ExitCode {
-    let command = Cli::parse().command;
+    let command = Cli::parse_from(args::without_dependencies(std::env::args_os())).command;
     if let (true, Ok(clang)) = (command.parses(), Clang::locate()) {
         clang.prepare();
     }

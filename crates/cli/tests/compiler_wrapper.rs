@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::Workplace;
 use common::wrapped::{built, cc, counts, coverage, entered, function, shell, warnings};
+use common::{LYDIAN, Workplace};
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -317,4 +317,61 @@ fn a_compiler_cache_starts_the_compilation_of_the_instrumented_text() {
     // Without a compiler after it, it is one itself.
     shell(&at, "mkdir own; ln -s \"$(command -v gcc)\" own/ccache");
     built(&at, "-c fc", "own/ccache -O2 -c unit.c -o other.o");
+}
+
+#[test]
+fn precompiled_headers_are_read_as_text_and_measured() {
+    let at = place();
+    at.write("own.h", "static inline int low(int n) { return n < 3 ? n : 3; }\n#define HIGH 9\n");
+    // As CMake generates it.
+    at.write("pch.h", "#pragma GCC system_header\n#include <stdio.h>\n#include \"own.h\"\n");
+    at.write(
+        "use.c",
+        "int main(int n, char **v) { (void)v; return printf(\"\") + low(n) == HIGH; }\n",
+    );
+    let plain = "clang-19 -x c-header pch.h -o pch.h.pch && gcc -x c-header pch.h -o pch.h.gch";
+    assert_eq!(shell(&at, plain).code, Some(0));
+    let of_clang = "-Xclang -include-pch -Xclang pch.h.pch -Xclang -include -Xclang pch.h";
+    for compiler in [format!("clang-19 {of_clang}"), "gcc -include pch.h".to_owned()] {
+        let ran = built(&at, "-c fc,dc", &format!("{compiler} use.c -o use"));
+        assert!(!ran.err.contains("warning"), "{}", ran.err);
+        assert_eq!(shell(&at, "./use").code, Some(0));
+        let found = coverage(&at);
+        assert!(entered(&found, "low") && entered(&found, "main"), "{compiler}");
+        std::fs::remove_dir_all(at.path(".lydian")).expect("it is there");
+    }
+}
+
+#[test]
+fn options_that_scripts_put_before_the_criteria_and_files_between_are_as_with_the_compiler_alone() {
+    let at = place();
+    at.write("one.c", "int main(void) { return 0; }\n");
+    // As depcomp does where it takes Lydian's own `-c` for the compiler's.
+    built(
+        &at,
+        "-MT one.o -MD -MP -MF one.d -c fc",
+        "gcc -MT one.o -MD -MF one.d -c one.c -o one.o",
+    );
+    assert!(at.read("one.d").starts_with("one.o: one.c"));
+    built(&at, "-c fc", "gcc -save-temps -c one.c -o other.o");
+    let between = ["other.i", "other.s"].map(|name| at.read(name));
+    assert!(between.iter().all(|text| text.contains("main") && !text.contains("lydian")));
+    built(&at, "-c fc", "gcc other.o -o one");
+    assert_eq!(shell(&at, "./one").code, Some(0));
+    assert!(entered(&coverage(&at), "main"));
+}
+
+#[test]
+fn a_file_that_is_not_to_be_measured_is_told_of_no_more() {
+    let at = place();
+    // gcc's own, and no other compiler's.
+    at.write("nest.c", "int main(void) { int in(void) { return 0; } return in(); }\n");
+    built(&at, "-c fc", "gcc -c nest.c -o nest.o");
+    assert_eq!(coverage(&at)["plain"].as_array().map(Vec::len), Some(1));
+    let off = format!("LYDIAN_OFF=1 {LYDIAN} cc -c fc -- gcc -c nest.c -o nest.o");
+    let off = shell(&at, &off);
+    assert_eq!(off.code, Some(0), "{}", off.err);
+    at.write("unit.c", "int f(void) { return 0; }\n");
+    built(&at, "-c fc", "gcc -c unit.c -o unit.o");
+    assert_eq!(coverage(&at)["plain"].as_array().map(Vec::len), Some(0));
 }

@@ -137,7 +137,7 @@ pub struct DecisionSite {
 /// Where a switch stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchSite {
-    /// The block that the switch ends.
+    /// The block that the switch ends. Computed `goto`s may share one: they are several sites of it.
     pub block: BlockId,
     /// The text of the operand, without its parentheses.
     pub operand: Span,

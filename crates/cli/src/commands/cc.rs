@@ -32,14 +32,17 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
     let (Ok(directory), Ok(line)) = (directory, CommandLine::parse(words)) else {
         return Err(program.replace(words));
     };
-    let is_off = std::env::var_os(OFF).is_some_and(|value| !value.is_empty());
-    if is_off || line.action == Action::Other || is_probe(&line, &directory) {
+    if line.action == Action::Other || is_probe(&line, &directory) {
         return Err(program.replace(words));
     }
     let store = match &args.dir {
         Some(path) => Store::at(absolute(&directory, path)),
         None => Store::locate(&directory),
     };
+    if std::env::var_os(OFF).is_some_and(|value| !value.is_empty()) {
+        forget_plain(&store, &line, &directory);
+        return Err(program.replace(words));
+    }
     let compiler = Compiler::at(program);
     let (criteria, htol) = written(args, &directory, &store);
     let sanitizes_threads = words.iter().any(|word| {
@@ -67,6 +70,17 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
     match line.action {
         Action::Object => objects(&job),
         Action::Link | Action::Other => link(&job),
+    }
+}
+
+/// Forgets that files were compiled as they are, as the user wants it so.
+fn forget_plain(store: &Store, line: &CommandLine, directory: &Path) {
+    for input in line.inputs() {
+        let object = match line.action {
+            Action::Object => absolute(directory, line.object_of(input)),
+            Action::Link | Action::Other => named_object(line, directory, input),
+        };
+        store.forget_plain(&object);
     }
 }
 
@@ -126,6 +140,11 @@ fn objects(job: &Job<'_>) -> Result<u8, Failure> {
     let mut worst = 0;
     for input in job.line.inputs() {
         let object = job.line.object_of(input);
+        if job.line.saves_temporaries() && input.kind != InputKind::Other {
+            // The files that the user asks for are those of the plain command. What it says is said by
+            // the runs below, and they make the object anew.
+            drop(job.compiler.output(&job.line.plain_of(input))?);
+        }
         let reason = match input.kind {
             InputKind::Other => None,
             _ => match instrumented(job, input, &object)? {
@@ -188,7 +207,7 @@ fn link(job: &Job<'_>) -> Result<u8, Failure> {
             continue;
         }
         let object = place.path().join(format!("{number}.o"));
-        let named = named_object(job, input);
+        let named = named_object(job.line, job.directory, input);
         let reason = match job.line.writes_dependencies() {
             true => Some("its dependencies are written by a command that links".to_owned()),
             false => linked_object(job, input, &object, &named)?,
@@ -227,8 +246,8 @@ fn link(job: &Job<'_>) -> Result<u8, Failure> {
 }
 
 /// The name under which the store knows the object of a source that is linked at once.
-fn named_object(job: &Job<'_>, input: &Input) -> PathBuf {
-    let linked = absolute(job.directory, job.line.linked());
+fn named_object(line: &CommandLine, directory: &Path, input: &Input) -> PathBuf {
+    let linked = absolute(directory, line.linked());
     let name = format!("{}({})", linked.display(), input.path);
     name.into()
 }

@@ -1,6 +1,6 @@
 //! What a report needs of a unit, taken from the program while it is at hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lydian_base::{EntityId as _, SourceMap, Span};
@@ -177,7 +177,8 @@ fn noted_flow(program: &Program, map: &SourceMap, body: &Body, flow: &DataFlow) 
 
 fn switches(map: &SourceMap, body: &Body) -> Vec<NotedSwitch> {
     let mut noted = Vec::new();
-    for site in &body.source.switches {
+    let mut seen = BTreeSet::new();
+    for site in body.source.switches.iter().filter(|site| seen.insert(site.block)) {
         let Terminator::Switch { cases, .. } = &body.blocks[site.block].term else { continue };
         let place = map.place(body.source.terms[site.block].start);
         let mut ways: Vec<NotedWay> = cases

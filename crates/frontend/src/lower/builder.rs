@@ -74,6 +74,8 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub labels: FxHashMap<ast::LabelId, BlockId>,
     /// Labels whose statement was lowered.
     pub placed_labels: Vec<ast::LabelId>,
+    /// Where computed `goto`s go on, if there are any.
+    pub dispatch: Option<super::jump::Dispatch>,
     /// Scopes around the current statement.
     pub scopes: Vec<Scope>,
     /// Loops and switches around the current statement.
@@ -127,6 +129,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             bounds: FxHashMap::default(),
             labels: FxHashMap::default(),
             placed_labels: Vec::new(),
+            dispatch: None,
             scopes: Vec::new(),
             jumps: Vec::new(),
             switches: Vec::new(),

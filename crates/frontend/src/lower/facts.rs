@@ -21,6 +21,8 @@ pub(super) struct Facts {
     pub label_scopes: FxHashMap<LabelId, Vec<StmtId>>,
     /// Labels whose address is taken, in the order of the text.
     pub addressed_labels: Vec<LabelId>,
+    /// Whether there is a computed `goto`.
+    pub has_computed_goto: bool,
     /// The span of the scope of each variable: its declaration to the end of its block.
     pub scope_ends: FxHashMap<VarId, u32>,
 }
@@ -66,7 +68,11 @@ impl Walk<'_> {
         match &self.unit.stmts[id].kind {
             StmtKind::Compound(stmts) => self.scope(id, |w| stmts.iter().for_each(|s| w.stmt(*s))),
             StmtKind::Decl(decls) => decls.iter().for_each(|decl| self.decl(decl)),
-            StmtKind::Expr(e) | StmtKind::IndirectGoto(e) => self.expr(*e),
+            StmtKind::Expr(e) => self.expr(*e),
+            StmtKind::IndirectGoto(e) => {
+                self.facts.has_computed_goto = true;
+                self.expr(*e);
+            }
             StmtKind::If { condition, then, otherwise } => {
                 self.expr(*condition);
                 self.stmt(*then);

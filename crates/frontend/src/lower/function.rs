@@ -58,6 +58,7 @@ impl FunctionLowering<'_, '_> {
         self.body.source.body = text;
         self.span = text;
         self.parameters(params)?;
+        self.prepare_dispatch();
         self.enter_bypassed()?;
         for param in params {
             self.or_outline(Part::Var(*param), |l| l.parameter_bounds(*param), |_| Ok(()))?;
@@ -65,6 +66,7 @@ impl FunctionLowering<'_, '_> {
         self.stmt(body)?;
         self.span = text;
         self.fall_off();
+        self.place_dispatch();
         let missing = self.labels.keys().find(|label| !self.placed_labels.contains(label));
         match missing {
             Some(_) => {

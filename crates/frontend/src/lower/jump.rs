@@ -2,7 +2,7 @@
 
 use lydian_base::Span;
 use lydian_ir::source::{Point, RootKind, SwitchSite};
-use lydian_ir::{BlockId, Expr, SwitchCase, Terminator, TrapKind};
+use lydian_ir::{BlockId, Expr, LocalId, Stmt, SwitchCase, Terminator, TrapKind, Type};
 
 use super::builder::{FunctionLowering, JumpTargets};
 use super::gaps::Part;
@@ -15,6 +15,16 @@ use crate::ast::{ExprId, LabelId, StmtId};
 pub(super) struct SwitchCases {
     cases: Vec<SwitchCase>,
     default: Option<BlockId>,
+}
+
+/// Where the computed `goto`s of a function go on, as compilers have it: the ways to its labels are
+/// those of the function, not of each `goto`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dispatch {
+    /// A switch over the labels.
+    block: BlockId,
+    /// Where each `goto` leaves the address.
+    target: LocalId,
 }
 
 impl FunctionLowering<'_, '_> {
@@ -37,46 +47,93 @@ impl FunctionLowering<'_, '_> {
     /// `goto`: leaves the scopes that the label is not in.
     pub(super) fn goto(&mut self, label: LabelId) -> Lowering<()> {
         let block = self.label_block(label);
-        let Some(around) = self.facts.label_scopes.get(&label) else {
+        let Some(common) = self.depth_in_common(label) else {
             return Err(Unsupported::new("a `goto` to a label that is not here", self.span));
         };
-        let common =
-            self.scopes.iter().zip(around).take_while(|(scope, stmt)| scope.stmt == **stmt).count();
         self.leave_down_to(common);
         self.terminate_user(Terminator::Goto(block));
         Ok(())
     }
 
-    /// `goto *target`: a switch over the positions of the function's labels whose address is taken.
+    /// `goto *target`: to the function's dispatch. Where scopes that it leaves for one label go on for
+    /// another, it has a dispatch of its own.
     pub(super) fn computed_goto(&mut self, target: ExprId) -> Lowering<()> {
         let span = self.span;
         let text = self.text(target);
         let (pointer, frame) = self.framed(|l| l.rvalue(target))?;
         self.reopen();
+        let labels = self.facts.addressed_labels.clone();
+        let mut depths: Vec<usize> =
+            labels.iter().filter_map(|label| self.depth_in_common(*label)).collect();
+        depths.dedup();
+        if let (Some(dispatch), [depth]) = (&self.dispatch, &depths[..]) {
+            let (dst, block, depth) = (dispatch.target, dispatch.block, *depth);
+            let stmt = self.within(text, |l| l.emit(Stmt::Assign { dst, value: pointer }));
+            self.root(Point::Stmt(stmt), pointer, RootKind::Value, text, frame);
+            self.body.source.switches.push(SwitchSite { block, operand: text, computed: true });
+            self.leave_down_to(depth);
+            self.span = span;
+            self.terminate_user(Terminator::Goto(block));
+            return Ok(());
+        }
         let block = self.current;
         self.root(Point::Term(block), pointer, RootKind::Value, text, frame);
-        let labels = self.module.labels_of(self.function);
-        let first = self.expr(Expr::AddrGlobal(labels));
-        let value = self.expr(Expr::PtrDiff { a: pointer, b: first, size: 1 });
         self.body.source.switches.push(SwitchSite { block, operand: text, computed: true });
-        let (mut cases, mut arrivals) = (Vec::new(), Vec::new());
-        for label in self.facts.addressed_labels.clone() {
-            let (_, index) = self.module.label_place(label);
-            let (low, high) = (i128::from(index), i128::from(index));
-            let target = self.new_block();
-            cases.push(SwitchCase { low, high, target, span: self.label_text(label) });
-            arrivals.push((target, label));
-        }
-        let default = self.new_block();
-        self.span = span;
-        self.terminate(Terminator::Switch { value, cases, default });
-        for (block, label) in arrivals {
+        let targets: Vec<BlockId> = labels.iter().map(|_| self.new_block()).collect();
+        self.switch_over_labels(pointer, &targets);
+        for (block, label) in targets.into_iter().zip(labels) {
             self.start(block);
             self.goto(label)?;
         }
+        Ok(())
+    }
+
+    /// How many of the scopes here are around a label, too.
+    fn depth_in_common(&self, label: LabelId) -> Option<usize> {
+        let around = self.facts.label_scopes.get(&label)?;
+        let pairs = self.scopes.iter().zip(around);
+        Some(pairs.take_while(|(scope, stmt)| scope.stmt == **stmt).count())
+    }
+
+    /// Ends the current block with a switch over the positions of the function's labels whose address
+    /// is taken.
+    fn switch_over_labels(&mut self, pointer: lydian_ir::ExprId, targets: &[BlockId]) {
+        let labels = self.module.labels_of(self.function);
+        let first = self.expr(Expr::AddrGlobal(labels));
+        let value = self.expr(Expr::PtrDiff { a: pointer, b: first, size: 1 });
+        let mut cases = Vec::new();
+        for (label, target) in self.facts.addressed_labels.clone().into_iter().zip(targets) {
+            let (_, index) = self.module.label_place(label);
+            let (low, high) = (i128::from(index), i128::from(index));
+            cases.push(SwitchCase { low, high, target: *target, span: self.label_text(label) });
+        }
+        let default = self.new_block();
+        self.terminate(Terminator::Switch { value, cases, default });
         self.start(default);
         self.terminate(Terminator::Trap(TrapKind::BadJump));
-        Ok(())
+    }
+
+    /// Makes the place where the function's computed `goto`s go on.
+    pub(super) fn prepare_dispatch(&mut self) {
+        if self.facts.has_computed_goto && !self.facts.addressed_labels.is_empty() {
+            let void = self.module.program.types.void();
+            let ty = self.module.program.types.pointer(void);
+            let target = self.temp_of(ty, Type::Ptr);
+            self.dispatch = Some(Dispatch { block: self.new_block(), target });
+        }
+    }
+
+    /// Builds it, when all of the function is lowered: the way to each label, if a `goto` leads here.
+    pub(super) fn place_dispatch(&mut self) {
+        let Some(Dispatch { block, target }) = self.dispatch.take() else { return };
+        let mut sites = self.body.source.switches.iter();
+        let Some(site) = sites.find(|site| site.block == block) else { return };
+        self.span = site.operand;
+        self.start(block);
+        let pointer = self.expr(Expr::Local(target));
+        let labels = self.facts.addressed_labels.clone();
+        let targets: Vec<BlockId> = labels.iter().map(|label| self.label_block(*label)).collect();
+        self.switch_over_labels(pointer, &targets);
     }
 
     /// `&&label`.

@@ -52,6 +52,8 @@ enum Role {
     Dependency,
     /// `-I`, `-D`: of no use once the text is preprocessed.
     Preprocessor,
+    /// A precompiled header, in whose place its text is read: what is compiled has it expanded.
+    Precompiled,
     /// `-flto` and its like, which Lydian leaves out.
     Lto,
     /// Asks for errors where C leaves more freedom than the standard's letter.
@@ -174,6 +176,9 @@ const PREPROCESSOR: &[&str] = &[
     "-ivfsoverlay",
 ];
 
+/// Options that name a file to read before the input.
+const INCLUDES: &[&str] = &["-include", "-include-pch", "-imacros"];
+
 /// Options after which nothing is compiled to an object.
 const NO_OBJECT: &[&str] = &[
     "-E",
@@ -209,12 +214,19 @@ impl CommandLine {
         expand(words, 0, &mut all)?;
         let mut groups = Vec::new();
         let mut language: Option<String> = None;
-        let mut rest = all.into_iter();
+        let mut rest = all.into_iter().peekable();
         while let Some(word) = rest.next() {
             let mut words = vec![word];
             if SEPARATE.contains(&words[0].as_str()) {
                 let value = rest.next();
                 words.push(value.ok_or_else(|| Unreadable::MissingArgument(words[0].clone()))?);
+            }
+            // What goes past clang's driver has its argument behind another `-Xclang`.
+            if words[0] == "-Xclang"
+                && INCLUDES.contains(&words[1].as_str())
+                && let Some(again) = rest.next_if(|word| word == "-Xclang")
+            {
+                words.extend([Some(again), rest.next()].into_iter().flatten());
             }
             let role = role(&words, &mut language);
             groups.push(Group { words, role });
@@ -302,7 +314,7 @@ impl CommandLine {
     /// What the preprocessed text is compiled to an object with, input and output left out.
     pub fn for_compiling(&self) -> Vec<String> {
         let mut words = self.words(|role| matches!(role, Role::Plain));
-        words.retain(|word| !word.starts_with("-save-temps"));
+        words.retain(|word| !saves(word));
         words.push("-w".to_owned());
         words
     }
@@ -311,8 +323,13 @@ impl CommandLine {
     pub fn for_checking(&self) -> Vec<String> {
         let mut words =
             self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic));
-        words.retain(|word| !word.starts_with("-save-temps"));
+        words.retain(|word| !saves(word));
         words
+    }
+
+    /// Whether the user asks for the files between the input and the object.
+    pub fn saves_temporaries(&self) -> bool {
+        self.groups.iter().any(|group| saves(&group.words[0]))
     }
 
     /// Words of these roles, without what makes the preprocessor write files: only one run may.
@@ -396,6 +413,11 @@ impl CommandLine {
     }
 }
 
+/// Whether an option keeps the files between an input and its object.
+fn saves(word: &str) -> bool {
+    word.trim_start_matches('-').starts_with("save-temps")
+}
+
 /// Whether a word hands the preprocessor itself an option for dependency files.
 fn asks_preprocessor_for_dependencies(word: &str) -> bool {
     word.strip_prefix("-Wp,").is_some_and(|rest| rest.split(',').any(|part| part.starts_with("-M")))
@@ -421,6 +443,12 @@ fn without_dependencies(word: String) -> Option<String> {
 fn role(words: &[String], language: &mut Option<String>) -> Role {
     let word = words[0].as_str();
     let value = words.get(1);
+    let passed = if word == "-Xclang" { value.map(String::as_str) } else { Some(word) };
+    match passed {
+        Some("-include-pch") => return Role::Precompiled,
+        Some(option) if INCLUDES.contains(&option) => return Role::Preprocessor,
+        _ => {}
+    }
     match word {
         "-c" => return Role::Mode,
         "-o" | "--output" => return Role::Output(value.cloned().unwrap_or_default()),
@@ -617,6 +645,17 @@ mod tests {
         }
         let written: Vec<_> = line.dependency_words().map(<[String]>::to_vec).collect();
         assert_eq!(written, [["-Wp,-DX=1,-MD,a.d,-MT,t"], ["-Wp,-MMD,b.d"]]);
+    }
+
+    #[test]
+    fn a_precompiled_header_is_read_as_text() {
+        let pch = "-Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h";
+        let line = parse(&format!("-O1 {pch} -Xclang -fno-foo -include-pch q.pch -c a.c"));
+        assert_eq!(line.for_compiling(), ["-O1", "-Xclang", "-fno-foo", "-w"]);
+        let read = ["-O1", "-Xclang", "-include", "-Xclang", "p.h", "-Xclang", "-fno-foo"];
+        assert_eq!(line.for_preprocessing(), read);
+        assert_eq!(line.for_front_end(), read);
+        assert!(line.plain().join(" ").contains(pch));
     }
 
     #[test]

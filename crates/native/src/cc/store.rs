@@ -200,6 +200,17 @@ impl Store {
         self.write("units", &name, &bytes).map(|_| ())
     }
 
+    /// Forgets that an object was compiled as it is.
+    pub fn forget_plain(&self, object: &Path) {
+        let path = self.path.join("units").join(name_of(object));
+        let record = std::fs::read(&path).ok();
+        let record = record.and_then(|bytes| serde_json::from_slice::<UnitRecord>(&bytes).ok());
+        if record.is_some_and(|record| matches!(record.state, UnitState::Plain(_))) {
+            // What stays is told of, no more.
+            drop(std::fs::remove_file(path));
+        }
+    }
+
     /// The records of all objects, by their paths.
     pub fn units(&self) -> Vec<UnitRecord> {
         let read = |path: PathBuf| serde_json::from_slice(&std::fs::read(path).ok()?).ok();

@@ -84,8 +84,12 @@ impl Watch<'_, '_> {
         ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
         if site.computed {
             let dispatch = self.labels_dispatch(cases, by_way);
-            let action = Action::Goto { dispatch };
-            edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+            // Several `goto`s may lead to one dispatch.
+            let sites = self.body.source.switches.iter().filter(|site| site.block == block);
+            edits.extend(sites.map(|site| {
+                let action = Action::Goto { dispatch: dispatch.clone() };
+                Edit { span: site.operand, rank: rank::SWITCH, action }
+            }));
             return;
         }
         let labels = cases.iter().map(|case| match case.low == case.high {
@@ -139,7 +143,8 @@ impl Watch<'_, '_> {
                 continue;
             }
             let cell = self.plan.cell(self.number, labels);
-            let _ = write!(dispatch, "if (lydian_x == &&{name}) lydian_hit[{cell}] = 1; ");
+            let or = if dispatch.is_empty() { "" } else { "else " };
+            let _ = write!(dispatch, "{or}if (lydian_x == &&{name}) lydian_hit[{cell}] = 1; ");
         }
         dispatch
     }
