@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lydian_objective::criterion_set::{self, Choice};
 use lydian_objective::{Accepted, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
+use lydian_report::paths::PathPattern;
+use lydian_report::thresholds::Threshold;
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -402,10 +404,10 @@ pub(crate) struct IrArgs {
 pub(crate) struct ReportArgs {
     /// Where `lydian cc` and the program's runs left what they know; several, of several machines
     /// say, count together [default: $LYDIAN_DIR, else .lydian in the project's root]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", num_args = 1..)]
     pub(crate) dir: Vec<PathBuf>,
-    /// Read coverage that `--json` wrote, beside or instead of a `--dir`; may be given again
-    #[arg(long, value_name = "FILE")]
+    /// Read coverage that `--json` wrote, beside or instead of a `--dir`: of several jobs, say
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) from_json: Vec<PathBuf>,
     /// The folder that paths are shown relative to [default: the present one]
     #[arg(long, value_name = "DIR")]
@@ -449,33 +451,27 @@ pub(crate) struct ReportArgs {
     /// Print the objectives that are missing as annotations of GitHub Actions, after the table
     #[arg(long)]
     pub(crate) github: bool,
-    /// Exit with code 1 if a criterion is covered to less than so many percent; may be given again
-    #[arg(long, value_name = "CRITERION=PERCENT")]
-    pub(crate) fail_under: Vec<FailUnder>,
-}
-
-/// What is asked of a criterion.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct FailUnder {
-    /// The criterion.
-    pub(crate) criterion: Criterion,
-    /// From 0 to 100.
-    pub(crate) percent: f64,
-}
-
-impl std::str::FromStr for FailUnder {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, percent) = text.split_once('=').ok_or("it is written CRITERION=PERCENT")?;
-        let criterion = name.trim().parse().map_err(|error| format!("{error}"))?;
-        let number = percent.trim().trim_end_matches('%');
-        let percent: f64 = number.parse().map_err(|_| format!("{percent} is no number"))?;
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(Self { criterion, percent }),
-            false => Err("a percentage is from 0 to 100".into()),
-        }
-    }
+    /// Exit with code 1 if a criterion is covered to less than so many percent, of everything, of a
+    /// file or folder, or of each file that a pattern matches; may be given again
+    #[arg(long, value_name = "[PATH:]CRITERION=PERCENT")]
+    pub(crate) fail_under: Vec<Threshold>,
+    /// Report on these files alone: a file, a folder, or a pattern in which `*` is any text; may be
+    /// given again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) include: Vec<PathPattern>,
+    /// Do not report on these files; may be given again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) exclude: Vec<PathPattern>,
+    /// Report on what changed since a commit of git, uncommitted changes and new files too: lines that
+    /// were added or that have another text
+    #[arg(long, value_name = "REV")]
+    pub(crate) diff: Option<String>,
+    /// Report on the lines that a unified diff adds; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "diff")]
+    pub(crate) patch: Option<PathBuf>,
+    /// Read settings from this file [default: the nearest lydian.toml in or above the root]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -513,6 +509,8 @@ pub(crate) enum FormatArg {
 pub(crate) enum ByArg {
     /// Everything together
     Total,
+    /// Each folder, with all that is below it
+    Folder,
     /// Each file
     File,
     /// Each function

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
-use lydian_report::{Report, Totals};
+use lydian_report::{Report, Totals, totals};
 
 use crate::args::ByArg;
 
@@ -17,16 +17,21 @@ const HEADER: [&str; 8] = [
     "coverage",
 ];
 
-/// A row for each criterion, and for each file or function if that is asked for.
+/// A row for each criterion, and for each folder, file or function if that is asked for.
 pub(crate) fn render(report: &Report, by: ByArg) -> String {
     let coverage = &report.coverage;
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(std::iter::once("").chain(HEADER));
+    if by == ByArg::Folder {
+        for (folder, totals) in totals::of_folders(report) {
+            rows(&mut table, &folder, &totals);
+        }
+    }
     for file in &coverage.files {
         let shown = report.shown(&file.path);
         match by {
-            ByArg::Total => {}
+            ByArg::Total | ByArg::Folder => {}
             ByArg::File => rows(&mut table, &shown, &file.totals(&coverage.criteria)),
             ByArg::Function => {
                 for function in &file.functions {

@@ -57,6 +57,9 @@ pub struct Settings {
     /// Kinds of assumptions under which *infeasible* counts, or `all`. They change no input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
+    /// For reports of what runs covered.
+    #[serde(skip_serializing_if = "ReportSettings::is_empty")]
+    pub report: ReportSettings,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
@@ -72,6 +75,7 @@ impl Default for Settings {
             lazy_inputs: true,
             stubs: Vec::new(),
             accept: Vec::new(),
+            report: ReportSettings::default(),
             function: IndexMap::new(),
             types: IndexMap::new(),
         }
@@ -80,6 +84,26 @@ impl Default for Settings {
 
 fn is_true(flag: &bool) -> bool {
     *flag
+}
+
+/// What a report is about and what it is to reach, as on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReportSettings {
+    /// The files, folders and patterns that it is limited to, relative to the file of settings.
+    pub include: Vec<String>,
+    /// Those that it is not about.
+    pub exclude: Vec<String>,
+    /// `CRITERION=PERCENT`, or `PATH:CRITERION=PERCENT`.
+    pub fail_under: Vec<String>,
+    /// The same for reports on a change.
+    pub diff_fail_under: Vec<String>,
+}
+
+impl ReportSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Sizes up to which inputs are considered.

@@ -1,6 +1,7 @@
 //! What users keep: suites of tests and reports.
 
 pub mod branches;
+pub mod changes;
 pub mod coverage;
 pub mod coverage_json;
 pub mod exclusion;
@@ -11,6 +12,7 @@ pub mod independence;
 pub mod ktest;
 pub mod minimise;
 pub mod names;
+pub mod paths;
 pub mod report;
 pub mod sources;
 pub mod suite;
@@ -18,6 +20,7 @@ pub mod suite_c;
 pub mod suite_json;
 pub mod summary;
 pub mod testcomp;
+pub mod thresholds;
 pub mod totals;
 
 mod comments;

@@ -6,6 +6,7 @@ use lydian_base::{Diagnostic, Severity};
 
 use crate::coverage::{Coverage, DecisionCoverage};
 use crate::exclusion;
+use crate::paths::shown;
 use crate::sources::{SourceText, Sources};
 
 /// Coverage with what comments exclude, and with the sources.
@@ -71,6 +72,6 @@ impl Report {
 
     /// A path as it is shown: relative to the root, where it is below.
     pub fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+        shown(path, &self.root)
     }
 }

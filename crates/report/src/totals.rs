@@ -3,6 +3,7 @@
 //! Coverage is `covered / (objectives - duplicates - excluded)`. An objective that cannot be
 //! measured stays in the denominator: nothing shows that it is covered.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_objective::Criterion;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::{
     Coverage, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus,
 };
+use crate::report::Report;
 
 /// The counts of one criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +121,22 @@ pub fn count<'a>(
         }
     }
     totals
+}
+
+/// The counts of every folder with files in it or below it, by the folder's path as it is shown.
+pub fn of_folders(report: &Report) -> BTreeMap<String, Vec<Totals>> {
+    let mut files: BTreeMap<String, Vec<&FileCoverage>> = BTreeMap::new();
+    for file in &report.coverage.files {
+        let shown = report.shown(&file.path);
+        let folders = shown.match_indices('/').map(|(at, _)| &shown[..=at]);
+        folders.for_each(|folder| files.entry(folder.to_owned()).or_default().push(file));
+    }
+    let of = |(folder, files): (String, Vec<&FileCoverage>)| {
+        let functions = files.iter().flat_map(|file| &file.functions);
+        let all = functions.flat_map(|function| &function.objectives);
+        (folder, count(&report.coverage.criteria, all))
+    };
+    files.into_iter().map(of).collect()
 }
 
 impl FunctionCoverage {

@@ -1,5 +1,8 @@
 //! `lydian report`: what runs covered, in every form.
 
+mod asked;
+mod changed;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,33 +10,33 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use lydian_base::{Diagnostic, Severity};
 use lydian_native::cc::Store;
 use lydian_objective::Criterion;
-use lydian_report::coverage::{Coverage, ObjectiveStatus};
+use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
     cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
 };
 use lydian_report::html::Site;
-use lydian_report::{Report, coverage_json, totals};
+use lydian_report::{Report, coverage_json};
 
-use crate::args::{FailUnder, ReportArgs};
+use crate::args::ReportArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::harvest::harvest;
 use crate::{coverage_table, output, render};
-
-/// So many functions that are not measured are named.
-const MOST_NAMED: usize = 10;
+use asked::Asked;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let coverage = read(args)?;
+    let root = folder(args)?;
+    let asked = Asked::read(args, &root)?;
+    let changes = changed::read(args, &root)?;
+    let mut coverage = read(args)?;
+    let left_out = asked.limit(&mut coverage, &root);
+    let untold = changes.as_ref().map(|changes| changed::limit(changes, &mut coverage, &root));
     // First of all: they may be the reason of what follows.
-    for warning in &coverage.warnings {
+    for warning in coverage.warnings.iter().chain(untold.iter().flatten()) {
         render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
     }
-    for FailUnder { criterion, .. } in &args.fail_under {
-        if !coverage.criteria.contains(criterion) {
-            return Err(not_measured(*criterion, &coverage));
-        }
+    if let Some(criterion) = asked.criteria().find(|it| !coverage.criteria.contains(it)) {
+        return Err(not_measured(criterion, &coverage));
     }
-    let root = folder(args)?;
     let (report, warnings) = Report::read(coverage, &root)
         .map_err(|diagnostics| Failure { code: ExitCode::Usage, diagnostics })?;
     render::diagnostics(&warnings);
@@ -42,10 +45,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         render::diagnostics(&conditions_left_out(&report));
     }
     output::text(&(coverage_table::render(&report, args.by) + "\n"))?;
+    if left_out > 0 {
+        let files = if left_out == 1 { "1 file is" } else { &format!("{left_out} files are") };
+        output::text(&format!("{files} left out, as --include and --exclude ask.\n"))?;
+    }
+    if changes.is_some() {
+        output::text(&changed::lines(&report))?;
+    }
     if args.github {
         output::text(&github::render(&report))?;
     }
-    judge(args, &report)
+    asked.judge(&report)
 }
 
 /// The coverage that is asked for.
@@ -157,81 +167,6 @@ fn write_pages(folder: &Path, report: &Report) -> Result<(), Failure> {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a page is always made"))
     })
-}
-
-/// Whether the criteria are covered as far as is asked.
-fn judge(args: &ReportArgs, report: &Report) -> Result<ExitCode, Failure> {
-    let totals = report.coverage.totals();
-    let below = args.fail_under.iter().filter_map(|asked| {
-        let row = totals.iter().find(|row| row.criterion == asked.criterion)?;
-        (!row.reaches(asked.percent)).then(|| below(row, asked.percent))
-    });
-    let mut diagnostics: Vec<Diagnostic> = below.collect();
-    diagnostics
-        .extend(args.fail_under.iter().flat_map(|asked| unmeasured(report, asked.criterion)));
-    if !args.fail_under.is_empty() {
-        diagnostics.extend(plain(report));
-    }
-    match diagnostics.is_empty() {
-        true => Ok(ExitCode::Done),
-        false => Err(Failure { code: ExitCode::Below, diagnostics }),
-    }
-}
-
-/// The files that are not measured at all: no figure says anything of them.
-fn plain(report: &Report) -> Option<Diagnostic> {
-    let all = &report.coverage.plain;
-    let files = match all.len() {
-        0 => return None,
-        1 => "one file is compiled as it is".to_owned(),
-        count => format!("{count} files are compiled as they are"),
-    };
-    let mut diagnostic = Diagnostic::error("fail-under", format!("{files}, and not measured"));
-    for file in all.iter().take(MOST_NAMED) {
-        diagnostic = diagnostic.note(format!("{}: {}", report.shown(&file.path), file.reason));
-    }
-    Some(diagnostic.note("compile with LYDIAN_OFF=1 what is not to be measured"))
-}
-
-/// The functions of which a criterion is not measured, unless a comment excuses that: no figure says
-/// anything of them.
-fn unmeasured(report: &Report, criterion: Criterion) -> Option<Diagnostic> {
-    let mut found = Vec::new();
-    for file in &report.coverage.files {
-        for function in &file.functions {
-            for objective in &function.objectives {
-                if let ObjectiveStatus::Unmeasured(why) = &objective.status
-                    && objective.criterion == criterion
-                    && objective.is_whole_function()
-                {
-                    let line = function.start.line;
-                    let place = format!("{}:{line}", report.shown(&file.path));
-                    found.push(format!("`{}` ({place}): {why}", function.name));
-                }
-            }
-        }
-    }
-    let functions = match found.len() {
-        0 => return None,
-        1 => "one function".to_owned(),
-        count => format!("{count} functions"),
-    };
-    let message = format!("{criterion} is not measured of {functions}");
-    let mut diagnostic = Diagnostic::error("fail-under", message);
-    for one in found.iter().take(MOST_NAMED) {
-        diagnostic = diagnostic.note(one.clone());
-    }
-    let excuse =
-        "a comment `lydian-justify CRITERION: REASON` on the line of its name excuses a function";
-    Some(diagnostic.note(excuse))
-}
-
-fn below(row: &totals::Totals, percent: f64) -> Diagnostic {
-    let (covered, all) = (row.covered, row.denominator());
-    let criterion = row.criterion;
-    let message =
-        format!("{criterion} is covered to {} ({covered} of {all}), not {percent}%", row.percent());
-    Diagnostic::error("fail-under", message)
 }
 
 fn not_measured(criterion: Criterion, coverage: &Coverage) -> Failure {
