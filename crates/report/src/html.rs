@@ -1,15 +1,15 @@
 //! Coverage as pages to look at.
 //!
 //! A folder of pages that need no server and nothing from elsewhere: an index, all functions, what
-//! is excluded, and for each file its lines with what is known of them. A long file is cut where
-//! functions begin, so that every page opens well. All works without scripts, but for sorting,
-//! filtering, and drawing definitions to their uses; nothing is told by colour alone.
-//!
-//! Pages are made one at a time and independently, so that they can be made in parallel and need
-//! not all be in memory.
+//! is excluded, and for each file its lines with what is known of them. No page is larger than
+//! 2 MB, whatever the file: a long one is cut where functions begin, and what is much for a line or
+//! a function has pages of its own. All works without scripts, but for sorting, filtering, choosing a
+//! criterion, and drawing definitions to their uses; nothing is told by colour alone.
 
 mod decision;
+mod draft;
 mod function;
+mod highlight;
 mod index;
 mod lists;
 mod objectives;
@@ -17,6 +17,9 @@ mod shell;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use draft::{Draft, Places, in_parallel};
+use lydian_objective::Criterion;
 
 use crate::branches::LineTable;
 use crate::coverage::{
@@ -27,17 +30,11 @@ use crate::report::Report;
 use crate::sources::SourceText;
 use crate::totals::Totals;
 
-/// A page of a source is cut at the next function when it has so many lines,
-const PAGE_LINES: u32 = 1500;
-/// and in any case when it has so many.
-const MOST_PAGE_LINES: u32 = 5000;
-
-/// The pages of a report.
+/// What pages are made of.
 #[derive(Debug)]
-pub struct Site<'a> {
+struct Site<'a> {
     report: &'a Report,
     files: Vec<FileView<'a>>,
-    pages: Vec<SourcePage>,
 }
 
 /// A file to be written.
@@ -62,17 +59,10 @@ struct FileView<'a> {
     objectives: BTreeMap<u32, Vec<&'a ObjectiveCoverage>>,
     decisions: BTreeMap<u32, Vec<&'a DecisionCoverage>>,
     switches: BTreeMap<u32, Vec<&'a SwitchCoverage>>,
-    /// The positions of its first page among the pages, and of the one after its last.
-    pages: std::ops::Range<usize>,
-}
-
-/// Some lines of a file.
-#[derive(Debug)]
-struct SourcePage {
-    name: String,
-    file: usize,
-    first: u32,
-    last: u32,
+    /// Its position among the files.
+    index: usize,
+    /// What the names of its pages begin with.
+    stem: String,
 }
 
 /// What is known of a line as a whole.
@@ -85,67 +75,43 @@ enum LineStatus {
     None,
 }
 
-/// The pages that are there for every report, before those of the sources.
-const FIXED: usize = 5;
+/// The pages of a report, with their style and script; made on all processors.
+pub fn pages(report: &Report) -> Vec<Page> {
+    let site = Site::new(report);
+    let drafts = in_parallel(site.files.len(), |index| source::drafts(&site, &site.files[index]));
+    let parts = |drafts: &Vec<Draft>| {
+        let parts =
+            drafts.iter().filter_map(|draft| Some((draft.lines.clone()?, draft.name.clone())));
+        parts.collect()
+    };
+    let places = Places(drafts.iter().map(parts).collect());
+    let mut lists = vec![index::draft(&site)];
+    lists.extend(lists::functions(&site));
+    lists.extend(lists::excluded(&site));
+    let drafts: Vec<Draft> = lists.into_iter().chain(drafts.into_iter().flatten()).collect();
+    let mut pages = in_parallel(drafts.len(), |index| places.page(&drafts[index]));
+    for (name, text) in [
+        ("style.css", include_str!("html/style.css")),
+        ("report.js", include_str!("html/report.js")),
+    ] {
+        pages.push(Page { name: name.to_owned(), text: text.to_owned() });
+    }
+    pages
+}
 
 impl<'a> Site<'a> {
-    /// Plans the pages of a report.
-    pub fn new(report: &'a Report) -> Self {
-        let mut site = Self { report, files: Vec::new(), pages: Vec::new() };
+    fn new(report: &'a Report) -> Self {
         let mut names = BTreeSet::new();
-        for (index, coverage) in report.coverage.files.iter().enumerate() {
-            let mut view = FileView::new(report, coverage);
-            let stem = unique(&mut names, &view.shown);
-            let first = site.pages.len();
-            for (part, (from, to)) in view.parts().into_iter().enumerate() {
-                let name = match part {
-                    0 => format!("{stem}.html"),
-                    part => format!("{stem}.{}.html", part + 1),
-                };
-                site.pages.push(SourcePage { name, file: index, first: from, last: to });
-            }
-            view.pages = first..site.pages.len();
-            site.files.push(view);
-        }
-        site
-    }
-
-    /// How many files there are to write.
-    pub fn len(&self) -> usize {
-        FIXED + self.pages.len()
-    }
-
-    /// Whether there is nothing to write, which is never so.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// The n-th file, from 0.
-    pub fn page(&self, index: usize) -> Page {
-        let (name, text) = match index {
-            0 => ("index.html", index::render(self)),
-            1 => ("functions.html", lists::functions(self)),
-            2 => ("excluded.html", lists::excluded(self)),
-            3 => ("style.css", include_str!("html/style.css").to_owned()),
-            4 => ("report.js", include_str!("html/report.js").to_owned()),
-            index => {
-                let page = &self.pages[index - FIXED];
-                return Page { name: page.name.clone(), text: source::render(self, page) };
-            }
-        };
-        Page { name: name.to_owned(), text }
-    }
-
-    /// Where a line of a file is shown.
-    fn link(&self, file: usize, line: u32) -> String {
-        let pages = &self.pages[self.files[file].pages.clone()];
-        let page = pages.iter().find(|page| line <= page.last).or(pages.last());
-        page.map_or_else(String::new, |page| format!("{}#L{line}", page.name))
+        let files = report.coverage.files.iter().enumerate().map(|(index, coverage)| {
+            let stem = unique(&mut names, &report.shown(&coverage.path));
+            FileView::new(report, coverage, index, stem)
+        });
+        Self { report, files: files.collect() }
     }
 }
 
 impl<'a> FileView<'a> {
-    fn new(report: &'a Report, coverage: &'a FileCoverage) -> Self {
+    fn new(report: &'a Report, coverage: &'a FileCoverage, index: usize, stem: String) -> Self {
         let mut view = Self {
             coverage,
             text: report.text(&coverage.path, coverage.changed),
@@ -156,7 +122,8 @@ impl<'a> FileView<'a> {
             objectives: BTreeMap::new(),
             decisions: BTreeMap::new(),
             switches: BTreeMap::new(),
-            pages: 0..0,
+            index,
+            stem,
         };
         for function in &coverage.functions {
             view.functions.entry(function.start.line).or_default().push(function);
@@ -179,43 +146,11 @@ impl<'a> FileView<'a> {
         lines.chain(self.functions.keys()).copied().collect()
     }
 
-    /// The pages: first and last lines.
-    fn parts(&self) -> Vec<(u32, u32)> {
-        match &self.text {
-            Ok(text) => self.parts_of_text(u32::try_from(text.lines.len()).unwrap_or(u32::MAX)),
-            Err(_) => {
-                let lines: Vec<u32> = self.recorded().into_iter().collect();
-                let ends = |chunk: &[u32]| (chunk[0], chunk[chunk.len() - 1]);
-                let parts: Vec<_> = lines.chunks(PAGE_LINES as usize).map(ends).collect();
-                if parts.is_empty() { vec![(1, 1)] } else { parts }
-            }
-        }
-    }
-
-    fn parts_of_text(&self, last: u32) -> Vec<(u32, u32)> {
-        let (mut parts, mut first) = (Vec::new(), 1);
-        let starts = self.functions.keys().copied().filter(|line| (2..=last).contains(line));
-        for start in starts.chain([last.saturating_add(1)]) {
-            while start - first > MOST_PAGE_LINES {
-                parts.push((first, first + MOST_PAGE_LINES - 1));
-                first += MOST_PAGE_LINES;
-            }
-            if start - first >= PAGE_LINES && start <= last {
-                parts.push((first, start - 1));
-                first = start;
-            }
-        }
-        parts.push((first, last.max(first)));
-        parts
-    }
-
     fn status(&self, line: u32) -> LineStatus {
         if self.coverage.exclusions.line(line) {
             return LineStatus::Excluded;
         }
-        let objectives = self.objectives.get(&line).map_or(&[][..], Vec::as_slice);
-        let has = |status: &ObjectiveStatus| objectives.iter().any(|o| o.status == *status);
-        let (covered, missing) = (has(&ObjectiveStatus::Covered), has(&ObjectiveStatus::Missing));
+        let (covered, missing) = has(self.objectives_at(line).iter().copied());
         let passed = self.table.lines.get(&line).map(|line| line.covered);
         match (passed, covered, missing) {
             (Some(false), false, _) | (None, false, true) => LineStatus::Missing,
@@ -226,6 +161,40 @@ impl<'a> FileView<'a> {
             (None, false, false) => LineStatus::None,
         }
     }
+
+    fn objectives_at(&self, line: u32) -> &[&'a ObjectiveCoverage] {
+        self.objectives.get(&line).map_or(&[], Vec::as_slice)
+    }
+
+    /// The status of a line for each criterion by itself, as a digit.
+    fn by_criterion(&self, line: u32, criteria: &[Criterion]) -> String {
+        let excluded = self.coverage.exclusions.line(line);
+        let status = |criterion: &Criterion| {
+            let own = self.objectives_at(line).iter().filter(|it| it.criterion == *criterion);
+            let mut own = own.copied().peekable();
+            match (own.peek().is_some(), excluded) {
+                (false, _) => LineStatus::None,
+                (true, true) => LineStatus::Excluded,
+                (true, false) => match has(own) {
+                    (true, false) => LineStatus::Covered,
+                    (true, true) => LineStatus::Partly,
+                    (false, true) => LineStatus::Missing,
+                    (false, false) => LineStatus::Excluded,
+                },
+            }
+        };
+        criteria.iter().map(|criterion| status(criterion).digit()).collect()
+    }
+}
+
+/// Whether there are covered and missing ones among objectives.
+fn has<'o>(objectives: impl IntoIterator<Item = &'o ObjectiveCoverage>) -> (bool, bool) {
+    let (mut covered, mut missing) = (false, false);
+    for objective in objectives {
+        covered |= objective.status == ObjectiveStatus::Covered;
+        missing |= objective.status == ObjectiveStatus::Missing;
+    }
+    (covered, missing)
 }
 
 /// A name for a file's pages: its path with everything but letters and digits replaced.

@@ -4,7 +4,6 @@ mod asked;
 mod changed;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use lydian_base::{Diagnostic, Severity};
@@ -14,8 +13,7 @@ use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
     cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
 };
-use lydian_report::html::Site;
-use lydian_report::{Report, coverage_json};
+use lydian_report::{Report, coverage_json, html};
 
 use crate::args::ReportArgs;
 use crate::exit::{ExitCode, Failure};
@@ -149,24 +147,11 @@ fn conditions_left_out(report: &Report) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Writes the pages, on all processors.
 fn write_pages(folder: &Path, report: &Report) -> Result<(), Failure> {
     output::folder(folder)?;
-    let site = Site::new(report);
-    let next = AtomicUsize::new(0);
-    let work = || loop {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        if index >= site.len() {
-            return Ok(());
-        }
-        let page = site.page(index);
-        output::page(&folder.join(page.name), &page.text)?;
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(site.len());
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a page is always made"))
-    })
+    html::pages(report)
+        .iter()
+        .try_for_each(|page| output::page(&folder.join(&page.name), &page.text))
 }
 
 fn not_measured(criterion: Criterion, coverage: &Coverage) -> Failure {

@@ -3,11 +3,17 @@
 
 use maud::{Markup, html};
 
+use super::draft;
 use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow};
 use crate::independence::{Analysis, Wanted, analyse, wanted};
+use crate::sources::SourceText;
 
 /// The most rows that are shown besides those that show something.
 const MOST_ROWS: usize = 64;
+/// So many characters of a decision are shown,
+const MOST_TEXT: usize = 2000;
+/// and of a condition.
+const MOST_SHORT: usize = 160;
 
 /// What is shown of one condition.
 struct View<'a> {
@@ -17,7 +23,8 @@ struct View<'a> {
     wanted: Option<Vec<Wanted>>,
 }
 
-pub(super) fn render(decision: &DecisionCoverage, id: &str) -> Markup {
+/// A decision; `source` is the text of its file.
+pub(super) fn render(decision: &DecisionCoverage, source: Option<&SourceText>, id: &str) -> Markup {
     let analyses = analyse(decision);
     let views: Vec<View<'_>> = decision
         .conditions
@@ -32,8 +39,14 @@ pub(super) fn render(decision: &DecisionCoverage, id: &str) -> Markup {
     html! {
         section.decision id=(id) {
             h4 {
-                "Decision " code { (decision.text) }
-                @if decision.from_macro { " " span.flag { "macros expanded" } }
+                "Decision "
+                @match written(decision, source) {
+                    Some(line) => { code { (line) } " " span.flag { "with macros" } }
+                    None => code { (text(&decision.text)) },
+                }
+            }
+            @if decision.from_macro && source.is_some() {
+                details.expansion { summary { "Macros expanded" } code { (text(&decision.text)) } }
             }
             p.outcomes { "Outcomes: " (seen(decision.outcomes[1], "true")) ", " (seen(decision.outcomes[0], "false")) }
             @if decision.recorded && views.len() > 1 {
@@ -44,6 +57,21 @@ pub(super) fn render(decision: &DecisionCoverage, id: &str) -> Markup {
             }
         }
     }
+}
+
+/// The line on which a decision from a macro begins, as it is written.
+fn written(decision: &DecisionCoverage, source: Option<&SourceText>) -> Option<String> {
+    let line = source?.line(decision.start.line).filter(|_| decision.from_macro)?;
+    Some(text(line.trim()))
+}
+
+/// A text, not too long. All of it is in the JSON form.
+fn text(text: &str) -> String {
+    draft::clipped(&draft::clean(text), MOST_TEXT)
+}
+
+fn short(text: &str) -> String {
+    draft::clipped(&draft::clean(text), MOST_SHORT)
 }
 
 fn seen(yes: bool, what: &str) -> Markup {
@@ -85,7 +113,7 @@ fn table(decision: &DecisionCoverage, views: &[View<'_>], id: &str) -> Markup {
                 thead { tr {
                     th scope="col" { "Row" }
                     @for (index, view) in views.iter().enumerate() {
-                        th scope="col" { span.cond { "c" (index) } " " code { (view.condition.text) } }
+                        th scope="col" { span.cond { "c" (index) } " " code { (short(&view.condition.text)) } }
                     }
                     th scope="col" { "Outcome" }
                 } }
@@ -154,7 +182,7 @@ fn conditions(views: &[View<'_>], id: &str) -> Markup {
                 tbody {
                     @for (index, view) in views.iter().enumerate() {
                         tr {
-                            th scope="row" { span.cond { "c" (index) } " " code { (view.condition.text) } }
+                            th scope="row" { span.cond { "c" (index) } " " code { (short(&view.condition.text)) } }
                             td { (pair(view.analysis.masking, id)) }
                             td { (pair(view.analysis.unique, id)) }
                             td { (advice(views, index)) }
@@ -248,5 +276,5 @@ fn names(views: &[View<'_>], list: &[usize]) -> Markup {
 }
 
 fn name(views: &[View<'_>], index: usize) -> Markup {
-    html! { span.cond { "c" (index) } " " code { (views[index].condition.text) } }
+    html! { span.cond { "c" (index) } " " code { (short(&views[index].condition.text)) } }
 }

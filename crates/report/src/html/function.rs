@@ -3,12 +3,25 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
-use super::{FileView, Site, shell, source};
+use super::draft::Draft;
+use super::{FileView, Site, draft, shell, source};
 use crate::coverage::{DefUseCoverage, FunctionCoverage, Position};
 
-pub(super) fn render(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
+/// So many pairs are shown above a function; more have pages of their own.
+const MOST_PAIRS: usize = 60;
+/// A variable with more pairs has no button that draws them.
+const MOST_ARROWS: usize = 40;
+/// So many variables have one.
+const MOST_VARIABLES: usize = 100;
+
+pub(super) fn render(
+    site: &Site<'_>,
+    file: &FileView<'_>,
+    function: &FunctionCoverage,
+    others: &mut Vec<Draft>,
+) -> Markup {
     let totals = function.totals(&site.report.coverage.criteria);
     let totals: Vec<_> = totals.into_iter().filter(|row| row.objectives > 0).collect();
     let ran = function.ran();
@@ -28,50 +41,96 @@ pub(super) fn render(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCo
                 @if gaps > 0 { ", " (gaps) " objectives not covered" }
             }
             @if totals.is_empty() { p { "It has no objectives." } } @else {
-                div.scroll role="region" aria-label={ "Criteria of " (function.name) } tabindex="0" {
-                    table {
-                        thead { tr { @for row in &totals { th scope="col" { (row.criterion) } } } }
-                        tbody { tr { (shell::parts(&totals)) } }
-                    }
-                }
+                (shell::chips(&totals, &format!("Criteria of {}", function.name)))
             }
-            @if !function.def_uses.is_empty() { (variables(site, file, function)) }
+            @if !function.def_uses.is_empty() { (variables(site, file, function, others)) }
         }
     }
 }
 
-fn variables(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
+fn variables(
+    site: &Site<'_>,
+    file: &FileView<'_>,
+    function: &FunctionCoverage,
+    others: &mut Vec<Draft>,
+) -> Markup {
     let mut by_variable: BTreeMap<&str, Vec<&DefUseCoverage>> = BTreeMap::new();
     for pair in &function.def_uses {
         by_variable.entry(&pair.variable).or_default().push(pair);
     }
     let shown = file.text.is_ok();
+    let drawn = by_variable.iter().filter(|(_, pairs)| pairs.len() <= MOST_ARROWS);
+    let drawn: Vec<_> = drawn.take(MOST_VARIABLES).collect();
+    let rows = || {
+        let all = by_variable.iter();
+        all.flat_map(|(variable, pairs)| {
+            pairs.iter().map(move |pair| row(site, file, variable, pair))
+        })
+    };
+    let is_many = function.def_uses.len() > MOST_PAIRS;
+    let pages = if is_many { apart(file, function, rows(), others) } else { Vec::new() };
     html! {
         section.flow {
             h3 { "From definition to use" }
-            @if shown {
+            @if shown && !drawn.is_empty() {
                 p.note { "A button draws the pairs of a variable over the source: a full line was passed, a dashed one was not." }
                 div.variables role="group" aria-label={ "Variables of " (function.name) } {
-                    @for (variable, pairs) in &by_variable { (button(file, variable, pairs)) }
+                    @for (variable, pairs) in drawn { (button(file, variable, pairs)) }
                 }
             }
-            details {
-                summary { "All pairs as a table" }
-                div.scroll role="region" aria-label="Definitions and uses" tabindex="0" {
-                    table {
-                        thead { tr {
-                            (shell::sortable("Variable"))
-                            (shell::sortable("Definition"))
-                            (shell::sortable("Use"))
-                            (shell::sortable("Covered"))
-                        } }
-                        tbody {
-                            @for (variable, pairs) in &by_variable {
-                                @for pair in pairs { (row(site, variable, pair, shown)) }
-                            }
-                        }
-                    }
+            @if is_many {
+                @for (number, page) in pages.iter().enumerate() {
+                    p { a href=(page) {
+                        "All " (function.def_uses.len()) " pairs as a table"
+                        @if pages.len() > 1 { ", part " (number + 1) }
+                    } }
                 }
+            } @else {
+                details {
+                    summary { "All pairs as a table" }
+                    (table(&html! { @for row in rows() { (row) } }, None))
+                }
+            }
+        }
+    }
+}
+
+/// Makes pages of the pairs of a function. Their names.
+fn apart(
+    file: &FileView<'_>,
+    function: &FunctionCoverage,
+    rows: impl Iterator<Item = Markup>,
+    others: &mut Vec<Draft>,
+) -> Vec<String> {
+    let line = function.start.line;
+    let stem = format!("{}.flow-{line}-{}", file.stem, function.start.column);
+    let title = format!("From definition to use: {} of {}", function.name, file.shown);
+    let groups = draft::grouped(rows.map(Markup::into_string).collect());
+    let mut names = Vec::new();
+    for (number, group) in groups.into_iter().enumerate() {
+        let name = draft::part_name(&stem, number);
+        let body = html! {
+            p { a href=(draft::link(file.index, line)) { "Back to " (function.name) } }
+            (shell::filter("pairs", "variables or definitions"))
+            (table(&PreEscaped(group), Some("pairs")))
+        };
+        names.push(name.clone());
+        others.push(Draft { name, title: title.clone(), lines: None, body: body.into_string() });
+    }
+    names
+}
+
+fn table(rows: &Markup, id: Option<&str>) -> Markup {
+    html! {
+        div.scroll role="region" aria-label="Definitions and uses" tabindex="0" {
+            table id=[id] {
+                thead { tr {
+                    (shell::sortable("Variable"))
+                    (shell::sortable("Definition"))
+                    (shell::sortable("Use"))
+                    (shell::sortable("Covered"))
+                } }
+                tbody { (rows) }
             }
         }
     }
@@ -100,18 +159,18 @@ fn visual(file: &FileView<'_>, position: Position) -> usize {
     source::tabs_expanded(before).chars().count()
 }
 
-fn row(site: &Site<'_>, variable: &str, pair: &DefUseCoverage, linked: bool) -> Markup {
+fn row(site: &Site<'_>, file: &FileView<'_>, variable: &str, pair: &DefUseCoverage) -> Markup {
     html! {
-        tr {
+        tr data-gaps[!pair.covered] {
             th scope="row" { code { (variable) } }
             td data-v=(pair.definition.line) {
                 @match &pair.definition_file {
-                    None => (place(pair.definition, linked)),
-                    Some(file) => (elsewhere(site, file, pair.definition)),
+                    None => (place(file, pair.definition)),
+                    Some(other) => (elsewhere(site, other, pair.definition)),
                 }
             }
             td data-v=(pair.usage.line) {
-                (place(pair.usage, linked))
+                (place(file, pair.usage))
                 @if let Some(value) = pair.branch { ", where the condition is " (value) }
             }
             td data-v=(u8::from(pair.covered)) {
@@ -127,20 +186,21 @@ fn row(site: &Site<'_>, variable: &str, pair: &DefUseCoverage, linked: bool) -> 
 
 /// A place in another file, with a link if that is in the report.
 fn elsewhere(site: &Site<'_>, file: &Path, position: Position) -> Markup {
-    let found = site.files.iter().position(|view| view.coverage.path == *file);
+    let found = site.files.iter().find(|view| view.coverage.path == *file);
+    let found = found.filter(|view| view.text.is_ok());
     html! {
         @match found {
-            Some(index) => a href=(site.link(index, position.line)) { "line " (position.line) },
+            Some(view) => a href=(draft::link(view.index, position.line)) { "line " (position.line) },
             None => { "line " (position.line) }
         }
         ", column " (position.column) " of " (site.report.shown(file))
     }
 }
 
-fn place(position: Position, linked: bool) -> Markup {
+fn place(file: &FileView<'_>, position: Position) -> Markup {
     html! {
-        @if linked {
-            a href={ "#L" (position.line) } { "line " (position.line) }
+        @if file.text.is_ok() {
+            a href=(draft::link(file.index, position.line)) { "line " (position.line) }
         } @else {
             "line " (position.line)
         }

@@ -2,17 +2,51 @@
 
 use maud::{Markup, html};
 
+use super::draft::Draft;
 use super::{FileView, Site, shell};
-use crate::totals::Totals;
+use crate::totals::{Totals, of_folders};
 
-pub(super) fn render(site: &Site<'_>) -> String {
+pub(super) fn draft(site: &Site<'_>) -> Draft {
+    let totals = site.report.coverage.totals();
     let body = html! {
         (warnings(site))
-        (totals(&site.report.coverage.totals()))
+        (shell::chips(&totals, "Criteria"))
         (files(site))
+        (folders(site))
         (plain(site))
+        (criteria(&totals))
     };
-    shell::page("Coverage", "index.html", &body)
+    Draft {
+        name: "index.html".to_owned(),
+        title: "Coverage".to_owned(),
+        lines: None,
+        body: body.into_string(),
+    }
+}
+
+/// The folders, where there are several.
+fn folders(site: &Site<'_>) -> Markup {
+    let folders = of_folders(site.report);
+    let criteria = &site.report.coverage.criteria;
+    html! {
+        @if folders.len() > 1 {
+            section aria-labelledby="folders-title" {
+                h2 id="folders-title" { "Folders" }
+                (shell::columns("folders", criteria, 2))
+                div.scroll role="region" aria-labelledby="folders-title" tabindex="0" {
+                    table id="folders" {
+                        thead { tr {
+                            (shell::sortable("Folder"))
+                            @for criterion in criteria { (shell::sortable(criterion.name())) }
+                        } }
+                        tbody { @for (folder, totals) in &folders {
+                            tr { th scope="row" { (folder) } (shell::parts(totals)) }
+                        } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn warnings(site: &Site<'_>) -> Markup {
@@ -33,7 +67,7 @@ fn warnings(site: &Site<'_>) -> Markup {
     }
 }
 
-fn totals(totals: &[Totals]) -> Markup {
+fn criteria(totals: &[Totals]) -> Markup {
     html! {
         section aria-labelledby="totals" {
             h2 id="totals" { "Criteria" }
@@ -75,6 +109,7 @@ fn files(site: &Site<'_>) -> Markup {
         section aria-labelledby="files-title" {
             h2 id="files-title" { "Files" }
             (shell::filter("files", "files"))
+            (shell::columns("files", criteria, 5))
             div.scroll role="region" aria-labelledby="files-title" tabindex="0" {
                 table id="files" {
                     thead { tr {
@@ -84,14 +119,14 @@ fn files(site: &Site<'_>) -> Markup {
                         (shell::sortable("Branches"))
                         @for criterion in criteria { (shell::sortable(criterion.name())) }
                     } }
-                    tbody { @for (index, file) in site.files.iter().enumerate() { (row(site, index, file)) } }
+                    tbody { @for file in &site.files { (row(file)) } }
                 }
             }
         }
     }
 }
 
-fn row(site: &Site<'_>, index: usize, file: &FileView<'_>) -> Markup {
+fn row(file: &FileView<'_>) -> Markup {
     let counted = || {
         let all = file.coverage.functions.iter();
         all.filter(|function| !file.coverage.exclusions.line(function.start.line))
@@ -102,8 +137,8 @@ fn row(site: &Site<'_>, index: usize, file: &FileView<'_>) -> Markup {
     html! {
         tr data-gaps[gaps] {
             th scope="row" {
-                a href=(site.pages[file.pages.start].name) { (file.shown) }
-                @if site.files[index].text.is_err() { " " span.flag { "text not shown" } }
+                a href={ (file.stem) ".html" } { (file.shown) }
+                @if file.text.is_err() { " " span.flag { "text not shown" } }
             }
             (shell::part(counted().filter(|f| f.ran()).count(), counted().count()))
             (shell::part(passed, lines))

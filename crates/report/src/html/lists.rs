@@ -2,42 +2,69 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
-use super::{FileView, Site, shell};
+use super::draft::Draft;
+use super::{FileView, Site, draft, shell};
 use crate::coverage::{FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
 
-pub(super) fn functions(site: &Site<'_>) -> String {
+pub(super) fn functions(site: &Site<'_>) -> Vec<Draft> {
     let criteria = &site.report.coverage.criteria;
-    let body = html! {
-        (shell::filter("functions", "functions or files"))
-        div.scroll role="region" aria-label="Functions" tabindex="0" {
-            table id="functions" {
-                thead { tr {
-                    (shell::sortable("Function"))
-                    (shell::sortable("File"))
-                    (shell::sortable("Run"))
-                    @for criterion in criteria { (shell::sortable(criterion.name())) }
-                } }
-                tbody {
-                    @for (index, file) in site.files.iter().enumerate() {
-                        @for function in &file.coverage.functions {
-                            (function_row(site, index, file, function))
-                        }
-                    }
+    let files = site.files.iter();
+    let rows = files.flat_map(|file| {
+        let functions = file.coverage.functions.iter();
+        functions.map(|function| function_row(site, file, function).into_string())
+    });
+    let table = |rows: &str| {
+        html! {
+            (shell::filter("functions", "functions or files"))
+            (shell::columns("functions", criteria, 4))
+            div.scroll role="region" aria-label="Functions" tabindex="0" {
+                table id="functions" {
+                    thead { tr {
+                        (shell::sortable("Function"))
+                        (shell::sortable("File"))
+                        (shell::sortable("Run"))
+                        @for criterion in criteria { (shell::sortable(criterion.name())) }
+                    } }
+                    tbody { (PreEscaped(rows)) }
                 }
             }
         }
     };
-    shell::page("Functions", "functions.html", &body)
+    on_pages("functions", "Functions", rows.collect(), table)
 }
 
-fn function_row(
-    site: &Site<'_>,
-    index: usize,
-    file: &FileView<'_>,
-    function: &FunctionCoverage,
-) -> Markup {
+/// Pages of rows, with ways to each other.
+fn on_pages(
+    stem: &str,
+    title: &str,
+    rows: Vec<String>,
+    body: impl Fn(&str) -> Markup,
+) -> Vec<Draft> {
+    let mut groups = draft::grouped(rows);
+    if groups.is_empty() {
+        groups.push(String::new());
+    }
+    let names: Vec<String> = (0..groups.len()).map(|part| draft::part_name(stem, part)).collect();
+    let draft = |(here, group): (usize, &String)| {
+        let body = html! {
+            @if names.len() > 1 {
+                nav.parts aria-label="Parts of the list" { ul {
+                    @for (number, name) in names.iter().enumerate() {
+                        li { a href=(name) aria-current=[(number == here).then_some("page")] { "part " (number + 1) } }
+                    }
+                } }
+            }
+            (body(group))
+        };
+        let (name, title) = (names[here].clone(), title.to_owned());
+        Draft { name, title, lines: None, body: body.into_string() }
+    };
+    groups.iter().enumerate().map(draft).collect()
+}
+
+fn function_row(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverage) -> Markup {
     let totals = function.totals(&site.report.coverage.criteria);
     let excluded = file.coverage.exclusions.line(function.start.line);
     let ran = function.ran();
@@ -45,7 +72,7 @@ fn function_row(
     let place = format!("{}:{:08}", file.shown, function.start.line);
     html! {
         tr data-gaps[gaps] {
-            th scope="row" { a href=(site.link(index, function.start.line)) { (function.name) } }
+            th scope="row" { a href=(draft::link(file.index, function.start.line)) { (function.name) } }
             td data-v=(place) { (file.shown) ":" (function.start.line) }
             td data-v=(u8::from(ran)) {
                 @if excluded { "excluded" } @else if ran { "✓ yes" } @else { "✗ no" }
@@ -55,6 +82,9 @@ fn function_row(
     }
 }
 
+/// So many characters of the text of an objective are shown.
+const MOST_TEXT: usize = 300;
+
 /// What is excluded on one line: the justified objectives one by one, the others as counts.
 #[derive(Default)]
 struct Excluded<'a> {
@@ -62,59 +92,66 @@ struct Excluded<'a> {
     counts: BTreeMap<&'static str, usize>,
 }
 
-pub(super) fn excluded(site: &Site<'_>) -> String {
+/// The justified objectives one by one, and the lines that markers exclude.
+pub(super) fn excluded(site: &Site<'_>) -> Vec<Draft> {
     let lines = excluded_lines(site);
     let justified = lines.iter().flat_map(|(place, entry)| {
         entry.justified.iter().map(move |(objective, why)| (place, objective, why))
     });
-    let marked: Vec<_> = lines.iter().filter(|(_, entry)| !entry.counts.is_empty()).collect();
-    let justified: Vec<_> = justified.collect();
-    let body = html! {
-        section aria-labelledby="justified" {
+    let justified = justified.map(|((file, line), objective, why)| {
+        let text = draft::clipped(&draft::clean(&objective.text), MOST_TEXT);
+        let row = html! {
+            tr {
+                th scope="row" { (place(site, *file, *line)) }
+                td { (objective.criterion) }
+                td { (objective.name) ": " code { (text) } }
+                td { (draft::clean(why)) }
+            }
+        };
+        row.into_string()
+    });
+    let marked = lines.iter().filter(|(_, entry)| !entry.counts.is_empty());
+    let marked = marked.map(|((file, line), entry)| {
+        let row = html! {
+            tr {
+                th scope="row" { (place(site, *file, *line)) }
+                td { (counts(&entry.counts)) }
+            }
+        };
+        row.into_string()
+    });
+    let (justified, marked): (Vec<String>, Vec<String>) = (justified.collect(), marked.collect());
+    let count = marked.len();
+    let justified = on_pages("excluded", "Excluded objectives", justified, |rows| {
+        html! {
+            p { a href="marked.html" { (count) " lines with objectives are excluded by markers." } }
             h2 id="justified" { "Justified" }
-            @if justified.is_empty() { p { "No objective is justified by a comment." } } @else {
-                div.scroll role="region" aria-labelledby="justified" tabindex="0" {
-                    table {
-                        thead { tr {
-                            (shell::sortable("Place"))
-                            (shell::sortable("Criterion"))
-                            (shell::sortable("Objective"))
-                            (shell::sortable("Justification"))
-                        } }
-                        tbody {
-                            @for ((file, line), objective, why) in justified {
-                                tr {
-                                    th scope="row" { (place(site, *file, *line)) }
-                                    td { (objective.criterion) }
-                                    td { (objective.name) ": " code { (objective.text) } }
-                                    td { (why) }
-                                }
-                            }
-                        }
-                    }
-                }
+            @if rows.is_empty() { p { "No objective is justified by a comment." } } @else {
+                (table("justified", &["Place", "Criterion", "Objective", "Justification"], rows))
             }
         }
-        section aria-labelledby="marked" {
-            h2 id="marked" { "Excluded by markers" }
-            @if marked.is_empty() { p { "No line with objectives is excluded by a marker." } } @else {
-                div.scroll role="region" aria-labelledby="marked" tabindex="0" {
-                    table {
-                        thead { tr { (shell::sortable("Place")) (shell::sortable("Objectives")) } }
-                        tbody {
-                            @for ((file, line), entry) in marked {
-                                tr {
-                                    th scope="row" { (place(site, *file, *line)) }
-                                    td { (counts(&entry.counts)) }
-                                }
-                            }
-                        }
-                    }
-                }
+    });
+    let marked = on_pages("marked", "Excluded by markers", marked, |rows| {
+        html! {
+            p { a href="excluded.html" { "What comments justify is listed apart." } }
+            h2 id="marked" { "Lines" }
+            @if rows.is_empty() { p { "No line with objectives is excluded by a marker." } } @else {
+                (table("marked", &["Place", "Objectives"], rows))
             }
         }
-    };
-    shell::page("Excluded objectives", "excluded.html", &body)
+    });
+    justified.into_iter().chain(marked).collect()
+}
+
+fn table(heading: &str, columns: &[&str], rows: &str) -> Markup {
+    html! {
+        div.scroll role="region" aria-labelledby=(heading) tabindex="0" {
+            table {
+                thead { tr { @for column in columns { (shell::sortable(column)) } } }
+                tbody { (PreEscaped(rows)) }
+            }
+        }
+    }
 }
 
 fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), Excluded<'a>> {
@@ -135,7 +172,7 @@ fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), Excluded<'a>> {
 }
 
 fn place(site: &Site<'_>, file: usize, line: u32) -> Markup {
-    html! { a href=(site.link(file, line)) { (site.files[file].shown) ":" (line) } }
+    html! { a href=(draft::link(file, line)) { (site.files[file].shown) ":" (line) } }
 }
 
 fn counts(counts: &BTreeMap<&'static str, usize>) -> String {

@@ -2,8 +2,14 @@
 
 use maud::{Markup, html};
 
+use super::{FileView, draft};
 use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
+
+/// So many characters of the text of an objective are shown; all of it is in the JSON form.
+const MOST_TEXT: usize = 300;
+/// So many objectives are in one piece.
+const MOST_ITEMS: usize = 1000;
 
 /// Criteria of which a line's colour tells everything.
 const TOLD_BY_LINE: [Criterion; 3] = [Criterion::Fc, Criterion::Stmt, Criterion::Bbc];
@@ -29,35 +35,35 @@ pub(super) fn tally(
     counted.map(|row| (row.criterion, row.covered, row.denominator())).collect()
 }
 
-/// The objectives that are not simply covered, by criterion.
-pub(super) fn lists(criteria: &[Criterion], objectives: &[&ObjectiveCoverage]) -> Markup {
-    html! {
-        @for criterion in criteria {
-            (of_criterion(*criterion, objectives))
-        }
-    }
+/// The objectives that are not simply covered, by criterion, in pieces of bounded size.
+pub(super) fn lists<'a>(
+    criteria: &'a [Criterion],
+    objectives: &'a [&'a ObjectiveCoverage],
+) -> impl Iterator<Item = Markup> + 'a {
+    criteria.iter().flat_map(move |criterion| of_criterion(*criterion, objectives))
 }
 
-fn of_criterion(criterion: Criterion, objectives: &[&ObjectiveCoverage]) -> Markup {
+fn of_criterion(criterion: Criterion, objectives: &[&ObjectiveCoverage]) -> Vec<Markup> {
     let open = objectives.iter().filter(|objective| {
         objective.criterion == criterion
             && !matches!(objective.status, ObjectiveStatus::Covered | ObjectiveStatus::Duplicate)
     });
-    let open: Vec<_> = open.collect();
+    let open: Vec<&&ObjectiveCoverage> = open.collect();
     let missing = open.iter().filter(|objective| objective.status == ObjectiveStatus::Missing);
     let missing = missing.count();
     let title = match criterion {
         Criterion::Wm if missing > 0 => format!("wm: {missing} mutants alive"),
         _ => format!("{criterion}: {missing} missing"),
     };
-    html! {
-        @if !open.is_empty() {
-            h4 { (title) }
-            ul.objectives {
-                @for objective in open { (item(objective)) }
+    let chunks = open.chunks(MOST_ITEMS).map(|chunk| {
+        html! {
+            section data-k=(criterion) {
+                h4 { (title) }
+                ul.objectives { @for objective in chunk { (item(objective)) } }
             }
         }
-    }
+    });
+    chunks.collect()
 }
 
 fn item(objective: &ObjectiveCoverage) -> Markup {
@@ -72,7 +78,10 @@ fn item(objective: &ObjectiveCoverage) -> Markup {
         li {
             span class={ "sym " (class) } aria-hidden="true" { (symbol) } " "
             span.word { (word) } " "
-            (objective.name) ": " code { (objective.text) }
+            (draft::clean(&objective.name))
+            @if objective.text != "1" {
+                ": " code { (draft::clipped(&draft::clean(&objective.text), MOST_TEXT)) }
+            }
             @match &objective.status {
                 ObjectiveStatus::Unmeasured(why) => { " – cannot be measured: " (why) }
                 ObjectiveStatus::Excluded(Some(why)) => { " – justified: " q { (why) } }
@@ -83,7 +92,8 @@ fn item(objective: &ObjectiveCoverage) -> Markup {
 }
 
 /// The ways of a switch, with links to their lines where all lines are shown.
-pub(super) fn switch(switch: &SwitchCoverage, linked: bool) -> Markup {
+pub(super) fn switch(file: &FileView<'_>, switch: &SwitchCoverage) -> Markup {
+    let linked = file.text.is_ok();
     let taken = switch.ways.iter().filter(|way| way.covered).count();
     html! {
         section.switch {

@@ -1,4 +1,4 @@
-// Sorting, filtering, walking from gap to gap, and arrows from definitions to uses.
+// Sorting, filtering, choosing criteria, walking from gap to gap, and arrows from definitions to uses.
 // Every page is readable without this file.
 "use strict";
 (() => {
@@ -42,6 +42,87 @@
     }
     form.querySelector("output").textContent = `${shown} of ${table.tBodies[0].rows.length} shown`;
   };
+
+  // What is chosen stays so from page to page, where the browser keeps it.
+  const keep = (name, value) => {
+    try {
+      sessionStorage.setItem(`lydian-${name}`, value);
+    } catch {}
+  };
+  const kept = (name) => {
+    try {
+      return sessionStorage.getItem(`lydian-${name}`);
+    } catch {
+      return null;
+    }
+  };
+
+  // One criterion: the colour of a line means it alone. data-c has a digit for each criterion.
+  const STATES = [
+    ["", "", ""],
+    ["yes", "✓", "covered"],
+    ["may", "◐", "partly covered"],
+    ["no", "✗", "not covered"],
+    ["out", "–", "excluded"],
+  ];
+  const chooser = document.getElementById("criterion");
+  const paint = (row, [state, symbol, word]) => {
+    row.classList.remove("yes", "may", "no", "out");
+    if (state) row.classList.add(state);
+    const cell = row.querySelector("td.s");
+    cell.replaceChildren();
+    if (!state) return;
+    const sign = Object.assign(document.createElement("span"), { className: `sym ${state}`, textContent: symbol });
+    sign.setAttribute("aria-hidden", "true");
+    cell.append(sign, Object.assign(document.createElement("span"), { className: "sr", textContent: word }));
+  };
+  const showCriterion = (name) => {
+    const at = chooser.selectedIndex - 1;
+    for (const row of all("tr.line")) {
+      row.dataset.all ??= String(STATES.findIndex(([state]) => state && row.classList.contains(state)));
+      const digit = at < 0 ? row.dataset.all : (row.dataset.c?.[at] ?? 0);
+      paint(row, STATES[Math.max(0, Number(digit))]);
+    }
+    for (const part of all("[data-k]")) part.hidden = at >= 0 && part.dataset.k !== name;
+    announce(at < 0 ? "All criteria are shown" : `The lines show ${name} alone`);
+  };
+  if (chooser) {
+    chooser.addEventListener("change", () => {
+      keep("criterion", chooser.value);
+      showCriterion(chooser.value);
+    });
+    const before = kept("criterion");
+    if (before && [...chooser.options].some((option) => option.value === before)) {
+      chooser.value = before;
+      showCriterion(before);
+    }
+  }
+
+  // Columns of criteria: where there are many, the well-known ones are shown first.
+  const FIRST = ["stmt", "bc", "dc", "mcdc", "all-uses", "wm"];
+  const showColumns = (box) => {
+    const table = document.getElementById(box.dataset.table);
+    const first = Number(box.dataset.first);
+    const hidden = all("input", box).map((input, at) => (input.checked ? 0 : first + at)).filter(Boolean);
+    const style = document.getElementById(`columns-${table.id}`) ?? document.createElement("style");
+    style.id = `columns-${table.id}`;
+    const cells = hidden.map((n) => `#${table.id} tr > :nth-child(${n})`);
+    style.textContent = cells.length ? `${cells.join(",")} { display: none; }` : "";
+    document.head.append(style);
+  };
+  for (const box of all("details.columns")) {
+    const inputs = all("input", box);
+    const before = kept("columns")?.split(",");
+    const wanted = before ?? (inputs.length > 8 ? FIRST : null);
+    if (wanted && inputs.some((input) => wanted.includes(input.value))) {
+      for (const input of inputs) input.checked = wanted.includes(input.value);
+    }
+    showColumns(box);
+    box.addEventListener("change", () => {
+      keep("columns", inputs.filter((input) => input.checked).map((input) => input.value).join(","));
+      showColumns(box);
+    });
+  }
 
   // Gaps: the first lines of runs of lines that are not wholly covered.
   const isGap = (row) => row && (row.classList.contains("no") || row.classList.contains("may"));
@@ -163,6 +244,17 @@
   document.addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("toggle", draw, true);
   window.addEventListener("resize", draw);
+
+  // Keys: n and p go from gap to gap, o and x open and close details, c chooses a criterion.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select")) return;
+    const keys = { n: () => jump(1), p: () => jump(-1), o: () => openAll(true), x: () => openAll(false) };
+    if (chooser && event.key === "c") chooser.focus();
+    else if (svg && keys[event.key]) keys[event.key]();
+    else if (event.key === "/") document.querySelector("input[type=search]")?.focus();
+    else return;
+    event.preventDefault();
+  });
 
   // A link to a line opens what is known of it.
   const openTarget = () => {

@@ -1,11 +1,12 @@
 //! What all pages have: head, way in, heading; and how counts are shown.
 
-use maud::{DOCTYPE, Markup, html};
+use lydian_objective::Criterion;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::totals::{Percent, Totals};
 
 /// A whole page.
-pub(super) fn page(title: &str, here: &str, body: &Markup) -> String {
+pub(super) fn page(title: &str, here: &str, body: &str) -> String {
     let links = [
         ("index.html", "Overview"),
         ("functions.html", "Functions"),
@@ -40,7 +41,7 @@ pub(super) fn page(title: &str, here: &str, body: &Markup) -> String {
                     }
                     h1 { (title) }
                 }
-                main id="main" tabindex="-1" { (body) }
+                main id="main" tabindex="-1" { (PreEscaped(body)) }
                 footer { "Made by Lydian " (env!("CARGO_PKG_VERSION")) }
                 p.sr id="announce" role="status" {}
             }
@@ -49,19 +50,16 @@ pub(super) fn page(title: &str, here: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-/// A cell with a part of a whole: numbers, percentage, and a bar that screen readers skip.
+/// A cell with a part of a whole: percentage, numbers, and a bar behind them.
 pub(super) fn part(covered: usize, of: usize) -> Markup {
     let percent = Percent::of(covered, of);
     let number = format!("{}.{}", percent.tenths() / 10, percent.tenths() % 10);
     html! {
-        td.part data-v=(if of == 0 { "101" } else { &number }) {
-            @if of == 0 {
-                span.none { "none" }
-            } @else {
-                span.percent { (percent) } " "
-                span.count { (covered) "/" (of) } " "
-                meter min="0" max="100" low="60" high="90" optimum="100" value=(number)
-                    aria-hidden="true" {}
+        @if of == 0 {
+            td.part data-v="101" { span.none { "none" } }
+        } @else {
+            td.part data-v=(number) style={ "--p:" (number) "%" } {
+                (percent) " " small { (covered) "/" (of) }
             }
         }
     }
@@ -70,6 +68,37 @@ pub(super) fn part(covered: usize, of: usize) -> Markup {
 /// The cells of the criteria.
 pub(super) fn parts(totals: &[Totals]) -> Markup {
     html! { @for row in totals { (part(row.covered, row.denominator())) } }
+}
+
+/// Counts side by side; criteria without objectives are left out.
+pub(super) fn chips(totals: &[Totals], label: &str) -> Markup {
+    html! {
+        ul.criteria aria-label=(label) {
+            @for row in totals.iter().filter(|row| row.objectives > 0) {
+                li data-k=(row.criterion) {
+                    strong { (row.criterion) } " " (row.percent()) " "
+                    span.count { (row.covered) "/" (row.denominator()) }
+                }
+            }
+        }
+    }
+}
+
+/// The field that chooses which criteria a table shows, whose columns begin at one, from 1.
+pub(super) fn columns(table: &str, criteria: &[Criterion], first: usize) -> Markup {
+    html! {
+        @if criteria.len() > 1 {
+            details.columns data-table=(table) data-first=(first) {
+                summary { "Criteria that are shown" }
+                @for criterion in criteria {
+                    span.choice {
+                        input id={ (table) "-" (criterion) } type="checkbox" value=(criterion) checked;
+                        label for={ (table) "-" (criterion) } { (criterion) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A heading cell that sorts its column.

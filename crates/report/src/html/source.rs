@@ -6,60 +6,115 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use maud::{Markup, html};
+use lydian_objective::Criterion;
+use maud::{Markup, PreEscaped, html};
 
-use super::{FileView, LineStatus, Site, SourcePage, decision, function, objectives, shell};
+use super::draft::Draft;
+use super::{FileView, LineStatus, Site, decision, draft, function, highlight, objectives};
 
-pub(super) fn render(site: &Site<'_>, page: &SourcePage) -> String {
-    let file = &site.files[page.file];
-    let lines = page.first..=page.last;
-    let body = html! {
+/// A page of a source is cut at the next function when it has so many lines,
+const PAGE_LINES: u32 = 1500;
+/// and in any case when it has so many.
+const MOST_PAGE_LINES: u32 = 5000;
+/// So many characters of a line of a source are shown,
+const MOST_COLUMNS: usize = 4000;
+/// and of a decision that is shown in place of its line.
+const MOST_TEXT: usize = 400;
+
+/// The pages of a file: its lines, and what has pages of its own.
+pub(super) fn drafts(site: &Site<'_>, file: &FileView<'_>) -> Vec<Draft> {
+    let mut others = Vec::new();
+    let mut parts: Vec<Part> = vec![Part::default()];
+    let mut colours = highlight::State::default();
+    for line in listed(file) {
+        let begins = file.functions.contains_key(&line);
+        let piece = piece(site, file, line, &mut colours, &mut others);
+        let part = parts.last_mut().expect("there is one from the beginning");
+        let (lines, bytes) = (part.lines.len() as u32, part.body.len());
+        let is_long = lines >= MOST_PAGE_LINES || (begins && lines >= PAGE_LINES);
+        let is_heavy = bytes + piece.len() > draft::PAGE_BYTES
+            || (begins && bytes + piece.len() > draft::PAGE_BYTES * 2 / 3);
+        if lines > 0 && (is_long || is_heavy) {
+            parts.push(Part::default());
+        }
+        let part = parts.last_mut().expect("there is one from the beginning");
+        part.body.push_str(&piece);
+        part.lines.push(line);
+    }
+    let mut names: Vec<Named> = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let first = if number == 0 { 1 } else { part.lines[0] };
+        let last = parts.get(number + 1).map(|next| next.lines[0] - 1);
+        let last = last.or(part.lines.last().copied()).unwrap_or(first);
+        names.push(Named { name: draft::part_name(&file.stem, number), lines: first..=last });
+    }
+    let drafts = parts.iter().enumerate().map(|(number, part)| Draft {
+        name: names[number].name.clone(),
+        title: file.shown.clone(),
+        lines: Some(names[number].lines.clone()),
+        body: page(site, file, part, &names, number).into_string(),
+    });
+    drafts.chain(others).collect()
+}
+
+/// Some lines of a file, as they are shown.
+#[derive(Default)]
+struct Part {
+    lines: Vec<u32>,
+    body: String,
+}
+
+/// A page of a file with the lines that belong to it.
+struct Named {
+    name: String,
+    lines: RangeInclusive<u32>,
+}
+
+fn page(site: &Site<'_>, file: &FileView<'_>, part: &Part, names: &[Named], here: usize) -> Markup {
+    let lines = &names[here].lines;
+    html! {
         @if let Err(why) = &file.text {
             p.warning role="note" {
                 strong { "The source is not shown: " } (why) ". "
                 "Below is what was recorded when it was compiled, by the lines of then."
             }
         }
-        (parts(site, page))
-        (functions(file, &lines))
-        (tools())
+        (parts(names, here))
+        (functions(file, lines))
+        (tools(&site.report.coverage.criteria))
         div.source {
-            table.code aria-label={ "Lines " (page.first) " to " (page.last) } {
+            table.code aria-label={ "Lines " (lines.start()) " to " (lines.end()) } {
                 thead.sr { tr {
                     th scope="col" { "Line" }
                     th scope="col" { "Covered" }
                     th scope="col" { "Code" }
                 } }
-                tbody { @for line in listed(file, &lines) { (row(site, file, line)) } }
+                tbody { (PreEscaped(&part.body)) }
             }
             svg.arrows aria-hidden="true" focusable="false" {}
         }
-        (parts(site, page))
-    };
-    shell::page(&file.shown, &page.name, &body)
+        (parts(names, here))
+    }
 }
 
 /// The lines to show: all of a text, and of a recorded one those with something on them.
-fn listed(file: &FileView<'_>, lines: &RangeInclusive<u32>) -> Vec<u32> {
+fn listed(file: &FileView<'_>) -> Vec<u32> {
     match &file.text {
-        Ok(_) => lines.clone().collect(),
-        Err(_) => file.recorded().range(lines.clone()).copied().collect(),
+        Ok(text) => (1..=u32::try_from(text.lines.len()).unwrap_or(u32::MAX)).collect(),
+        Err(_) => file.recorded().into_iter().collect(),
     }
 }
 
 /// Ways to the other pages of a long file.
-fn parts(site: &Site<'_>, here: &SourcePage) -> Markup {
-    let pages = &site.pages[site.files[here.file].pages.clone()];
+fn parts(names: &[Named], here: usize) -> Markup {
     html! {
-        @if pages.len() > 1 {
+        @if names.len() > 1 {
             nav.parts aria-label="Parts of the file" {
                 ul {
-                    @for page in pages {
+                    @for (number, part) in names.iter().enumerate() {
                         li {
-                            @if page.name == here.name {
-                                a href=(page.name) aria-current="page" { (page.first) "–" (page.last) }
-                            } @else {
-                                a href=(page.name) { (page.first) "–" (page.last) }
+                            a href=(part.name) aria-current=[(number == here).then_some("page")] {
+                                (part.lines.start()) "–" (part.lines.end())
                             }
                         }
                     }
@@ -85,13 +140,20 @@ fn functions(file: &FileView<'_>, lines: &RangeInclusive<u32>) -> Markup {
     }
 }
 
-fn tools() -> Markup {
+fn tools(criteria: &[Criterion]) -> Markup {
     html! {
         div.tools role="group" aria-label="Tools" {
-            button type="button" data-jump="-1" { "Previous gap" }
-            button type="button" data-jump="1" { "Next gap" }
-            button type="button" data-open="1" { "Open all details" }
-            button type="button" data-open="0" { "Close all details" }
+            @if criteria.len() > 1 {
+                label for="criterion" { "Show" }
+                select id="criterion" {
+                    option value="" { "all criteria" }
+                    @for criterion in criteria { option value=(criterion.name()) { (criterion) } }
+                }
+            }
+            button type="button" data-jump="-1" title="Key: p" { "Previous gap" }
+            button type="button" data-jump="1" title="Key: n" { "Next gap" }
+            button type="button" data-open="1" title="Key: o" { "Open all details" }
+            button type="button" data-open="0" title="Key: x" { "Close all details" }
             span.legend {
                 span { span.sym.yes aria-hidden="true" { "✓" } " covered" }
                 span { span.sym.may aria-hidden="true" { "◐" } " partly" }
@@ -103,6 +165,17 @@ fn tools() -> Markup {
 }
 
 impl LineStatus {
+    /// One character for it, as scripts read it.
+    pub(super) fn digit(self) -> char {
+        match self {
+            Self::None => '0',
+            Self::Covered => '1',
+            Self::Partly => '2',
+            Self::Missing => '3',
+            Self::Excluded => '4',
+        }
+    }
+
     /// The class, the symbol and the word of a status.
     fn shown(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -115,20 +188,30 @@ impl LineStatus {
     }
 }
 
-fn row(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Markup {
+/// A line, with its functions above it and what can be opened below it.
+fn piece(
+    site: &Site<'_>,
+    file: &FileView<'_>,
+    line: u32,
+    colours: &mut highlight::State,
+    others: &mut Vec<Draft>,
+) -> String {
     let (class, symbol, word) = file.status(line).shown();
     let functions = file.functions.get(&line).map_or(&[][..], Vec::as_slice);
-    html! {
+    let each = file.by_criterion(line, &site.report.coverage.criteria);
+    let each = Some(each).filter(|each| each.bytes().any(|digit| digit != b'0'));
+    let piece = html! {
         @for function in functions {
-            tr.above { td colspan="3" { (function::render(site, file, function)) } }
+            tr.above { td colspan="3" { (function::render(site, file, function, others)) } }
         }
-        tr.line.(class)[!class.is_empty()] id={ "L" (line) } {
+        tr.line.(class)[!class.is_empty()] id={ "L" (line) } data-c=[each] {
             td.n { a href={ "#L" (line) } { (line) } }
             td.s { @if !symbol.is_empty() { span.sym.(class) aria-hidden="true" { (symbol) } span.sr { (word) } } }
-            td.c { (code(file, line)) }
+            td.c { (code(file, line, colours)) }
         }
-        (below(site, file, line))
-    }
+        (below(site, file, line, others))
+    };
+    piece.into_string()
 }
 
 /// A text with blanks for tabs, to every eighth column: browsers do not agree on where tabs end.
@@ -149,14 +232,16 @@ pub(super) fn tabs_expanded(text: &str) -> Cow<'_, str> {
 }
 
 /// The text of a line; of one that is not shown, the decisions that were recorded on it.
-fn code(file: &FileView<'_>, line: u32) -> Markup {
+fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Markup {
     let text = file.text.as_ref().ok().and_then(|text| text.line(line));
     html! {
         @match text {
-            Some(text) => code { (tabs_expanded(text)) },
+            Some(text) => {
+                code { (colours.line(&draft::clipped(&draft::clean(&tabs_expanded(text)), MOST_COLUMNS))) }
+            }
             None => {
                 @for decision in file.decisions.get(&line).into_iter().flatten() {
-                    code { (decision.text) } " "
+                    code { (draft::clipped(&decision.text, MOST_TEXT)) } " "
                 }
                 span.note { "recorded" }
             }
@@ -164,10 +249,10 @@ fn code(file: &FileView<'_>, line: u32) -> Markup {
     }
 }
 
-/// What can be opened below a line.
-fn below(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Markup {
+/// What can be opened below a line. What is large has a page of its own.
+fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft>) -> Markup {
     let criteria = &site.report.coverage.criteria;
-    let objectives = file.objectives.get(&line).map_or(&[][..], Vec::as_slice);
+    let objectives = file.objectives_at(line);
     let decisions = file.decisions.get(&line).map_or(&[][..], Vec::as_slice);
     let switches = file.switches.get(&line).map_or(&[][..], Vec::as_slice);
     if decisions.is_empty() && switches.is_empty() && !objectives::matter(objectives) {
@@ -175,6 +260,16 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Markup {
     }
     let tally = objectives::tally(criteria, objectives);
     let full = tally.iter().all(|(_, covered, of)| covered == of);
+    let mut pieces = Vec::new();
+    for (index, each) in decisions.iter().enumerate() {
+        let id = format!("d{line}-{index}");
+        pieces.push(decision::render(each, file.text.as_ref().ok().copied(), &id).into_string());
+    }
+    pieces.extend(switches.iter().map(|each| objectives::switch(file, each).into_string()));
+    pieces.extend(objectives::lists(criteria, objectives).map(Markup::into_string));
+    let size: usize = pieces.iter().map(String::len).sum();
+    let apart =
+        (size > draft::INLINE_BYTES).then(|| apart(file, line, pieces.split_off(0), others));
     html! {
         tr.below {
             td {}
@@ -185,18 +280,41 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Markup {
                         @if !decisions.is_empty() { span.kind { "decision" } }
                         @if !switches.is_empty() { span.kind { "switch" } }
                         @for (criterion, covered, of) in tally {
-                            span.tally.gap[covered < of] { (criterion) " " (covered) "/" (of) }
+                            span.tally.gap[covered < of] data-k=(criterion) {
+                                (criterion) " " (covered) "/" (of)
+                            }
                         }
                     }
                     div.details {
-                        @for (index, each) in decisions.iter().enumerate() {
-                            (decision::render(each, &format!("d{line}-{index}")))
+                        @for piece in &pieces { (PreEscaped(piece)) }
+                        @for name in apart.iter().flatten() {
+                            p { "There is much to show: it is on " a href=(name) { "a page of its own" } "." }
                         }
-                        @for each in switches { (objectives::switch(each, file.text.is_ok())) }
-                        (objectives::lists(criteria, objectives))
                     }
                 }
             }
         }
     }
+}
+
+/// Makes pages of what is to be shown of a line. Their names.
+fn apart(
+    file: &FileView<'_>,
+    line: u32,
+    pieces: Vec<String>,
+    others: &mut Vec<Draft>,
+) -> Vec<String> {
+    let stem = format!("{}.line-{line}", file.stem);
+    let title = format!("{}, line {line}", file.shown);
+    let mut names = Vec::new();
+    for (number, group) in draft::grouped(pieces).into_iter().enumerate() {
+        let name = draft::part_name(&stem, number);
+        let body = html! {
+            p { a href=(draft::link(file.index, line)) { "Back to line " (line) " of " (file.shown) } }
+            div.details { (PreEscaped(group)) }
+        };
+        names.push(name.clone());
+        others.push(Draft { name, title: title.clone(), lines: None, body: body.into_string() });
+    }
+    names
 }
