@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
     Report(ReportArgs),
+    /// Say which tests covered what, and which are to be run after a change
+    Tests(TestsArgs),
+    /// Run a test, so that what it covers is known as its own
+    Mark(MarkArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -402,13 +406,8 @@ pub(crate) struct IrArgs {
     after_help = "lydian report --from-json coverage.json --html coverage/ --fail-under dc=90"
 )]
 pub(crate) struct ReportArgs {
-    /// Where `lydian cc` and the program's runs left what they know; several, of several machines
-    /// say, count together [default: $LYDIAN_DIR, else .lydian in the project's root]
-    #[arg(long, value_name = "DIR", num_args = 1..)]
-    pub(crate) dir: Vec<PathBuf>,
-    /// Read coverage that `--json` wrote, beside or instead of a `--dir`: of several jobs, say
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(crate) from_json: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
     /// The folder that paths are shown relative to [default: the present one]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
@@ -582,6 +581,54 @@ pub(crate) enum SearchArg {
     Sdgs,
     /// For one objective at a time the state that passed most of what all paths to it pass (CPGS)
     Cpgs,
+}
+
+/// Where what runs covered is read.
+#[derive(Debug, Args)]
+pub(crate) struct FromArgs {
+    /// Where `lydian cc` and the program's runs left what they know; several, of several machines
+    /// say, count together [default: $LYDIAN_DIR, else .lydian in the project's root]
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    pub(crate) dir: Vec<PathBuf>,
+    /// Read coverage that `--json` wrote, beside or instead of a `--dir`: of several jobs, say
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) from_json: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian tests --diff main | xargs -d '\\n' -n1 ./run-test")]
+pub(crate) struct TestsArgs {
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+    /// The folder that paths are relative to [default: the present one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Name the tests that passed one of these lines, or any line of the file; may be given again
+    #[arg(long, value_name = "FILE[:LINE[-LINE]]", group = "which")]
+    pub(crate) at: Vec<String>,
+    /// Name the tests that ran a function which changed since a commit of git: those to be run again
+    #[arg(long, value_name = "REV", group = "which")]
+    pub(crate) diff: Option<String>,
+    /// The same for the change that a unified diff describes; `-` is standard input
+    #[arg(long, value_name = "FILE", group = "which")]
+    pub(crate) patch: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "lydian mark parser-empty -- ./test_parser empty\nlydian mark --ctest build -- -j4"
+)]
+pub(crate) struct MarkArgs {
+    /// The test's name
+    #[arg(required_unless_present = "ctest", conflicts_with = "ctest")]
+    pub(crate) name: Option<String>,
+    /// Run each test of CTest in this folder of a build, marked by its name; what follows `--` goes to
+    /// ctest
+    #[arg(long, value_name = "DIR")]
+    pub(crate) ctest: Option<PathBuf>,
+    /// The command that runs the test
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) words: Vec<OsString>,
 }
 
 /// The words of the command line without what scripts put before the first `-c` that they find, taking

@@ -17,6 +17,7 @@ use crate::wrapper::unit::absolute;
 
 mod across;
 mod judge;
+mod tests;
 
 /// What runs left behind of one unit.
 #[derive(Debug, Default)]
@@ -45,6 +46,7 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     let mut parts = Vec::new();
     let mut sharing = Vec::new();
     let mut written = Written::default();
+    let mut tests = tests::Tests::of(store.tests());
     for (id, name) in &units {
         let Some(packed) = store.notes(*id) else {
             warnings.push(format!("the notes of {name} are missing; build it again"));
@@ -63,6 +65,7 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }
         parts.push(unit(&notes, &found));
+        tests.add(*id, &notes);
         written.add(&notes);
         if let Some(shared) = notes.shared.take() {
             sharing.push(across::Unit::new((*id, parts.len() - 1), shared, &notes, &found));
@@ -72,6 +75,7 @@ pub(crate) fn harvest(store: &Store) -> Coverage {
     warnings.extend(written.warnings());
     let mut coverage = merged(parts);
     coverage.plain = plain;
+    coverage.tests = tests.coverage();
     for file in coverage.files.iter().filter(|file| file.changed) {
         let path = file.path.display();
         warnings.push(format!("{path} has changed since it was compiled; build it again"));

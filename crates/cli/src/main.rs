@@ -32,7 +32,9 @@ mod wrapper;
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use commands::{cc, cover, explain, gen_tests, init, objectives as list, report, run, show_ir};
+use commands::{
+    cc, cover, explain, gen_tests, init, mark, objectives as list, report, run, show_ir, tests,
+};
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
 
@@ -57,6 +59,8 @@ fn run(command: &Command) -> u8 {
         Command::Cc(args) => cc::run(args),
         Command::Ir(args) => show_ir::run(args).map(done),
         Command::Report(args) => report::run(args).map(done),
+        Command::Tests(args) => tests::run(args).map(done),
+        Command::Mark(args) => mark::run(args),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };
     result.unwrap_or_else(|failure| {

@@ -263,6 +263,26 @@ static void attach(char **env, const char *directory) {
     C1(CLOSE, fd);
 }
 
+/* Where the counters of a test are kept: a folder of its own, which has the test's name in a file. */
+static const char *of_test(const char *directory, const char *test) {
+    static char path[PATH], folder[PATH];
+    u64 hash = 0xcbf29ce484222325ull;
+    word length = 0;
+    for (; test[length]; length++) hash = (hash ^ (u8)test[length]) * 0x100000001b3ull;
+    char *at = append(folder, folder, directory);
+    if (at) C3(MKDIRAT, AT_CWD, folder, 0777);
+    at = append(folder, at, "/tests");
+    if (at) C3(MKDIRAT, AT_CWD, folder, 0777);
+    at = append_hex(folder, append(folder, at, "/"), hash);
+    if (!at || !append(path, append(path, path, folder), "/name")) return directory;
+    C3(MKDIRAT, AT_CWD, folder, 0777);
+    long fd = C4(OPENAT, AT_CWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return directory;
+    C3(WRITE, fd, test, length);
+    C1(CLOSE, fd);
+    return folder;
+}
+
 static void start(int argc, char **argv, char **env) {
     if (started) return;
     started = 1;
@@ -271,7 +291,8 @@ static void start(int argc, char **argv, char **env) {
         env = &environ ? environ : 0;
     const char *directory = variable(env, "LYDIAN_DIR");
     if (!directory || !*directory) directory = LYDIAN_DIRECTORY;
-    attach(env, directory);
+    const char *test = variable(env, "LYDIAN_TEST");
+    attach(env, test && *test ? of_test(directory, test) : directory);
 }
 
 /* Pages that could not be read, plus one, by their last bits. They are forgotten after so many

@@ -36,5 +36,5 @@ pub use notes::{
     NotedUse, NotedVariable, NotedWay, NotedWritten, Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
-pub use store::{Store, StoreError, UnitRecord, UnitState};
+pub use store::{Store, StoreError, TestRuns, UnitRecord, UnitState};
 pub use text::{Stores, UnitTables, UnitText, tables_of, unit_text};

@@ -1,6 +1,6 @@
 //! What a change touched: the lines of a unified diff, and a coverage that is limited to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::coverage::{Coverage, DecisionCoverage, FunctionCoverage, LineRanges, SwitchCoverage};
@@ -9,6 +9,9 @@ use crate::coverage::{Coverage, DecisionCoverage, FunctionCoverage, LineRanges, 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     files: BTreeMap<PathBuf, LineRanges>,
+    /// Where the change is in the files before it: the lines that it removed, and those around what it
+    /// added.
+    before: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
 /// What is wrong with a diff.
@@ -29,6 +32,8 @@ pub enum BadDiff {
 struct Hunk {
     /// The next line of the new file.
     next: u32,
+    /// The next line of the old one.
+    next_old: u32,
     old: u32,
     new: u32,
 }
@@ -42,21 +47,29 @@ impl Changes {
     pub fn read(diff: &str, root: &Path) -> Result<Self, BadDiff> {
         let mut changes = Self::default();
         let mut file: Option<PathBuf> = None;
+        let mut old_file: Option<PathBuf> = None;
         let mut hunk: Option<Hunk> = None;
         let mut added: Vec<u32> = Vec::new();
+        let mut removed: BTreeSet<u32> = BTreeSet::new();
         for (number, line) in (1..).zip(diff.lines()) {
             if let Some(open) = &mut hunk {
                 match line.as_bytes().first() {
                     Some(b'+') => {
                         added.push(open.next);
+                        removed.extend([open.next_old.saturating_sub(1), open.next_old]);
                         open.next += 1;
                         open.new = open.new.saturating_sub(1);
                     }
-                    Some(b'-') => open.old = open.old.saturating_sub(1),
+                    Some(b'-') => {
+                        removed.insert(open.next_old);
+                        open.next_old += 1;
+                        open.old = open.old.saturating_sub(1);
+                    }
                     // It says that a file ends without the end of a line.
                     Some(b'\\') => {}
                     _ => {
                         open.next += 1;
+                        open.next_old += 1;
                         open.new = open.new.saturating_sub(1);
                         open.old = open.old.saturating_sub(1);
                     }
@@ -65,9 +78,15 @@ impl Changes {
                     hunk = None;
                     let lines = std::mem::take(&mut added);
                     changes.add(file.as_ref().ok_or(BadDiff::File(number))?, lines);
+                    if let Some(old) = &old_file {
+                        changes.before.entry(old.clone()).or_default().append(&mut removed);
+                    }
+                    removed.clear();
                 }
+            } else if let Some(name) = line.strip_prefix("--- ") {
+                old_file = Some(root.join(path(name, "a/"))).filter(|_| name != "/dev/null");
             } else if let Some(name) = line.strip_prefix("+++ ") {
-                file = Some(root.join(path(name)));
+                file = Some(root.join(path(name, "b/")));
             } else if line.starts_with("@@") {
                 let open = header(line).ok_or(BadDiff::Hunk(number))?;
                 if file.is_none() {
@@ -93,6 +112,11 @@ impl Changes {
         self.files.insert(file, LineRanges(vec![(1, u32::MAX)]));
     }
 
+    /// The files before the change, with the lines at which it is.
+    pub fn before(&self) -> impl Iterator<Item = (&Path, &BTreeSet<u32>)> {
+        self.before.iter().map(|(path, lines)| (path.as_path(), lines))
+    }
+
     /// The files with their lines.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &LineRanges)> {
         self.files.iter().map(|(path, lines)| (path.as_path(), lines))
@@ -114,14 +138,14 @@ impl Changes {
     }
 }
 
-/// The path behind `+++ `, without what `diff` adds to it.
-fn path(name: &str) -> String {
+/// The path behind `+++ ` or `--- `, without what `diff` adds to it.
+fn path(name: &str, side: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim_end_matches('\r');
     let name = match name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(quoted) => unquoted(quoted),
         None => name.to_owned(),
     };
-    name.strip_prefix("b/").unwrap_or(&name).to_owned()
+    name.strip_prefix(side).unwrap_or(&name).to_owned()
 }
 
 /// A path that git has quoted as C does.
@@ -159,8 +183,10 @@ fn header(line: &str) -> Option<Hunk> {
         let (start, count) = text.split_once(',').unwrap_or((text, "1"));
         Some((start.parse().ok()?, count.parse().ok()?))
     };
-    let ((_, old), (next, new)) = (range(old)?, range(new)?);
-    Some(Hunk { next, old, new })
+    let ((start, old), (next, new)) = (range(old)?, range(new)?);
+    // What is added after a line has the number of that line.
+    let next_old = if old == 0 { start.saturating_add(1) } else { start };
+    Some(Hunk { next, next_old, old, new })
 }
 
 /// Leaves what begins on the lines.
@@ -226,7 +252,11 @@ mod tests {
     fn added_and_changed_lines_are_found_with_their_files() {
         assert_eq!(lines(DIFF, "/p/src/a.c"), [(4, 5), (12, 12)]);
         assert_eq!(lines(DIFF, "/p/ä \"t.c"), [(2, 2)]);
-        assert_eq!(Changes::read(DIFF, Path::new("/p")).unwrap().files.len(), 2);
+        let changes = Changes::read(DIFF, Path::new("/p")).unwrap();
+        assert_eq!(changes.files.len(), 2);
+        let before = |file: &str| Vec::from_iter(changes.before[Path::new(file)].iter().copied());
+        assert_eq!(before("/p/src/a.c"), [3, 4, 10, 11, 12, 20, 21, 22]);
+        assert_eq!((before("/p/gone.c"), before("/p/t.c")), (vec![1], vec![2, 3]));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod form;
 mod merge;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lydian_base::EntityId as _;
@@ -26,6 +27,18 @@ pub struct Coverage {
     /// What the user should know: damaged counters, sources that changed, lost runs. One sentence
     /// each.
     pub warnings: Vec<String>,
+    /// The tests that runs were marked as, by name, with what each of them passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<TestCoverage>,
+}
+
+/// What runs passed that were marked as one test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestCoverage {
+    /// The test's name.
+    pub name: String,
+    /// The lines of statements and of names of functions, by file.
+    pub files: BTreeMap<PathBuf, LineRanges>,
 }
 
 /// A file that was compiled without instrumentation.
@@ -265,6 +278,21 @@ pub struct DefUseCoverage {
 }
 
 impl LineRanges {
+    /// Whether a line of a range, both ends included, is in one of the ranges.
+    pub fn meets(&self, first: u32, last: u32) -> bool {
+        self.0.iter().any(|(from, to)| *from <= last && first <= *to)
+    }
+
+    /// How many lines they have.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|(first, last)| (last - first) as usize + 1).sum()
+    }
+
+    /// The lines, one by one.
+    pub fn lines(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().flat_map(|(first, last)| *first..=*last)
+    }
+
     /// Whether a line is in one of the ranges.
     pub fn contains(&self, line: u32) -> bool {
         let after = self.0.partition_point(|(first, _)| *first <= line);

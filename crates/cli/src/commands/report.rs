@@ -1,7 +1,7 @@
 //! `lydian report`: what runs covered, in every form.
 
 mod asked;
-mod changed;
+pub(super) mod changed;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,17 +15,17 @@ use lydian_report::exports::{
 };
 use lydian_report::{Report, coverage_json, html};
 
-use crate::args::ReportArgs;
+use crate::args::{FromArgs, ReportArgs};
 use crate::exit::{ExitCode, Failure};
 use crate::harvest::harvest;
 use crate::{coverage_table, output, render};
 use asked::Asked;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let root = folder(args)?;
+    let root = folder("report", args.root.as_deref())?;
     let asked = Asked::read(args, &root)?;
-    let changes = changed::read(args, &root)?;
-    let mut coverage = read(args)?;
+    let changes = changed::read(args.diff.as_deref(), args.patch.as_deref(), &root)?;
+    let mut coverage = read("report", &args.from)?;
     let left_out = asked.limit(&mut coverage, &root);
     let untold = changes.as_ref().map(|changes| changed::limit(changes, &mut coverage, &root));
     // First of all: they may be the reason of what follows.
@@ -57,14 +57,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The coverage that is asked for.
-fn read(args: &ReportArgs) -> Result<Coverage, Failure> {
+pub(super) fn read(command: &'static str, args: &FromArgs) -> Result<Coverage, Failure> {
     let mut all: Option<Coverage> = None;
     let mut add = |part: Coverage| match &mut all {
         None => all = Some(part),
         Some(all) => all.merge(part),
     };
     let directory = std::env::current_dir().map_err(|error| {
-        Failure::environment("report", format!("the present folder is not known: {error}"))
+        Failure::environment(command, format!("the present folder is not known: {error}"))
     })?;
     let given = args.dir.iter().map(|path| Store::at(directory.join(path)));
     let nearest = || Store::locate(&directory);
@@ -75,40 +75,39 @@ fn read(args: &ReportArgs) -> Result<Coverage, Failure> {
     for store in found {
         let path = store.path().display();
         if !store.path().is_dir() {
-            return Err(nothing(format!("there is no {path}")));
+            return Err(nothing(command, format!("there is no {path}")));
         }
         let found = harvest(&store);
         if found == Coverage::default() {
-            return Err(nothing(format!("{path} knows of no build")));
+            return Err(nothing(command, format!("{path} knows of no build")));
         }
         add(found);
     }
     for path in &args.from_json {
-        add(read_json(path)?);
+        add(read_json(command, path)?);
     }
-    all.ok_or_else(|| Failure::usage("report", "there is nothing to report on"))
+    all.ok_or_else(|| Failure::usage(command, "there is nothing to report on"))
 }
 
 /// There are no figures to report.
-fn nothing(why: String) -> Failure {
-    let failure = Failure::usage("report", format!("nothing was measured: {why}"));
+fn nothing(command: &'static str, why: String) -> Failure {
+    let failure = Failure::usage(command, format!("nothing was measured: {why}"));
     failure.note("build with CC=\"lydian cc --\" and run the program first")
 }
 
-fn read_json(path: &Path) -> Result<Coverage, Failure> {
+fn read_json(command: &'static str, path: &Path) -> Result<Coverage, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::environment("report", format!("cannot read {}: {error}", path.display()))
+        Failure::environment(command, format!("cannot read {}: {error}", path.display()))
     })?;
-    coverage_json::read(&text).map_err(|error| {
-        Failure::usage("report", format!("cannot use {}: {error}", path.display()))
-    })
+    coverage_json::read(&text)
+        .map_err(|error| Failure::usage(command, format!("cannot use {}: {error}", path.display())))
 }
 
 /// The folder that paths are relative to: the one given, or the present one.
-fn folder(args: &ReportArgs) -> Result<std::path::PathBuf, Failure> {
-    let root = args.root.as_deref().unwrap_or(Path::new("."));
+pub(super) fn folder(command: &'static str, root: Option<&Path>) -> Result<PathBuf, Failure> {
+    let root = root.unwrap_or(Path::new("."));
     root.canonicalize().map_err(|error| {
-        Failure::environment("report", format!("cannot find {}: {error}", root.display()))
+        Failure::environment(command, format!("cannot find {}: {error}", root.display()))
     })
 }
 

@@ -275,14 +275,28 @@ impl Store {
         [of("units", true), of("images", false)].concat()
     }
 
-    /// The counter files, by name.
+    /// The counter files of all runs, by name.
     pub fn cell_files(&self) -> Vec<PathBuf> {
-        self.files("cells")
+        let of_tests = self.tests().into_iter().flat_map(|test| test.cell_files);
+        self.files("cells").into_iter().chain(of_tests).collect()
+    }
+
+    /// The tests that runs were marked as, by name.
+    pub fn tests(&self) -> Vec<TestRuns> {
+        let of = |folder: PathBuf| {
+            let name = std::fs::read(folder.join("name")).ok()?;
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Some(TestRuns { name, cell_files: files(&folder.join("cells")) })
+        };
+        let mut tests: Vec<TestRuns> = self.files("tests").into_iter().filter_map(of).collect();
+        tests.sort_by(|a, b| a.name.cmp(&b.name));
+        tests
     }
 
     /// How many images had runs that could not be counted.
     pub fn lost(&self) -> usize {
-        self.files("lost").len()
+        let of_tests = self.files("tests").into_iter().map(|test| files(&test.join("lost")).len());
+        self.files("lost").len() + of_tests.sum::<usize>()
     }
 
     /// Says whether this is the first time that something is told to the user.
@@ -297,29 +311,47 @@ impl Store {
     /// # Errors
     /// Where a file cannot be removed.
     pub fn forget_runs(&self) -> Result<(), StoreError> {
-        for path in self.files("cells").into_iter().chain(self.files("lost")) {
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::File { path, error });
-                }
-                _ => {}
+        let removed = |path: PathBuf, result: std::io::Result<()>| match result {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::File { path, error })
             }
+            _ => Ok(()),
+        };
+        for path in self.files("cells").into_iter().chain(self.files("lost")) {
+            let result = std::fs::remove_file(&path);
+            removed(path, result)?;
         }
-        Ok(())
+        let tests = self.path.join("tests");
+        let result = std::fs::remove_dir_all(&tests);
+        removed(tests, result)
     }
 
     fn files(&self, folder: &str) -> Vec<PathBuf> {
-        let Ok(entries) = std::fs::read_dir(self.path.join(folder)) else { return Vec::new() };
-        let mut files: Vec<PathBuf> = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| {
-                let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-                !name.starts_with(b".new-")
-            })
-            .collect();
-        files.sort();
-        files
+        files(&self.path.join(folder))
     }
+}
+
+/// What runs that were marked as one test left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestRuns {
+    /// The test's name.
+    pub name: String,
+    /// The counter files.
+    pub cell_files: Vec<PathBuf>,
+}
+
+/// The files in a folder, by name, but for those that are being written.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            !name.starts_with(b".new-")
+        })
+        .collect();
+    files.sort();
+    files
 }
 
 /// The name of the record of a file.

@@ -13,7 +13,7 @@ use lydian_objective::{Criterion, DecisionVector};
 
 use super::{
     Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage, LineRanges,
-    ObjectiveCoverage, ObjectiveStatus, SwitchCoverage,
+    ObjectiveCoverage, ObjectiveStatus, SwitchCoverage, TestCoverage,
 };
 
 impl Coverage {
@@ -41,10 +41,27 @@ impl Coverage {
         }
         self.files = files.into_values().collect();
         append_new(&mut self.warnings, other.warnings);
+        merge_tests(&mut self.tests, other.tests);
         self.plain.extend(other.plain);
         self.plain.sort();
         self.plain.dedup();
     }
+}
+
+/// Adds what other parts say of tests: those of one name are one.
+fn merge_tests(ours: &mut Vec<TestCoverage>, theirs: Vec<TestCoverage>) {
+    for test in theirs {
+        let Some(own) = ours.iter_mut().find(|own| own.name == test.name) else {
+            ours.push(test);
+            continue;
+        };
+        for (file, lines) in test.files {
+            let found = own.files.entry(file).or_default();
+            let all: BTreeSet<u32> = found.lines().chain(lines.lines()).collect();
+            *found = LineRanges::of(all);
+        }
+    }
+    ours.sort_by(|a, b| a.name.cmp(&b.name));
 }
 
 impl FileCoverage {

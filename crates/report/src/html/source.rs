@@ -18,7 +18,9 @@ const PAGE_LINES: u32 = 1500;
 const MOST_PAGE_LINES: u32 = 5000;
 /// So many characters of a line of a source are shown,
 const MOST_COLUMNS: usize = 4000;
-/// and of a decision that is shown in place of its line.
+/// So many tests of a line are named.
+const MOST_TESTS: usize = 8;
+/// So many characters are shown of a decision in place of its line, and of names of tests.
 const MOST_TEXT: usize = 400;
 
 /// The pages of a file: its lines, and what has pages of its own.
@@ -205,13 +207,30 @@ fn piece(
             tr.above { td colspan="3" { (function::render(site, file, function, others)) } }
         }
         tr.line.(class)[!class.is_empty()] id={ "L" (line) } data-c=[each] {
-            td.n { a href={ "#L" (line) } { (line) } }
+            td.n { a href={ "#L" (line) } title=[tests_of(site, file, line)] { (line) } }
             td.s { @if !symbol.is_empty() { span.sym.(class) aria-hidden="true" { (symbol) } span.sr { (word) } } }
             td.c { (code(file, line, colours)) }
         }
         (below(site, file, line, others))
     };
     piece.into_string()
+}
+
+/// The tests that passed a line, as far as runs were marked.
+fn tests_of(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Option<String> {
+    let tests = site.report.coverage.tests.iter();
+    let passed = tests.filter(|test| {
+        test.files.get(&file.coverage.path).is_some_and(|lines| lines.contains(line))
+    });
+    let names: Vec<&str> = passed.map(|test| test.name.as_str()).collect();
+    let shown = names.iter().take(MOST_TESTS).copied().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("1 test: {shown}")),
+        count if count > MOST_TESTS => Some(format!("{count} tests: {shown}, …")),
+        count => Some(format!("{count} tests: {shown}")),
+    }
+    .map(|text| draft::clipped(&draft::clean(&text), MOST_TEXT))
 }
 
 /// A text with blanks for tabs, to every eighth column: browsers do not agree on where tabs end.

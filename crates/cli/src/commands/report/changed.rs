@@ -11,15 +11,18 @@ use lydian_report::branches::LineTable;
 use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, FileCoverage, ObjectiveStatus};
 
-use crate::args::ReportArgs;
 use crate::exit::Failure;
 
 /// So many lines that lack something are told.
 const MOST_LINES: usize = 200;
 
 /// The change that the report is limited to, if it is.
-pub(super) fn read(args: &ReportArgs, root: &Path) -> Result<Option<Changes>, Failure> {
-    match (&args.diff, &args.patch) {
+pub(in crate::commands) fn read(
+    diff: Option<&str>,
+    patch: Option<&Path>,
+    root: &Path,
+) -> Result<Option<Changes>, Failure> {
+    match (diff, patch) {
         (Some(revision), _) => of_git(root, revision).map(Some),
         (None, Some(file)) => {
             let mut text = String::new();
