@@ -468,6 +468,9 @@ pub(crate) struct ReportArgs {
     /// Report on the lines that a unified diff adds; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "diff")]
     pub(crate) patch: Option<PathBuf>,
+    /// Add the totals to a file that has them for each commit of git; `--html` shows it as a picture
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["diff", "patch"])]
+    pub(crate) trend: Option<PathBuf>,
     /// Read settings from this file [default: the nearest lydian.toml in or above the root]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

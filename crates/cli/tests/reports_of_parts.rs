@@ -126,3 +126,20 @@ fn reports_of_several_jobs_are_one() {
     let ran = at.done("report --from-json one.json two.json --by total");
     assert_eq!(row(&ran, "total", "stmt"), Some([5, 5, 0]), "{ran}");
 }
+
+#[test]
+fn totals_of_commits_are_kept_in_order_and_shown() {
+    let at = place();
+    at.done("report --trend trend.jsonl");
+    at.done("report --trend trend.jsonl");
+    let lines = |at: &Workplace| at.read("trend.jsonl").lines().count();
+    assert_eq!(lines(&at), 1);
+    let commit = "git -c user.name=t -c user.email=t@example.org commit -qm more --allow-empty";
+    assert_eq!(shell(&at, commit).code, Some(0));
+    at.done("report --trend trend.jsonl --html pages");
+    assert_eq!(lines(&at), 2);
+    assert!(at.read("trend.jsonl").contains("[\"stmt\",4,5]"), "{}", at.read("trend.jsonl"));
+    assert!(at.read("pages/trend.html").contains("<polyline"));
+    at.write("trend.jsonl", "{}\n");
+    at.refused("report --trend trend.jsonl", 2, &["line 1 is no point of a trend"]);
+}

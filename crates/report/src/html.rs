@@ -15,6 +15,7 @@ mod lists;
 mod objectives;
 mod shell;
 mod source;
+mod trend;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,7 @@ use crate::coverage::{
 use crate::report::Report;
 use crate::sources::SourceText;
 use crate::totals::Totals;
+use crate::trend::Trend;
 
 /// What pages are made of.
 #[derive(Debug)]
@@ -75,8 +77,9 @@ enum LineStatus {
     None,
 }
 
-/// The pages of a report, with their style and script; made on all processors.
-pub fn pages(report: &Report) -> Vec<Page> {
+/// The pages of a report, with their style and script, and with how coverage went if that is given; made
+/// on all processors.
+pub fn pages(report: &Report, trend: Option<&Trend>) -> Vec<Page> {
     let site = Site::new(report);
     let drafts = in_parallel(site.files.len(), |index| source::drafts(&site, &site.files[index]));
     let parts = |drafts: &Vec<Draft>| {
@@ -85,7 +88,8 @@ pub fn pages(report: &Report) -> Vec<Page> {
         parts.collect()
     };
     let places = Places(drafts.iter().map(parts).collect());
-    let mut lists = vec![index::draft(&site)];
+    let mut lists = vec![index::draft(&site, trend.is_some())];
+    lists.extend(trend.map(trend::draft));
     lists.extend(lists::functions(&site));
     lists.extend(lists::excluded(&site));
     let drafts: Vec<Draft> = lists.into_iter().chain(drafts.into_iter().flatten()).collect();

@@ -22,6 +22,7 @@ pub mod summary;
 pub mod testcomp;
 pub mod thresholds;
 pub mod totals;
+pub mod trend;
 
 mod comments;
 mod inputs;

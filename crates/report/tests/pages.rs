@@ -17,10 +17,20 @@ use lydian_report::coverage::{
 };
 use lydian_report::html;
 use lydian_report::sources::{SourceText, Sources};
+use lydian_report::trend::{Trend, TrendPoint};
 use serde_json::{Value, json};
 
 fn pages(report: &Report) -> BTreeMap<String, String> {
-    html::pages(report).into_iter().map(|page| (page.name, page.text)).collect()
+    html::pages(report, Some(&trend())).into_iter().map(|page| (page.name, page.text)).collect()
+}
+
+fn trend() -> Trend {
+    let mut trend = Trend::default();
+    for (number, commit) in (1..).zip(["aaa", "bbb", "ccc"]) {
+        let totals = vec![(Criterion::Stmt, number, 4), (Criterion::Mcdc, number * 2, 9)];
+        trend.add(TrendPoint { commit: Some(commit.into()), time: number as u64, totals });
+    }
+    trend
 }
 
 /// The values of an attribute in a page.
@@ -515,6 +525,7 @@ fn pages_are_named_reachable_and_have_contrast_in_light_and_dark() {
         "index.html",
         "functions.html",
         "excluded.html",
+        "trend.html",
         "marked.html",
         "src_src_parse.c.html",
         "src_src_gone.c.html",

@@ -102,7 +102,7 @@ fn a_quarter_of_a_million_lines_are_reported_in_seconds() {
         assert!(seconds < 10.0, "{name} took {seconds} s");
     };
     timed("pages", &|| {
-        let pages = html::pages(&report);
+        let pages = html::pages(&report, None);
         let sizes: Vec<usize> = pages.iter().map(|page| page.text.len()).collect();
         assert!(sizes.iter().all(|size| *size < 2_000_000), "{:?}", sizes.iter().max());
         sizes.iter().sum()

@@ -2,6 +2,7 @@
 
 mod asked;
 pub(super) mod changed;
+mod trend;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +14,7 @@ use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
     cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
 };
+use lydian_report::trend::Trend;
 use lydian_report::{Report, coverage_json, html};
 
 use crate::args::{FromArgs, ReportArgs};
@@ -113,8 +115,9 @@ pub(super) fn folder(command: &'static str, root: Option<&Path>) -> Result<PathB
 
 fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let trend = args.trend.as_deref().map(|path| trend::add(path, report)).transpose()?;
     if let Some(folder) = &args.html {
-        write_pages(folder, report)?;
+        write_pages(folder, report, trend.as_ref())?;
     }
     type Form<'a> = &'a dyn Fn() -> String;
     let files: [(&Option<PathBuf>, Form<'_>); 8] = [
@@ -146,9 +149,9 @@ fn conditions_left_out(report: &Report) -> Vec<Diagnostic> {
         .collect()
 }
 
-fn write_pages(folder: &Path, report: &Report) -> Result<(), Failure> {
+fn write_pages(folder: &Path, report: &Report, trend: Option<&Trend>) -> Result<(), Failure> {
     output::folder(folder)?;
-    html::pages(report)
+    html::pages(report, trend)
         .iter()
         .try_for_each(|page| output::page(&folder.join(&page.name), &page.text))
 }

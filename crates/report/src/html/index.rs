@@ -6,11 +6,12 @@ use super::draft::Draft;
 use super::{FileView, Site, shell};
 use crate::totals::{Totals, of_folders};
 
-pub(super) fn draft(site: &Site<'_>) -> Draft {
+pub(super) fn draft(site: &Site<'_>, has_trend: bool) -> Draft {
     let totals = site.report.coverage.totals();
     let body = html! {
         (warnings(site))
         (shell::chips(&totals, "Criteria"))
+        @if has_trend { p { a href="trend.html" { "From commit to commit" } } }
         (files(site))
         (folders(site))
         (plain(site))

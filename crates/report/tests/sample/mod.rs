@@ -13,8 +13,8 @@ use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
     ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, FileCoverage,
-    FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, PlainFile, Position,
-    SwitchCoverage, SwitchWay,
+    FunctionCoverage, LineCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus, PlainFile,
+    Position, SwitchCoverage, SwitchWay, TestCoverage,
 };
 use lydian_report::sources::{SourceText, Sources};
 
@@ -85,6 +85,10 @@ pub fn coverage() -> Coverage {
             reason: "it is assembler".into(),
         }],
         warnings: vec!["one run's counters were damaged & left out <run 7>".into()],
+        tests: vec![TestCoverage {
+            name: "smoke & <more>".into(),
+            files: [("/project/src/parse.c".into(), LineRanges(vec![(7, 7), (9, 11)]))].into(),
+        }],
     }
 }
 

@@ -59,7 +59,7 @@ fn of_git(root: &Path, revision: &str) -> Result<Changes, Failure> {
     Ok(changes)
 }
 
-fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
+pub(super) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
     let ran = Command::new("git").arg("-C").arg(folder).args(words).output();
     let output = ran.map_err(|error| {
         Failure::environment("diff", format!("git cannot be started: {error}"))
