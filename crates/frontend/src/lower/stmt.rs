@@ -28,7 +28,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.span = stmt.span;
         match &stmt.kind {
             StmtKind::Compound(stmts) => {
-                self.in_scope(id, |l| stmts.iter().try_for_each(|stmt| l.stmt(*stmt)))
+                // A `;` among statements, as behind a macro that is a block, does nothing and is
+                // nowhere chosen: it is none to be reached.
+                let does = |stmt: &&StmtId| !matches!(unit.stmts[**stmt].kind, StmtKind::Null);
+                self.in_scope(id, |l| stmts.iter().filter(does).try_for_each(|stmt| l.stmt(*stmt)))
             }
             StmtKind::Attributed(inner) => self.attributed(*inner, id, slot),
             StmtKind::Case { low, high, body, .. } => {

@@ -495,7 +495,7 @@ impl<'p, 'c> Machine<'p, 'c> {
                     let from = get!(a);
                     if from == 0 {
                         here!();
-                        self.note_misuse(true);
+                        self.note_misuse(!self.program.functions[code.function].library);
                     }
                     get!(to) = from.wrapping_add(k);
                 }
