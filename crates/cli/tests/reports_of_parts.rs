@@ -106,11 +106,14 @@ fn a_report_on_a_change_counts_its_lines_alone_and_names_those_that_lack_somethi
         let told: Vec<&str> = ran.out.lines().filter(|line| line.contains(" | ")).collect();
         let told: Vec<&str> = told.into_iter().filter(|line| !line.starts_with('|')).collect();
         assert_eq!(told.len(), 2, "{}", ran.out);
-        assert!(told[0].contains("4 |     if (n < 0 && n > -9)") && told[0].ends_with("bc 1/4"));
-        assert!(told[1].contains("5 |         return 0;") && told[1].ends_with("not run"));
+        assert!(told[0].contains("4  bc 1/4 ") && told[0].ends_with("|     if (n < 0 && n > -9)"));
+        assert!(told[1].contains("5  not run ") && told[1].ends_with("|         return 0;"));
         assert!(ran.err.contains("not 60%"), "{}", ran.err);
         assert_eq!(ran.err.contains("new.c changed, and no build"), is_new, "{}", ran.err);
     }
+    // What is not to be reported on is not missed.
+    let ran = at.done("report --diff HEAD --exclude new.c");
+    assert!(!ran.err.contains("new.c"), "{}", ran.err);
     at.refused("report --diff no-such-commit", 2, &["git diff", "no-such-commit"]);
     at.write("bad.patch", "+++ b/a.c\n@@ nonsense\n");
     at.refused("report --patch bad.patch", 2, &["line 2 of the diff"]);

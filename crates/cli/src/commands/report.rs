@@ -28,8 +28,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let asked = Asked::read(args, &root)?;
     let changes = changed::read(args.diff.as_deref(), args.patch.as_deref(), &root)?;
     let mut coverage = read("report", &args.from)?;
-    let left_out = asked.limit(&mut coverage, &root);
-    let untold = changes.as_ref().map(|changes| changed::limit(changes, &mut coverage, &root));
+    let untold = changes.as_ref().map(|it| changed::untold(it, &coverage, &asked, &root));
+    let left_out = asked.limit(&mut coverage);
+    if let Some(changes) = &changes {
+        changes.limit(&mut coverage);
+    }
     // First of all: they may be the reason of what follows.
     for warning in coverage.warnings.iter().chain(untold.iter().flatten()) {
         render::diagnostics(&[Diagnostic::warning("coverage", warning)]);

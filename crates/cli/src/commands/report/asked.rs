@@ -8,7 +8,7 @@ use lydian_inputs::settings::Within;
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::Coverage;
-use lydian_report::paths::{PathFilter, PathPattern};
+use lydian_report::paths::{PathFilter, PathPattern, shown};
 use lydian_report::thresholds::{Judged, Threshold};
 
 use crate::args::ReportArgs;
@@ -50,11 +50,14 @@ impl Asked {
         [&self.here, &self.settings]
     }
 
+    /// Whether a file belongs to the report.
+    pub(super) fn keeps(&self, path: &Path) -> bool {
+        self.parts().into_iter().all(|part| part.filter.keeps(&shown(path, &part.base)))
+    }
+
     /// Takes files out of the coverage. How many these are.
-    pub(super) fn limit(&self, coverage: &mut Coverage, root: &Path) -> usize {
-        let mut left_out = self.here.filter.apply(coverage, root);
-        left_out += self.settings.filter.apply(coverage, &self.settings.base);
-        left_out
+    pub(super) fn limit(&self, coverage: &mut Coverage) -> usize {
+        self.parts().into_iter().map(|part| part.filter.apply(coverage, &part.base)).sum()
     }
 
     /// The criteria that are to be reached.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use lydian_report::Report;
@@ -11,10 +11,13 @@ use lydian_report::branches::LineTable;
 use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, FileCoverage, ObjectiveStatus};
 
+use super::asked::Asked;
 use crate::exit::Failure;
 
 /// So many lines that lack something are told.
 const MOST_LINES: usize = 200;
+/// So many characters of a line are shown.
+const MOST_COLUMNS: usize = 100;
 
 /// The change that the report is limited to, if it is.
 pub(in crate::commands) fn read(
@@ -73,20 +76,24 @@ pub(super) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Limits a coverage to a change. C files that the change touched and that no build has are told of.
-pub(super) fn limit(changes: &Changes, coverage: &mut Coverage, root: &Path) -> Vec<String> {
+/// What is to be said of C files that a change touched and that no build has.
+pub(super) fn untold(
+    changes: &Changes,
+    coverage: &Coverage,
+    asked: &Asked,
+    root: &Path,
+) -> Vec<String> {
     let is_known = |path: &Path| {
         let files = coverage.files.iter().map(|file| &file.path);
         let mut all = files.chain(coverage.plain.iter().map(|file| &file.path));
         all.any(|known| known == path)
     };
     let is_c = |path: &Path| path.extension().is_some_and(|ending| ending == "c");
-    let untold = changes.files().map(|(path, _)| path).filter(|path| is_c(path) && !is_known(path));
-    let untold: Vec<PathBuf> = untold.map(Path::to_owned).collect();
-    changes.limit(coverage);
-    let shown = |path: &PathBuf| lydian_report::paths::shown(path, root);
+    let touched = changes.files().map(|(path, _)| path);
+    let untold = touched.filter(|path| is_c(path) && asked.keeps(path) && !is_known(path));
+    let shown = |path: &Path| lydian_report::paths::shown(path, root);
     let tell = |path| format!("{} changed, and no build that was measured has it", shown(path));
-    untold.iter().map(tell).collect()
+    untold.map(tell).collect()
 }
 
 /// The changed lines that lack something, with their text and what they lack.
@@ -110,8 +117,8 @@ pub(super) fn lines(report: &Report) -> String {
             }
             left -= 1;
             let source = text.and_then(|text| text.line(line)).unwrap_or_default().trim_end();
-            let source: String = source.replace('\t', "    ").chars().take(90).collect();
-            let _ = writeln!(out, "{line:>7} | {source:<60}  {lacks}");
+            let source: String = source.replace('\t', "    ").chars().take(MOST_COLUMNS).collect();
+            let _ = writeln!(out, "{line:>7}  {lacks:<20} | {source}");
         }
     }
     if more > 0 {
