@@ -112,14 +112,14 @@ impl SourceMap {
     pub fn from_preprocessed(text: impl Into<Arc<str>>, main_file: &str) -> Self {
         let text: Arc<str> = text.into();
         let mut builder = SourceMapBuilder::new(main_file);
-        let mut included = Included::default();
+        let mut included = Included::new();
         let mut line_starts = Vec::new();
         let mut offset = 0u32;
         for line in text.split_inclusive('\n') {
             line_starts.push(offset);
             let next = offset + line.len() as u32;
             if let Some(marker) = parse_line_marker(line) {
-                let system = included.is_system(&marker);
+                let system = included.is_system(&marker, &mut builder.stretches);
                 builder.begin(next, &marker.file, marker.line, system);
             }
             offset = next;
@@ -226,40 +226,57 @@ struct Marker {
     system: bool,
 }
 
-/// The files that are being read, the innermost last.
-#[derive(Default)]
-struct Included(Vec<Pragma>);
+/// The files that are being read, the innermost last; the first is the main file.
+struct Included(Vec<Level>);
 
-/// Whether `#pragma GCC system_header` is in effect in a file.
-#[derive(Clone, Copy, Default)]
-struct Pragma {
-    /// By its own text.
-    own: bool,
-    /// By that of a file that includes it.
+/// A file that is being read.
+#[derive(Default)]
+struct Level {
+    /// Whether it is a system header from its beginning.
+    system: bool,
+    /// Whether `#pragma GCC system_header` is in effect in a file that includes it.
     inherited: bool,
+    /// The stretches that are marked as a system header's within the file: all that follows
+    /// `#pragma GCC system_header`, or tokens of a macro that a system header defines.
+    marked: Vec<usize>,
 }
 
 impl Included {
-    /// Whether what follows a marker is of a system header. The pragma hands its mark on to all that the
-    /// file includes, as generated files for precompiled headers do with headers of the project: of
-    /// these only the system's own are system headers.
-    fn is_system(&mut self, marker: &Marker) -> bool {
-        match () {
-            () if marker.enters => {
-                let around = self.0.last().copied().unwrap_or_default();
-                self.0.push(Pragma { own: false, inherited: around.own || around.inherited });
-            }
-            () if marker.returns => _ = self.0.pop(),
-            // Nothing is entered or left: the mark is set within the file.
-            () if marker.system
-                && let Some(within) = self.0.last_mut() =>
-            {
-                within.own = true
-            }
-            () => {}
+    fn new() -> Self {
+        Self(vec![Level::default()])
+    }
+
+    /// Whether what follows a marker is of a system header, which is the next stretch.
+    ///
+    /// The pragma hands its mark on to all that the file includes, as generated files for precompiled
+    /// headers do with headers of the project: of these only the system's own are system headers.
+    /// Tokens of a macro are marked alone: what follows them has no mark, which a pragma's text always
+    /// has. Then they are the user's, as `bool` at the beginning of a function is.
+    fn is_system(&mut self, marker: &Marker, stretches: &mut [Stretch]) -> bool {
+        if marker.enters && marker.file.starts_with('<') {
+            // It is no file, and nothing returns from it.
+            return marker.system;
         }
-        let is_inherited = self.0.last().is_some_and(|pragma| pragma.inherited);
-        marker.system && (!is_inherited || is_of_system(&marker.file))
+        if marker.enters {
+            let around =
+                self.0.last().is_some_and(|level| level.inherited || !level.marked.is_empty());
+            self.0.push(Level { system: marker.system, inherited: around, marked: Vec::new() });
+        } else if marker.returns && self.0.len() > 1 {
+            self.0.pop();
+        }
+        let Some(level) = self.0.last_mut() else { return marker.system };
+        if marker.enters || level.system {
+            return marker.system && (!level.inherited || is_of_system(&marker.file));
+        }
+        match marker.system {
+            true => level.marked.push(stretches.len()),
+            false => {
+                for at in level.marked.drain(..) {
+                    stretches[at].system = false;
+                }
+            }
+        }
+        marker.system && (!level.inherited || is_of_system(&marker.file))
     }
 }
 
@@ -318,6 +335,15 @@ mod tests {
             ["p", "o", "s", "r", "a", "v"].map(system),
             [true, false, true, false, false, true]
         );
+    }
+
+    #[test]
+    fn tokens_of_a_systems_macro_are_the_users() {
+        let text = "# 1 \"<lydian>\" 1 3\nint l;\n# 1 \"a.c\"\n# 1 \"/usr/include/b.h\" 1 3 4\nint b;\n# 2 \"a.c\" 2\n\
+                    # 2 \"a.c\" 3 4\n_Bool\n# 3 \"a.c\"\nf(void);\n# 4 \"a.c\" 3 4\n_Bool g;\n";
+        let map = SourceMap::from_preprocessed(text, "a.c");
+        let system = |what: &str| map.is_system(text.find(what).unwrap() as u32);
+        assert_eq!(["int b", "_Bool\n", "f(void)"].map(system), [true, false, false]);
     }
 
     #[test]

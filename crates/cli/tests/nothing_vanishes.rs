@@ -149,3 +149,23 @@ fn text_of_other_files_is_on_the_lines_of_these_files() {
         assert_eq!(records.matches("FN:").count(), 2, "{records}");
     }
 }
+
+/// A function that begins with a macro of a system header, whose tokens gcc marks as that header's.
+#[test]
+fn functions_that_begin_with_a_macro_of_the_system_are_measured() {
+    let gap = "/*\n".to_owned() + &"\n".repeat(12) + "*/\n";
+    let text = format!(
+        "#include <stdbool.h>\n#include <limits.h>\n{gap}bool\none(int n)\n{{\n    return n > 1;\n}}\n\
+         {gap}bool two(void) {{ return true; }}\n{gap}int main(void) {{ return one(INT_MAX) && two() ? 0 : 1; }}\n"
+    );
+    for compiler in ["gcc", "gcc -save-temps", "clang-19"] {
+        let at = Workplace::with(&text);
+        built(&at, "-c stmt", &format!("{compiler} -c unit.c -o unit.o"));
+        built(&at, "-c stmt", &format!("{compiler} unit.o -o unit"));
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        let found = coverage(&at);
+        for name in ["one", "two", "main"] {
+            assert_eq!(counts(&found, name, "stmt"), (1, 1), "{name}, {compiler}");
+        }
+    }
+}
