@@ -265,15 +265,11 @@ impl Included {
             self.0.pop();
         }
         let Some(level) = self.0.last_mut() else { return marker.system };
-        if marker.enters || level.system {
-            return marker.system && (!level.inherited || is_of_system(&marker.file));
-        }
-        match marker.system {
-            true => level.marked.push(stretches.len()),
-            false => {
-                for at in level.marked.drain(..) {
-                    stretches[at].system = false;
-                }
+        match (marker.enters || level.system, marker.system) {
+            (true, _) => {}
+            (false, true) => level.marked.push(stretches.len()),
+            (false, false) => {
+                level.marked.drain(..).for_each(|at| stretches[at].system = false);
             }
         }
         marker.system && (!level.inherited || is_of_system(&marker.file))

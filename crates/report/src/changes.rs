@@ -57,19 +57,19 @@ impl Changes {
                     Some(b'+') => {
                         added.push(open.next);
                         removed.extend([open.next_old.saturating_sub(1), open.next_old]);
-                        open.next += 1;
+                        open.next = open.next.saturating_add(1);
                         open.new = open.new.saturating_sub(1);
                     }
                     Some(b'-') => {
                         removed.insert(open.next_old);
-                        open.next_old += 1;
+                        open.next_old = open.next_old.saturating_add(1);
                         open.old = open.old.saturating_sub(1);
                     }
                     // It says that a file ends without the end of a line.
                     Some(b'\\') => {}
                     _ => {
-                        open.next += 1;
-                        open.next_old += 1;
+                        open.next = open.next.saturating_add(1);
+                        open.next_old = open.next_old.saturating_add(1);
                         open.new = open.new.saturating_sub(1);
                         open.old = open.old.saturating_sub(1);
                     }
@@ -160,8 +160,10 @@ fn unquoted(text: &str) -> String {
         match rest.next() {
             Some(digit @ b'0'..=b'3') => {
                 let mut value = digit - b'0';
-                while let Some(digit) = rest.next_if(|byte| (b'0'..=b'7').contains(byte)) {
-                    value = value.wrapping_mul(8).wrapping_add(digit - b'0');
+                // Three digits are a byte; another one behind them is a character of the name.
+                for _ in 0..2 {
+                    let digit = rest.next_if(|byte| (b'0'..=b'7').contains(byte));
+                    value = digit.map_or(value, |digit| value * 8 + (digit - b'0'));
                 }
                 bytes.push(value);
             }
@@ -257,6 +259,14 @@ mod tests {
         let before = |file: &str| Vec::from_iter(changes.before[Path::new(file)].iter().copied());
         assert_eq!(before("/p/src/a.c"), [3, 4, 10, 11, 12, 20, 21, 22]);
         assert_eq!((before("/p/gone.c"), before("/p/t.c")), (vec![1], vec![2, 3]));
+    }
+
+    #[test]
+    fn numbers_at_the_limit_and_digits_behind_a_quoted_byte_are_read() {
+        let text = "+++ \"b/\\30312.c\"\n@@ -4294967295,2 +4294967295,2 @@\n-a\n-b\n+c\n+d\n";
+        let changes = Changes::read(text, Path::new("/p")).unwrap();
+        let (path, _) = changes.files().next().unwrap();
+        assert_eq!(path, Path::new("/p/\u{fffd}12.c"));
     }
 
     #[test]

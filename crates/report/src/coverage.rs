@@ -283,11 +283,6 @@ impl LineRanges {
         self.0.iter().any(|(from, to)| *from <= last && first <= *to)
     }
 
-    /// How many lines they have.
-    pub fn count(&self) -> usize {
-        self.0.iter().map(|(first, last)| (last - first) as usize + 1).sum()
-    }
-
     /// The lines, one by one.
     pub fn lines(&self) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(|(first, last)| *first..=*last)

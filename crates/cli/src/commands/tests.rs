@@ -107,25 +107,24 @@ fn touched<'c>(coverage: &'c Coverage, changes: &Changes, root: &Path) -> Vec<&'
 /// A row for each test: how many lines it passed, and how many no other test did.
 fn table(tests: &[TestCoverage]) -> String {
     let mut passed: BTreeMap<(&Path, u32), u32> = BTreeMap::new();
-    let lines = |test: &TestCoverage| -> Vec<(PathBuf, u32)> {
-        let files = test.files.iter();
-        files.flat_map(|(file, lines)| lines.lines().map(|line| (file.clone(), line))).collect()
-    };
-    for test in tests {
-        for (file, ranges) in &test.files {
-            ranges.lines().for_each(|line| *passed.entry((file, line)).or_default() += 1);
-        }
+    for place in tests.iter().flat_map(places) {
+        *passed.entry(place).or_default() += 1;
     }
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["test", "files", "lines", "lines of it alone"]);
     for test in tests {
-        let lines = lines(test);
-        let alone = lines.iter().filter(|(file, line)| passed[&(file.as_path(), *line)] == 1);
-        let numbers = [test.files.len(), lines.len(), alone.count()];
+        let alone = places(test).filter(|place| passed[place] == 1).count();
+        let numbers = [test.files.len(), places(test).count(), alone];
         let mut row = vec![Cell::new(&test.name)];
         row.extend(numbers.map(|n| Cell::new(n).set_alignment(CellAlignment::Right)));
         table.add_row(row);
     }
     table.to_string()
+}
+
+/// The lines that a test passed.
+fn places(test: &TestCoverage) -> impl Iterator<Item = (&Path, u32)> {
+    let files = test.files.iter();
+    files.flat_map(|(file, lines)| lines.lines().map(|line| (file.as_path(), line)))
 }

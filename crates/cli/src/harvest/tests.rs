@@ -37,12 +37,16 @@ impl Tests {
         let directory = Path::new(&notes.directory);
         let mut lines: BTreeMap<u32, Vec<(PathBuf, u32)>> = BTreeMap::new();
         let places: Vec<BTreeMap<LabelId, &Place>> = notes.functions.iter().map(places).collect();
+        // The system is asked once for each file.
+        let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
         for (cell, number, labels) in &notes.plan.labels {
             let Some(places) = places.get(*number as usize) else { continue };
             for place in labels.iter().filter_map(|label| places.get(label)) {
-                let file = absolute(directory, &*place.file);
-                let file = file.canonicalize().unwrap_or(file);
-                lines.entry(*cell).or_default().push((file, place.line));
+                let file = files.entry(&place.file).or_insert_with(|| {
+                    let file = absolute(directory, &*place.file);
+                    file.canonicalize().unwrap_or(file)
+                });
+                lines.entry(*cell).or_default().push((file.clone(), place.line));
             }
         }
         self.units.insert(id, Unit { lines, implied: notes.plan.implied.clone() });

@@ -106,6 +106,9 @@ pub(super) fn with_inputs(
 /// another value than zero is written by bytes.
 fn leave_padding(program: &Program, memory: &mut Memory, object: &TestObject) {
     let holes = program.types.padding(object.ty);
+    if holes.is_empty() {
+        return;
+    }
     let size = program.types.size(object.ty).unwrap_or(0);
     for index in 0..object.count {
         for hole in &holes {
@@ -114,9 +117,6 @@ fn leave_padding(program: &Program, memory: &mut Memory, object: &TestObject) {
             if given.is_none_or(|bytes| bytes.iter().all(|byte| *byte == 0)) {
                 memory.leave_unwritten(object.address + start, hole.end - hole.start);
             }
-        }
-        if holes.is_empty() {
-            break;
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use maud::Markup;
+
 use super::Page;
 
 /// So many bytes of pieces a page has at most, but for a piece that is larger by itself.
@@ -92,6 +94,24 @@ pub(super) fn grouped(pieces: Vec<String>) -> Vec<String> {
         }
     }
     groups
+}
+
+/// Makes pages of pieces, each with the body that is made of its part of them. Their names.
+pub(super) fn apart(
+    stem: &str,
+    title: &str,
+    pieces: Vec<String>,
+    others: &mut Vec<Draft>,
+    body: impl Fn(String) -> Markup,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for (number, group) in grouped(pieces).into_iter().enumerate() {
+        let name = part_name(stem, number);
+        let (title, body) = (title.to_owned(), body(group).into_string());
+        others.push(Draft { name: name.clone(), title, lines: None, body });
+        names.push(name);
+    }
+    names
 }
 
 /// The names of the parts of something on several pages: the first has the plain name.

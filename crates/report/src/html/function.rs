@@ -105,19 +105,14 @@ fn apart(
     let line = function.start.line;
     let stem = format!("{}.flow-{line}-{}", file.stem, function.start.column);
     let title = format!("From definition to use: {} of {}", function.name, file.shown);
-    let groups = draft::grouped(rows.map(Markup::into_string).collect());
-    let mut names = Vec::new();
-    for (number, group) in groups.into_iter().enumerate() {
-        let name = draft::part_name(&stem, number);
-        let body = html! {
+    let rows = rows.map(Markup::into_string).collect();
+    draft::apart(&stem, &title, rows, others, |group| {
+        html! {
             p { a href=(draft::link(file.index, line)) { "Back to " (function.name) } }
             (shell::filter("pairs", "variables or definitions"))
             (table(&PreEscaped(group), Some("pairs")))
-        };
-        names.push(name.clone());
-        others.push(Draft { name, title: title.clone(), lines: None, body: body.into_string() });
-    }
-    names
+        }
+    })
 }
 
 fn table(rows: &Markup, id: Option<&str>) -> Markup {

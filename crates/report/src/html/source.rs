@@ -325,15 +325,10 @@ fn apart(
 ) -> Vec<String> {
     let stem = format!("{}.line-{line}", file.stem);
     let title = format!("{}, line {line}", file.shown);
-    let mut names = Vec::new();
-    for (number, group) in draft::grouped(pieces).into_iter().enumerate() {
-        let name = draft::part_name(&stem, number);
-        let body = html! {
+    draft::apart(&stem, &title, pieces, others, |group| {
+        html! {
             p { a href=(draft::link(file.index, line)) { "Back to line " (line) " of " (file.shown) } }
             div.details { (PreEscaped(group)) }
-        };
-        names.push(name.clone());
-        others.push(Draft { name, title: title.clone(), lines: None, body: body.into_string() });
-    }
-    names
+        }
+    })
 }
