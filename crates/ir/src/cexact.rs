@@ -32,6 +32,7 @@
 //! What has no name at that place (a shadowed variable, the address of a literal) gives an
 //! [`Unspeakable`]; the caller makes no objective there or reports it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use lydian_base::{EntityId, SideTable};
@@ -159,7 +160,7 @@ pub struct ExactC<'a> {
     program: &'a Program,
     body: &'a Body,
     arena: &'a ExprArena,
-    types: SideTable<ExprId, Type>,
+    types: Cow<'a, SideTable<ExprId, Type>>,
     names: &'a dyn Names,
     guard: Option<Guard<'a>>,
 }
@@ -226,7 +227,19 @@ impl<'a> ExactC<'a> {
         names: &'a dyn Names,
         guard: Option<Guard<'a>>,
     ) -> Self {
-        Self { program, body, arena, types: body.types_in(arena), names, guard }
+        let types = Cow::Owned(body.types_in(arena));
+        Self { program, body, arena, types, names, guard }
+    }
+
+    /// The same with the types of the arena's expressions, for those who write many of them.
+    pub fn with_types(
+        program: &'a Program,
+        body: &'a Body,
+        (arena, types): (&'a ExprArena, &'a SideTable<ExprId, Type>),
+        names: &'a dyn Names,
+        guard: Option<Guard<'a>>,
+    ) -> Self {
+        Self { program, body, arena, types: Cow::Borrowed(types), names, guard }
     }
 
     /// The expression as C, in parentheses where it has more than one token.

@@ -45,6 +45,7 @@ use vectors::{Recording, recording};
 mod accesses;
 mod borders;
 mod cells;
+pub(crate) mod code;
 mod dataflow;
 mod decision;
 mod environments;
@@ -145,7 +146,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
         edits.extend(thread_locals::made_plain(request));
     }
     let mut functions = Vec::new();
-    let mut judges = Judges::new(request.purpose);
+    let mut judges = Judges::new();
     let wanted = Wanted::of(request.watched);
     let own = UnitFlows::default();
     let flows = request.flows.unwrap_or(&own);

@@ -200,6 +200,13 @@ impl Pred {
         found
     }
 
+    /// Whether it speaks of a decision's event alone: of no mutant, and of nothing on the state.
+    pub fn is_of_event(&self) -> bool {
+        let mut found = true;
+        self.for_each_expr(&mut |_| found = false);
+        found
+    }
+
     /// Calls `visit` with each expression in it.
     pub fn for_each_expr(&self, visit: &mut impl FnMut(ExprId)) {
         match self {

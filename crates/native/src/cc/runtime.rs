@@ -7,9 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::store::{Store, StoreError};
+use crate::rewrite::code::operators;
 
-/// The source, with the macros `LYDIAN_LAST`, `LYDIAN_SHARED` and `LYDIAN_DIRECTORY`.
-const SOURCE: &str = include_str!("../../runtime/program.c");
+/// The source, with the macros `LYDIAN_LAST`, `LYDIAN_SHARED` and `LYDIAN_DIRECTORY`, and behind it
+/// what evaluates code.
+fn source() -> String {
+    const PROGRAM: &str = include_str!("../../runtime/program.c");
+    const EVALUATE: &str = include_str!("../../runtime/evaluate.h");
+    format!("{PROGRAM}\n{}{EVALUATE}", operators())
+}
 
 /// What a section of cells begins with.
 pub(crate) const MAGIC: &[u8; 8] = b"LYDIANF1";
@@ -57,7 +63,8 @@ impl Runtime<'_> {
     /// Where the store cannot be written or the compiler fails.
     pub fn objects(&self, store: &Store) -> Result<LinkObjects, StoreError> {
         let mut hash = blake3::Hasher::new();
-        hash.update(SOURCE.as_bytes());
+        let text = source();
+        hash.update(text.as_bytes());
         hash.update(self.compiler.as_os_str().as_encoded_bytes());
         for word in self.target {
             hash.update(b"\0").update(word.as_bytes());
@@ -75,19 +82,25 @@ impl Runtime<'_> {
             if self.shared {
                 defines.push("-DLYDIAN_SHARED".to_owned());
             }
-            self.compile(&folder, &first, &defines)?;
-            self.compile(&folder, &last, &["-DLYDIAN_LAST".to_owned()])?;
+            self.compile(&text, &folder, &first, &defines)?;
+            self.compile(&text, &folder, &last, &["-DLYDIAN_LAST".to_owned()])?;
         }
         Ok(LinkObjects { first, last })
     }
 
     /// Compiles to a file of its own first: several links may do the same at once.
-    fn compile(&self, folder: &Path, object: &Path, defines: &[String]) -> Result<(), StoreError> {
+    fn compile(
+        &self,
+        text: &str,
+        folder: &Path,
+        object: &Path,
+        defines: &[String],
+    ) -> Result<(), StoreError> {
         let error = |error| StoreError::File { path: folder.to_owned(), error };
         let place = tempfile::Builder::new().prefix("make-").tempdir_in(folder).map_err(error)?;
         let source = place.path().join("lydian.c");
         let made = place.path().join("lydian.o");
-        std::fs::write(&source, SOURCE).map_err(error)?;
+        std::fs::write(&source, text).map_err(error)?;
         let output = Command::new(self.compiler)
             .args(self.target)
             .args(FLAGS)

@@ -13,24 +13,25 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId, Span};
 use lydian_ir::source::{Capture, DecisionSite, RootKind};
-use lydian_ir::{Body, BoolTree, ConditionId, Decision, DecisionId, ExprId, Purity};
+use lydian_ir::{Body, BoolTree, ConditionId, Decision, DecisionId, Purity};
 use lydian_objective::{Pred, SequenceId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use self::leaves::EventLeaves;
-use super::RewriteRequest;
+use self::mutants::Mutants;
 use super::borders::{self, Border, Borders};
-use super::hooks::{Hooks, Recorded, Standing};
+use super::hooks::{Hooks, Recorded};
 use super::implied::{Ends, Record};
-use super::judges::{Gate, Judges, Parameters};
 use super::monitors::BitStep;
 use super::rails::RailWriter;
 use super::vectors::{
     CELL_CONDITIONS, Recording, doubtful, ends, in_order, reached_with, truth_by_outcome,
 };
+use super::{Purpose, RewriteRequest};
 
 mod eager;
 mod leaves;
+mod mutants;
 mod unreached;
 
 pub(super) use unreached::Late;
@@ -61,18 +62,11 @@ pub(super) struct DecisionEdit {
     unreached: Vec<Late>,
     /// The conditions whose mutants have a value there, if they cannot trap.
     of_one_expression: Vec<bool>,
-    /// Mutants, in the order of their numbers.
-    mutants: Vec<MutantHook>,
-    numbers: FxHashMap<(ConditionId, ExprId), usize>,
-    /// Labels to be judged at the outcome: their cells and predicates' texts.
+    /// Mutants of its conditions, with the labels that speak of them, which are judged by functions
+    /// of their own.
+    mutants: Mutants,
+    /// The other labels to be judged at the outcome: their cells and predicates' texts.
     judged: Vec<String>,
-    /// Those that speak of mutants, which are judged by functions of their own.
-    judged_mutants: String,
-    /// What each condition's mutants read, and what the labels that speak of mutants do.
-    read_by_mutants: Vec<Parameters>,
-    read_by_labels: Parameters,
-    /// The calls that judge mutants.
-    calls: Calls,
     /// Captures of conditions that have mutants.
     captures: Vec<Vec<Capture>>,
     /// The conditions whose value may be undefined where evaluation does not reach them, so that
@@ -100,18 +94,6 @@ pub(super) struct DecisionEdit {
     left_out: FxHashSet<u32>,
 }
 
-/// A mutant of a condition.
-#[derive(Debug)]
-struct MutantHook {
-    condition: usize,
-    /// The cells of the labels that ask for it.
-    cells: Vec<usize>,
-    /// Evaluates it into its variable.
-    text: String,
-    /// Whether it has a value where its condition is not reached.
-    pure: bool,
-}
-
 /// A record where a condition has a value, which sets one of some cells.
 #[derive(Debug)]
 struct OnWay {
@@ -123,26 +105,7 @@ struct OnWay {
     index: String,
 }
 
-/// The calls of functions that judge a decision's mutants.
-#[derive(Debug, Default)]
-struct Calls {
-    /// Of each condition, statements; its value is `lydian_c`.
-    conditions: Vec<String>,
-    /// Of each condition where it is not reached.
-    late: Vec<String>,
-    /// At the outcome, if a condition called.
-    outcome: String,
-}
-
 const KEPT: &str = "its decision's text is used for its value too";
-
-impl MutantHook {
-    /// Evaluates it unless all labels that ask for it are covered.
-    fn statement(&self) -> String {
-        let open: Vec<_> = self.cells.iter().map(|cell| format!("!lydian_hit[{cell}]")).collect();
-        format!("if ({}) {{ {} }} ", open.join(" | "), self.text)
-    }
-}
 
 impl DecisionEdit {
     pub(super) fn new(
@@ -158,6 +121,9 @@ impl DecisionEdit {
             decision.conditions.values().map(|c| c.is_one_expression() && !request.short_circuit);
         let texts = site.conditions.iter().map(|span| one_line(request.map.slice(*span)));
         let ends = ends(decision);
+        let has_effects =
+            decision.conditions.values().any(|condition| condition.purity == Purity::Effects);
+        let is_calm = request.purpose == Purpose::Program && !has_effects;
         let reached = |end: &Option<u32>| end.map_or(0, |bits| reached_with(decision, bits));
         let reached_at_ends =
             ends.iter().flatten().map(|by_value| [0, 1].map(|v| reached(&by_value[v])));
@@ -176,13 +142,8 @@ impl DecisionEdit {
             purity: decision.conditions.values().map(|condition| condition.purity).collect(),
             unreached,
             of_one_expression: of_one_expression.collect(),
-            mutants: Vec::new(),
-            numbers: FxHashMap::default(),
+            mutants: Mutants::new(site.conditions.len(), is_calm),
             judged: Vec::new(),
-            judged_mutants: String::new(),
-            read_by_mutants: site.conditions.iter().map(|_| Parameters::default()).collect(),
-            read_by_labels: Parameters::default(),
-            calls: Calls::default(),
             doubtful: doubtful(decision, request, body),
             captures: vec![Vec::new(); site.conditions.len()],
             hooks: vec![String::new(); site.conditions.len()],
@@ -381,65 +342,16 @@ impl DecisionEdit {
         if self.keeps_value {
             return Err(KEPT.to_owned());
         }
-        let before = self.mutants.len();
-        let has_mutant = pred.has_mutant();
-        let mut writer = RailWriter::default();
-        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: has_mutant };
-        match writer.write(pred, &mut leaves) {
-            Ok(rails) => {
-                let declarations = writer.into_declarations();
-                let (number, set) = (cell.number, cell.set_if(&rails.yes));
-                let text = format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} ");
-                match has_mutant {
-                    true => self.judged_mutants.push_str(&text),
-                    false => self.judged.push(text),
-                }
-                Ok(())
-            }
-            Err(reason) => {
-                self.mutants.truncate(before);
-                self.numbers.retain(|_, number| *number < before);
-                Err(reason)
-            }
+        if pred.has_mutant() {
+            return self.hook_mutants(pred, cell, hooks);
         }
-    }
-
-    /// Makes the functions that judge its mutants, when all of its labels are there. `signs` has,
-    /// for each condition, tests of operands for mutants that differ only where one is negative.
-    pub(super) fn make_judges(&mut self, gate: &Gate, signs: &[Vec<String>], judges: &mut Judges) {
-        let id = self.id.index();
-        let mutants = format!("lydian_m{id}");
-        let own = [(format!("unsigned char *{mutants}"), mutants.clone())];
-        let open = format!(
-            "if (!lydian_k{id}) {{ lydian_k{id} = 1; __builtin_memset({mutants}, 0, {}); }} ",
-            self.mutants.len()
-        );
-        // `late`: where the condition is not reached.
-        let mut calls = |index: usize, late: bool| {
-            let here = self.mutants.iter().filter(|mutant| mutant.condition == index);
-            let here = here.filter(|mutant| !late || mutant.pure);
-            let statements: String = here.map(MutantHook::statement).collect();
-            if statements.is_empty() {
-                return String::new();
-            }
-            let kind = (!late).then_some("lydian_c");
-            let call = judges.add(&own, &self.read_by_mutants[index], &statements, kind);
-            gate.pass(&signs[index], &open, &call)
-        };
-        let conditions = 0..self.spans.len();
-        let of_conditions = conditions.clone().map(|index| calls(index, false)).collect();
-        let late = self.late();
-        let of_late =
-            |index| if late.contains(&index) { calls(index, true) } else { String::new() };
-        let late = conditions.map(of_late).collect();
-        let ty = if self.is_wide() { "unsigned long long *" } else { "unsigned int " };
-        let reached = if self.is_wide() { "unsigned long long *" } else { "unsigned long " };
-        let words = [(ty, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
-        let words = words.map(|(ty, name)| (format!("{ty}{name}"), name));
-        let own: Vec<_> = words.into_iter().chain(own.clone()).collect();
-        let statements = format!("{}{}", self.judged_mutants, gate.update());
-        let outcome = judges.call(&own, &self.read_by_labels, &statements);
-        self.calls = Calls { conditions: of_conditions, late, outcome };
+        let mut writer = RailWriter::default();
+        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
+        let rails = writer.write(pred, &mut leaves)?;
+        let (number, set) = (cell.number, cell.set_if(&rails.yes));
+        let declarations = writer.into_declarations();
+        self.judged.push(format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} "));
+        Ok(())
     }
 
     /// Adds a step of a sequence at the outcome.
@@ -512,7 +424,7 @@ impl DecisionEdit {
 
     /// Whether labels are judged at the outcome.
     fn judges(&self) -> bool {
-        !self.judged.is_empty() || !self.judged_mutants.is_empty()
+        !self.judged.is_empty() || self.mutants.judges()
     }
 
     fn bit(&self, index: usize) -> String {
@@ -582,10 +494,7 @@ impl DecisionEdit {
         if let Some(word) = self.waiting() {
             let _ = write!(text, "unsigned long long {word}; ");
         }
-        if !self.mutants.is_empty() {
-            let count = self.mutants.len();
-            let _ = write!(text, "unsigned char lydian_m{id}[{count}]; int lydian_k{id}; ");
-        }
+        text.push_str(&self.mutants.declarations(id));
         text
     }
 
@@ -610,7 +519,7 @@ impl DecisionEdit {
     /// A condition that notes its value. `captures` declares what `text` captures.
     pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
         let noted = self.noted_condition(index, text);
-        let (hooks, call) = (&self.hooks[index], called(&self.calls.conditions, index));
+        let (hooks, call) = (&self.hooks[index], self.mutants.called(index));
         if !call.is_empty() {
             return format!("({{ {captures}{hooks}int lydian_c = {noted}; {call}lydian_c; }})");
         }
@@ -758,8 +667,8 @@ impl DecisionEdit {
             let words = (0..self.words()).map(|word| self.reached_word(word * 64));
             words.for_each(|word| _ = write!(text, "{word} = 0, "));
         }
-        if !self.mutants.is_empty() {
-            let _ = write!(text, "lydian_k{id} = 0, ");
+        if self.mutants.keeps_bytes() {
+            let _ = write!(text, "lydian_m{id}[0] = 0, ");
         }
         text
     }
@@ -792,53 +701,9 @@ impl DecisionEdit {
         if !self.judges() {
             return String::new();
         }
-        let mut text = self.judged.concat();
-        if !self.judged_mutants.is_empty() {
-            let _ = write!(text, "if (lydian_k{}) {}", self.id.index(), self.calls.outcome);
-        }
+        let text = self.judged.concat() + &self.mutants.at_outcome(self.id.index());
         format!("({{ {text}}}), ")
     }
-
-    /// The number of a mutant's variable, made on first use.
-    fn mutant(
-        &mut self,
-        condition: ConditionId,
-        expr: ExprId,
-        hooks: &Hooks<'_>,
-        cell: Recorded,
-    ) -> Result<usize, String> {
-        if let Some(number) = self.numbers.get(&(condition, expr)) {
-            self.mutants[*number].cells.push(cell.number);
-            return Ok(*number);
-        }
-        let index = condition.index();
-        let captures = condition_captures(hooks, self.id, condition)?;
-        let at = self.spans[index].start;
-        let from = hooks.body().exprs.len();
-        let standing = Standing {
-            at,
-            guard_from: from,
-            captures: &captures,
-            parameters: Some(&self.read_by_mutants[index]),
-        };
-        let value = hooks.text(expr, standing)?;
-        let number = self.mutants.len();
-        let variable = format!("lydian_m{}[{number}]", self.id.index());
-        let text = format!(
-            "lydian_bad = 0; {variable} = ({value}) ? 2 : 1; if (lydian_bad) {variable} = 0;"
-        );
-        let pure = self.of_one_expression[index] && hooks.cannot_trap(expr);
-        let cells = vec![cell.number];
-        self.mutants.push(MutantHook { condition: index, cells, text, pure });
-        self.numbers.insert((condition, expr), number);
-        self.captures[index] = captures;
-        Ok(number)
-    }
-}
-
-/// The calls that a condition makes.
-fn called(calls: &[String], index: usize) -> &str {
-    calls.get(index).map_or("", String::as_str)
 }
 
 /// The captures of a condition, from its root.

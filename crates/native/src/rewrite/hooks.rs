@@ -1,11 +1,13 @@
 //! Statements that evaluate a label's predicate on the state at one place and set its cell.
 
+use lydian_base::SideTable;
 use lydian_ir::cexact::{ExactC, Guard, Loads, Names, ScopedNames};
 use lydian_ir::source::Capture;
 use lydian_ir::trap::may_trap;
-use lydian_ir::{Body, CType, ConditionId, ExprId, LocalId, Overflow, Program};
+use lydian_ir::{Body, CType, ConditionId, Expr, ExprId, LocalId, Overflow, Program, Type, arith};
 use lydian_objective::{FunctionObjectives, Pred};
 
+use super::code::{Coder, Outcome, Shared};
 use super::judges::{Parameters, Passed};
 use super::rails::{Leaves, RailWriter, Rails};
 use super::{Purpose, RewriteRequest};
@@ -90,6 +92,7 @@ pub(super) struct Hooks<'a> {
     request: &'a RewriteRequest<'a>,
     objectives: &'a FunctionObjectives,
     body: &'a Body,
+    types: SideTable<ExprId, Type>,
 }
 
 impl<'a> Hooks<'a> {
@@ -98,11 +101,17 @@ impl<'a> Hooks<'a> {
         objectives: &'a FunctionObjectives,
         body: &'a Body,
     ) -> Self {
-        Self { request, objectives, body }
+        let types = body.types_in(&objectives.exprs);
+        Self { request, objectives, body, types }
     }
 
     pub(super) const fn body(&self) -> &'a Body {
         self.body
+    }
+
+    /// Whether the text becomes the user's own program.
+    pub(super) fn is_program(&self) -> bool {
+        self.request.purpose == Purpose::Program
     }
 
     pub(super) const fn objectives(&self) -> &'a FunctionObjectives {
@@ -116,8 +125,8 @@ impl<'a> Hooks<'a> {
 
     /// The bits of an integer expression; 64 for an address.
     pub(super) fn width(&self, expr: ExprId) -> u32 {
-        match self.body.types_in(&self.objectives.exprs)[expr] {
-            lydian_ir::Type::Int(bits) => u32::from(bits),
+        match self.types[expr] {
+            Type::Int(bits) => u32::from(bits),
             _ => 64,
         }
     }
@@ -184,7 +193,8 @@ impl<'a> Hooks<'a> {
             overflow_traps: self.request.overflow_traps,
             loads: Loads::Subscripts,
         };
-        let exact = ExactC::new(program, self.body, &self.objectives.exprs, &names, Some(guard));
+        let exprs = (&self.objectives.exprs, &self.types);
+        let exact = ExactC::with_types(program, self.body, exprs, &names, Some(guard));
         exact.text(expr).map_err(|error| error.to_string())
     }
 
@@ -220,14 +230,67 @@ impl<'a> Hooks<'a> {
             overflow_traps: self.request.overflow_traps,
             loads: Loads::Everything,
         };
-        let exact = ExactC::new(
-            self.request.program,
-            self.body,
-            &self.objectives.exprs,
-            names,
-            Some(guard),
-        );
+        let exprs = (&self.objectives.exprs, &self.types);
+        let exact = ExactC::with_types(self.request.program, self.body, exprs, names, Some(guard));
         exact.text(expr).map_err(|error| error.to_string())
+    }
+
+    /// The value of a predicate that is made of constants.
+    pub(super) fn settled(&self, pred: &Pred) -> Option<bool> {
+        match pred {
+            Pred::Const(value) => Some(*value),
+            Pred::Expr(expr) => self.constant(*expr).map(|value| value == 1),
+            _ => None,
+        }
+    }
+
+    /// The value of an expression that is made of constants.
+    fn constant(&self, expr: ExprId) -> Option<u128> {
+        let overflow = if self.request.overflow_traps { Overflow::Trap } else { Overflow::Wrap };
+        let (exprs, ty) = (&self.objectives.exprs, |id| self.types[id]);
+        match exprs[expr] {
+            Expr::Const(_, bits) => Some(bits),
+            Expr::Unary(op, a) => arith::unary(op, ty(a), self.constant(a)?, overflow).ok(),
+            Expr::Binary(op, a, b) => {
+                let (x, y) = (self.constant(a)?, self.constant(b)?);
+                arith::binary(op, ty(a), x, y, overflow).ok()
+            }
+            Expr::Cmp(op, a, b) => {
+                let (x, y) = (self.constant(a)?, self.constant(b)?);
+                Some(u128::from(arith::compare(op, ty(a), x, y)))
+            }
+            Expr::Cast(op, to, a) => arith::cast(op, ty(a), to, self.constant(a)?).ok(),
+            _ => None,
+        }
+    }
+
+    /// Has `write` write expressions as data, on the state at a place of a user's program, with what
+    /// they take from the place and the values that they share.
+    pub(super) fn code<T>(
+        &self,
+        standing: Standing<'_>,
+        (parameters, shared): (&Parameters, &mut Shared),
+        outcome: Option<Outcome<'_>>,
+        write: impl FnOnce(&mut Coder<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let Standing { at, guard_from, captures, .. } = standing;
+        let temporary = |temp: LocalId| {
+            captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
+        };
+        let RewriteRequest { program, purpose, overflow_traps, .. } = *self.request;
+        let names = ScopedNames::new(program, self.objectives.function, self.body, at, &temporary);
+        let names = Passed { names: &names, program, body: self.body, purpose, parameters };
+        write(&mut Coder {
+            program,
+            body: self.body,
+            arena: &self.objectives.exprs,
+            types: &self.types,
+            names: &names,
+            guard_from,
+            overflow_traps,
+            shared,
+            outcome,
+        })
     }
 }
 

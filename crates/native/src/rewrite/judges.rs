@@ -1,9 +1,11 @@
-//! Functions that judge mutants.
+//! Functions that judge mutants, and lists of data that do.
 //!
 //! A place has dozens of mutants. In the user's function they would take its registers, and
-//! compilers need minutes for such functions. So a place calls a function of its own, which gets
-//! what the mutants read: the values of registers, the addresses of all else. It is a call that
-//! ends: once every mutant is covered a cell of the place says so, and the call is passed over.
+//! compilers need minutes for such functions. So a place makes a call and passes what the mutants
+//! read: the values of registers, the addresses of all else. In a user's program one function gets
+//! the list of the place's mutants as data ([`super::code`]); in objects for tests, and for mutants
+//! that code cannot say, a place has a function of its own. It is a call that ends: once every
+//! mutant is covered a cell of the place says so, and the call is passed over.
 //!
 //! What is never covered is what keeps such calls alive, most of all the absolute values of numbers
 //! that are never negative. They differ only where an operand is negative; while nothing else is
@@ -12,8 +14,9 @@
 //! Programs pass places thousands of millions of times, and some mutants equal the program always.
 //! After some thousand calls a place of a program skips passes, the more the oftener it called, in
 //! no fixed rhythm: of `n` passes it judges about `sqrt(8192 n)`. Passes in which a condition is
-//! false and those in which it is true count apart: the last one of a loop is a rare one. What skips is defined with the
-//! text that the compiler gets ([`crate::cc`]), which may have it that none is skipped.
+//! false and those in which it is true count apart: the last one of a loop is a rare one. What skips
+//! is defined with the text that the compiler gets ([`crate::cc`]), which may have it that none is
+//! skipped.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -25,6 +28,7 @@ use lydian_ir::{
 };
 
 use super::Purpose;
+use super::code::{Op, Shared, number};
 use super::hooks::{PAGES, POISON};
 
 /// The functions made so far.
@@ -32,16 +36,147 @@ use super::hooks::{PAGES, POISON};
 pub(super) struct Judges {
     text: String,
     count: usize,
-    purpose: Purpose,
+    /// Whether [`DIFFER`] is there.
+    compares: bool,
+    /// Code of what is judged by data.
+    code: Vec<u8>,
+    /// How many kinds of passes of such places are counted.
+    turns: usize,
+    /// The most values that are shared at a place.
+    slots: usize,
 }
 
-/// A call of a function that judges.
-#[derive(Debug)]
-pub(super) struct Call {
-    /// Whether it is made in this pass: what follows a condition, or nothing.
-    turn: String,
-    /// The statement.
-    call: String,
+/// What is judged by data at a place: the code of a list of entries.
+#[derive(Debug, Default)]
+pub(super) struct Entries(Vec<u8>);
+
+/// The kinds of entries. 0 ends the list.
+mod entry {
+    pub(super) const LABEL: u8 = 1;
+    pub(super) const LABEL_BY_SIGN: u8 = 2;
+    pub(super) const MUTANT: u8 = 3;
+    pub(super) const RUN: u8 = 4;
+    pub(super) const RUN_BY_SIGN: u8 = 5;
+    pub(super) const OPEN: u8 = 6;
+    pub(super) const OPEN_BY_SIGN: u8 = 7;
+    pub(super) const BYTES: u8 = 8;
+    pub(super) const GATE: u8 = 9;
+    pub(super) const REACHED: u8 = 10;
+    pub(super) const SHARED: u8 = 11;
+}
+
+impl Entries {
+    /// The bytes of mutants are made zero, if this is the first call in an evaluation.
+    pub(super) fn bytes(&mut self, count: usize) {
+        self.add(entry::BYTES, &[count]);
+    }
+
+    /// Other entries, which count only where a condition was reached. Before the words of what was
+    /// reached stand so many others.
+    pub(super) fn if_reached(&mut self, condition: usize, words: usize, entries: &Self) {
+        self.add(entry::REACHED, &[condition, words, entries.0.len()]);
+        self.0.extend(&entries.0);
+    }
+
+    /// Values that entries share are computed.
+    pub(super) fn shared(&mut self, shared: &Shared) {
+        if !shared.code.is_empty() {
+            self.add(entry::SHARED, &[shared.slots(), shared.code.len() + 1]);
+            self.0.extend(&shared.code);
+            self.0.push(Op::End as u8);
+        }
+    }
+
+    /// A mutant of a condition is evaluated into its byte, unless all cells that ask for it are set.
+    pub(super) fn mutant(&mut self, byte: usize, cells: &[usize], code: &[u8]) {
+        self.add(entry::MUTANT, &[byte, cells.len()]);
+        cells.iter().for_each(|cell| number(&mut self.0, *cell as u64));
+        self.coded(code);
+    }
+
+    /// A label's cell is set where its predicate is true.
+    pub(super) fn label(&mut self, cell: usize, by_sign: bool, code: &[u8]) {
+        self.add(if by_sign { entry::LABEL_BY_SIGN } else { entry::LABEL }, &[cell]);
+        self.coded(code);
+    }
+
+    /// The cells of mutants are set, from these first numbers on, whose byte is what code says.
+    pub(super) fn run(&mut self, first: [usize; 2], count: usize, by_sign: bool, code: &[u8]) {
+        let [cell, byte] = first;
+        let kind = if by_sign { entry::RUN_BY_SIGN } else { entry::RUN };
+        self.add(kind, &[cell, byte, count]);
+        self.coded(code);
+    }
+
+    /// A cell that others set.
+    pub(super) fn open(&mut self, cell: usize, by_sign: bool) {
+        self.add(if by_sign { entry::OPEN_BY_SIGN } else { entry::OPEN }, &[cell]);
+    }
+
+    /// Where no cell of the entries before is open, places are done.
+    pub(super) fn gate(&mut self, sampled: &Sampled) {
+        let signs_only = sampled.signs_only.unwrap_or(0) as usize;
+        self.add(entry::GATE, &[signs_only, sampled.first, sampled.count]);
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds all of these.
+    pub(super) fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    fn add(&mut self, kind: u8, numbers: &[usize]) {
+        self.0.push(kind);
+        numbers.iter().for_each(|value| number(&mut self.0, *value as u64));
+    }
+
+    fn coded(&mut self, code: &[u8]) {
+        number(&mut self.0, code.len() as u64);
+        self.0.extend(code);
+    }
+}
+
+/// Places of a user's program whose passes are judged now and then: the numbers of what counts them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled {
+    /// The cell that says that nothing is open but what needs a negative operand. No cell has the
+    /// number 0.
+    signs_only: Option<u32>,
+    first: usize,
+    count: usize,
+}
+
+impl Sampled {
+    /// The calls, where one is due. `turn` is the text of the number of what counts the passes;
+    /// `signs` are tests of operands, of which one must hold where only that matters.
+    pub(super) fn pass(&self, turn: &str, signs: &[String], calls: &str) -> String {
+        let open = match (self.signs_only, signs) {
+            (None, _) => String::new(),
+            (Some(cell), []) => format!("!lydian_hit[{cell}] && "),
+            (Some(cell), _) => format!("(!lydian_hit[{cell}] || ({})) && ", signs.join(" | ")),
+        };
+        format!("if ({open}__builtin_expect(--lydian_wait[{turn}] < 0, 0)) {{ {calls}}} ")
+    }
+
+    /// The number of what counts the passes of the `index`-th place.
+    pub(super) const fn turn(&self, index: usize) -> usize {
+        self.first + index
+    }
+}
+
+/// Where entries are judged.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) parameters: &'a Parameters,
+    /// Words before those of the parameters.
+    pub(super) before: &'a [String],
+    /// The text of the bytes of mutants.
+    pub(super) bytes: Option<&'a str>,
+    /// The text of the number of what counts its passes.
+    pub(super) turn: Option<&'a str>,
 }
 
 /// What a function takes from the place that calls it.
@@ -78,6 +213,77 @@ pub(super) struct Gate {
 /// Mutants read what the program does not, beside its objects too: no sanitizer is to see that.
 const UNCHECKED: &str = "no_sanitize(\"address\", \"thread\", \"undefined\")";
 
+/// Sets the cells of mutants whose byte is the one that is wanted, and says whether any is still not
+/// set. Cells are given by their number, so that the address of none is known to anybody.
+const DIFFER: &str = "\
+static __attribute__((noinline, cold, unused)) int lydian_differ(const unsigned char *mutants, \
+unsigned long cell, unsigned long count, int wanted) { int open = 0; \
+for (; count--; mutants++, cell++) if (!lydian_hit[cell]) { \
+if (wanted && *mutants == wanted) lydian_hit[cell] = 1; else open = 1; } return open; }\n";
+
+/// Judges a place by data: its code begins at an offset, `turn` is where its calls are counted, if
+/// that is no negative number. The run-time evaluates expressions; without it nothing is judged. What
+/// is done waits for more passes than programs have.
+const JUDGE: &str = "\
+extern int lydian_evaluate(const unsigned char *, const unsigned long long *, const unsigned char *, \
+unsigned long long *, unsigned long long *) __attribute__((weak, visibility(\"hidden\")));\n\
+static unsigned long lydian_operand(const unsigned char **code) { \
+unsigned long number = 0; int shift = 0; for (;; shift += 7) { \
+unsigned char byte = *(*code)++; number |= (unsigned long)(byte & 127) << shift; \
+if (byte < 128) return number; } }\n\
+static __attribute__((noinline, cold, unused, no_sanitize(\"address\", \"thread\", \"undefined\"))) \
+void lydian_judge(unsigned long at, long turn, unsigned char *bytes, \
+const unsigned long long *words) { \
+const unsigned char *code = lydian_code + at; \
+unsigned long long slots[LYDIAN_SLOTS], pages[4] = {0}; int open[2] = {0, 0}, kind, truth; \
+unsigned long first, byte, count, length; \
+if (!lydian_evaluate) return; \
+if (turn >= 0) lydian_wait[turn] = lydian_pause(++lydian_called[turn]); \
+for (length = 0; (kind = *code++); code += length) { \
+first = lydian_operand(&code), length = 0; \
+switch (kind) { \
+case 1: case 2: length = lydian_operand(&code); \
+if (lydian_hit[first]) break; \
+if (lydian_evaluate(code, words, bytes, slots, pages) == 2) lydian_hit[first] = 1; \
+else open[kind - 1] = 1; \
+break; \
+case 3: truth = 0; \
+for (count = lydian_operand(&code); count; count--) if (!lydian_hit[lydian_operand(&code)]) truth = 1; \
+length = lydian_operand(&code); \
+if (truth) \
+bytes[first] = (unsigned char)lydian_evaluate(code, words, bytes, slots, pages); \
+break; \
+case 4: case 5: byte = lydian_operand(&code), count = lydian_operand(&code); \
+length = lydian_operand(&code); \
+truth = lydian_evaluate(code, words, bytes, slots, pages); \
+for (; count; count--, byte++, first++) if (!lydian_hit[first]) { \
+if (truth && bytes[byte] == truth) lydian_hit[first] = 1; else open[kind - 4] = 1; } \
+break; \
+case 6: case 7: if (!lydian_hit[first]) open[kind - 6] = 1; break; \
+case 8: if (!bytes) { bytes = __builtin_alloca(first + 1); bytes[0] = 0; } \
+if (!bytes[0]) { bytes[0] = 1; __builtin_memset(bytes + 1, 0, first); } break; \
+case 10: count = lydian_operand(&code), length = lydian_operand(&code); \
+if (words[count + first / 64] >> first % 64 & 1) length = 0; break; \
+case 11: length = lydian_operand(&code); \
+lydian_evaluate(code, words, bytes, slots, pages); break; \
+default: byte = lydian_operand(&code), count = lydian_operand(&code); \
+if (open[0]) break; \
+if (first) lydian_hit[first] = 1; \
+if (!open[1]) for (; count; count--, byte++) lydian_wait[byte] = 2147483647; } } }\n";
+
+/// Bytes as the text of a string literal.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 3);
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' | b'?' => _ = write!(text, "\\{byte:03o}"),
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => _ = write!(text, "\\{byte:03o}"),
+        }
+    }
+    text
+}
+
 /// The flags of a function that judges which say that a mutant is still open, by whether that can
 /// only be covered where an operand is negative.
 pub(super) const fn open_flag(by_sign: bool) -> &'static str {
@@ -85,50 +291,65 @@ pub(super) const fn open_flag(by_sign: bool) -> &'static str {
 }
 
 impl Judges {
-    pub(super) const fn new(purpose: Purpose) -> Self {
-        Self { text: String::new(), count: 0, purpose }
+    pub(super) const fn new() -> Self {
+        Self {
+            text: String::new(),
+            count: 0,
+            compares: false,
+            code: Vec::new(),
+            turns: 0,
+            slots: 1,
+        }
+    }
+
+    /// Makes sure that `lydian_differ` is there.
+    pub(super) fn compare(&mut self) {
+        if !self.compares {
+            self.text.push_str(DIFFER);
+            self.compares = true;
+        }
     }
 
     /// All of their text.
-    pub(super) fn text(&self) -> &str {
-        &self.text
+    pub(super) fn text(&self) -> String {
+        let Self { text, code, turns, slots, .. } = self;
+        match code.is_empty() {
+            true => text.clone(),
+            false => format!(
+                "static lydian_turns lydian_wait[{turns}]; static lydian_calls \
+                 lydian_called[{turns}]; enum {{ LYDIAN_SLOTS = {slots} }};\n\
+                 static const unsigned char lydian_code[] = \"{}\";\n{JUDGE}{text}",
+                escaped(code)
+            ),
+        }
     }
 
-    /// Makes a function of these statements and gives the call of it, which may skip passes.
-    /// `own` are parameters beside those that were taken: declarations, each with what the caller
-    /// passes. Passes in which the variable `kind` is 0 are counted apart from those in which it is
-    /// 1.
-    pub(super) fn add(
+    /// Makes what counts passes of places of a user's program, so many kinds of them. `signs_only` as
+    /// in [`Sampled`]; `slots` is how many values are shared at most at such a place.
+    pub(super) fn sampled(
         &mut self,
-        own: &[(String, String)],
-        parameters: &Parameters,
-        statements: &str,
-        kind: Option<&str>,
-    ) -> Call {
-        if self.purpose == Purpose::Tests {
-            return Call { turn: String::new(), call: self.call(own, parameters, statements) };
-        }
-        let (wait, called) =
-            (format!("lydian_wait{}", self.count), format!("lydian_called{}", self.count));
-        let (kinds, of_kind) = match kind {
-            Some(kind) => ("[2]", format!("[{kind}]")),
-            None => ("", String::new()),
-        };
-        let _ = writeln!(
-            self.text,
-            "static lydian_turns {wait}{kinds}; static lydian_calls {called}{kinds};"
-        );
-        let statements =
-            format!("{statements}{wait}{of_kind} = lydian_pause(++{called}{of_kind}); ");
-        let kind = kind.map(|kind| (format!("int {kind}"), kind.to_owned()));
-        let own: Vec<_> = own.iter().cloned().chain(kind).collect();
-        Call {
-            turn: format!(" && --{wait}{of_kind} < 0"),
-            call: self.call(&own, parameters, &statements),
-        }
+        count: usize,
+        signs_only: Option<u32>,
+        slots: usize,
+    ) -> Sampled {
+        let first = self.turns;
+        self.turns += count;
+        self.slots = self.slots.max(slots);
+        Sampled { signs_only, first, count }
     }
 
-    /// As [`Judges::add`], but the call is made in every pass.
+    /// The call that has entries judged.
+    pub(super) fn by_data(&mut self, entries: &Entries, place: Place<'_>) -> String {
+        let at = self.code.len();
+        self.code.extend(&entries.0);
+        self.code.push(0);
+        let words = place.parameters.words(place.before);
+        let (turn, bytes) = (place.turn.unwrap_or("-1"), place.bytes.unwrap_or("0"));
+        format!("lydian_judge({at}, {turn}, {bytes}, {words}); ")
+    }
+
+    /// Makes a function of these statements and gives the call of it. `own` are parameters beside
+    /// those that were taken: declarations, each with what the caller passes.
     pub(super) fn call(
         &mut self,
         own: &[(String, String)],
@@ -160,13 +381,34 @@ impl Judges {
 }
 
 impl Parameters {
-    /// The name of a parameter.
-    fn take(&self, taken: Taken, ty: &'static str, argument: impl FnOnce() -> String) -> String {
+    /// The number of a parameter.
+    fn number(&self, taken: Taken, ty: &'static str, argument: impl FnOnce() -> String) -> usize {
         let mut all = self.taken.borrow_mut();
         let entry = all.entry(taken);
-        let name = format!("lydian_p{}", entry.index());
+        let number = entry.index();
         entry.or_insert_with(|| Parameter { ty, argument: argument() });
-        name
+        number
+    }
+
+    /// The name of a parameter.
+    fn take(&self, taken: Taken, ty: &'static str, argument: impl FnOnce() -> String) -> String {
+        format!("lydian_p{}", self.number(taken, ty, argument))
+    }
+
+    /// What the caller passes to code: an array of words, `before` and what was taken.
+    pub(super) fn words(&self, before: &[String]) -> String {
+        let taken = self.taken.borrow();
+        let word = |Parameter { ty, argument }: &Parameter| match *ty {
+            "char *" => format!("(unsigned long){argument}"),
+            "float" => format!("lydian_bits_of_f32({argument})"),
+            "double" => format!("lydian_bits_of_f64({argument})"),
+            _ => argument.clone(),
+        };
+        let words: Vec<String> = before.iter().cloned().chain(taken.values().map(word)).collect();
+        match words.is_empty() {
+            true => "0".to_owned(),
+            false => format!("(const unsigned long long[]){{{}}}", words.join(", ")),
+        }
     }
 }
 
@@ -179,8 +421,8 @@ impl Gate {
 
     /// The call with `before` in front of it, where it is to be made, `signs` being whether an
     /// operand is negative for which that matters.
-    pub(super) fn pass(&self, signs: &[String], before: &str, call: &Call) -> String {
-        format!("if ({}{}) {{ {before}{}}} ", self.is_open(signs), call.turn, call.call)
+    pub(super) fn pass(&self, signs: &[String], before: &str, call: &str) -> String {
+        format!("if ({}) {{ {before}{call}}} ", self.is_open(signs))
     }
 
     fn is_open(&self, signs: &[String]) -> String {
@@ -217,6 +459,37 @@ pub(super) struct Passed<'a> {
 }
 
 impl Passed<'_> {
+    /// The number of the parameter that is a register's value.
+    pub(super) fn register(&self, local: LocalId) -> Option<usize> {
+        let Storage::Register(ty) = self.body.locals[local].storage else { return None };
+        let name = self.names.local(local)?;
+        let argument = || self.value(local, ty, &name);
+        Some(self.parameters.number(Taken::Local(local), c_type(ty), argument))
+    }
+
+    /// The number of the parameter that is the address of a local in memory.
+    pub(super) fn local_address(&self, local: LocalId) -> Option<usize> {
+        let is_memory = matches!(self.body.locals[local].storage, Storage::Memory { .. });
+        let name = self.names.local(local).filter(|_| is_memory)?;
+        Some(self.address(Taken::Local(local), &name))
+    }
+
+    /// The number of the parameter that is the address of a global.
+    pub(super) fn global_address(&self, global: GlobalId) -> Option<usize> {
+        Some(self.address(Taken::Global(global), &self.names.global(global)?))
+    }
+
+    /// The number of the parameter that is the address of a function.
+    pub(super) fn function_address(&self, function: FuncId) -> Option<usize> {
+        let name = self.names.function(function)?;
+        let argument = || format!("((char *){name})");
+        Some(self.parameters.number(Taken::Function(function), "char *", argument))
+    }
+
+    fn address(&self, taken: Taken, name: &str) -> usize {
+        self.parameters.number(taken, "char *", || format!("((char *)&{name})"))
+    }
+
     /// What stands for a variable in memory whose address is passed. None for scalars of types that
     /// are not in all compilers.
     fn variable(&self, taken: Taken, ty: CTypeId, name: &str) -> Option<String> {
@@ -224,7 +497,7 @@ impl Passed<'_> {
             Some(scalar) => Some(alias_type(scalar)?),
             None => None,
         };
-        let parameter = self.parameters.take(taken, "char *", || format!("((char *)&{name})"));
+        let parameter = format!("lydian_p{}", self.address(taken, name));
         Some(match alias {
             Some(alias) => format!("(*({alias} *){parameter})"),
             None => format!("(*{parameter})"),

@@ -9,9 +9,10 @@ use lydian_objective::formula::always_reached;
 use lydian_objective::{LabelId, Pred};
 
 use super::borders::{BORDERS, Border, Borders, Meeting, Near, Operands, Side, orders};
+use super::code::{Coder, Shared};
 use super::decision::DecisionEdit;
 use super::hooks::{POISON, Recorded, Standing};
-use super::judges::{Gate, Parameters, open_flag};
+use super::judges::{Entries, Gate, Parameters, Place, open_flag};
 use super::{Purpose, Watch};
 
 /// So many mutants of a function under test are judged where they stand.
@@ -33,8 +34,22 @@ impl Watch<'_, '_> {
             ..here
         };
         let objectives = self.objectives;
-        let (mut general, mut by_sign) = (Vec::new(), Vec::new());
+        // What differs on every state is recorded where control passes, what does on none nowhere.
+        let (mut always, mut others) = (Vec::new(), Vec::new());
         for label in labels {
+            match self.hooks.settled(&objectives.labels[*label].pred) {
+                Some(true) => always.push(*label),
+                Some(false) => _ = self.plan.cell(self.number, vec![*label]),
+                None => others.push(*label),
+            }
+        }
+        let labels = others;
+        let always = match always.is_empty() {
+            true => String::new(),
+            false => format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, always)),
+        };
+        let (mut general, mut by_sign) = (Vec::new(), Vec::new());
+        for label in &labels {
             let operand = match &objectives.labels[*label].pred {
                 Pred::Expr(test) => match objectives.exprs[*test] {
                     Expr::Cmp(_, a, b) => operand_made_absolute(&objectives.exprs, a, b)
@@ -48,21 +63,79 @@ impl Watch<'_, '_> {
                 _ => general.push(*label),
             }
         }
+        if is_program {
+            let by_sign: Vec<_> = by_sign.into_iter().collect();
+            return always + &self.sampled_mutants(&general, &by_sign, outside, here);
+        }
         let (mut statements, mut inline) = (String::new(), String::new());
         self.record_mutants(&general, false, outside, here, &mut statements, &mut inline);
         let (by_sign, tests): (Vec<LabelId>, Vec<String>) = by_sign.into_iter().unzip();
         self.record_mutants(&by_sign, true, outside, here, &mut statements, &mut inline);
         if outside.parameters.is_none() {
-            return statements;
+            return always + &statements;
         }
         if statements.is_empty() {
-            return inline;
+            return always + &inline;
         }
         let function = self.number;
         let gate = Gate::new(!tests.is_empty(), &mut || self.plan.cell(function, Vec::new()));
         statements.push_str(&gate.update());
-        let call = self.judges.add(&[], &parameters, &statements, None);
-        inline + &gate.pass(&distinct(tests), "", &call)
+        let call = self.judges.call(&[], &parameters, &statements);
+        always + &inline + &gate.pass(&distinct(tests), "", &call)
+    }
+
+    /// What has the labels of a place of a user's program judged: by data, and by a function of
+    /// their own those that code cannot say.
+    fn sampled_mutants(
+        &mut self,
+        general: &[LabelId],
+        by_sign: &[(LabelId, String)],
+        outside: Standing<'_>,
+        here: Standing<'_>,
+    ) -> String {
+        let (parameters, mut shared) = (Parameters::default(), Shared::default());
+        let mut entries = Entries::default();
+        let (mut statements, mut inline) = (String::new(), String::new());
+        let mut judges_any = false;
+        let general = general.iter().map(|label| (*label, false));
+        for (label, by_sign) in general.chain(by_sign.iter().map(|(label, _)| (*label, true))) {
+            let pred = &self.objectives.labels[label].pred;
+            let write = |coder: &mut Coder<'_>| coder.pred(pred);
+            let code = self.hooks.code(here, (&parameters, &mut shared), None, write);
+            let cell = self.plan.cells.len();
+            if let Some(code) = code {
+                self.plan.cell(self.number, vec![label]);
+                entries.label(cell, by_sign, &code);
+                judges_any = true;
+                continue;
+            }
+            let before = statements.len();
+            self.record_mutants(&[label], by_sign, outside, here, &mut statements, &mut inline);
+            if statements.len() > before {
+                entries.open(cell, by_sign);
+                judges_any = true;
+            }
+        }
+        if !judges_any {
+            return inline;
+        }
+        let function = self.number;
+        let signs_only = (!by_sign.is_empty()).then(|| self.plan.cell(function, Vec::new()));
+        let sampled = self.judges.sampled(1, signs_only, shared.slots());
+        let mut all = Entries::default();
+        all.shared(&shared);
+        all.append(entries);
+        all.gate(&sampled);
+        let turn = sampled.turn(0).to_string();
+        let (parameters, turn) = (&parameters, Some(turn.as_str()));
+        let place = Place { parameters, before: &[], bytes: None, turn };
+        let mut calls = String::new();
+        if let Some(text) = outside.parameters.filter(|_| !statements.is_empty()) {
+            calls = self.judges.call(&[], text, &statements);
+        }
+        calls.push_str(&self.judges.by_data(&all, place));
+        let tests = by_sign.iter().map(|(_, test)| test.clone()).collect();
+        inline + &sampled.pass(turn.unwrap_or_default(), &distinct(tests), &calls)
     }
 
     /// Adds the statements that record labels to `statements`, or to `inline` where they can only
@@ -128,9 +201,16 @@ impl Watch<'_, '_> {
         }
         let function = self.number;
         let by_sign = signs.iter().any(|tests| !tests.is_empty());
-        let gate = Gate::new(by_sign, &mut || self.plan.cell(function, Vec::new()));
         let signs: Vec<Vec<String>> = signs.into_iter().map(distinct).collect();
-        edit.make_judges(&gate, &signs, self.judges);
+        let mut cell = || self.plan.cell(function, Vec::new());
+        match self.request.purpose {
+            Purpose::Tests => {
+                edit.make_judges(&Gate::new(by_sign, &mut cell), &signs, self.judges);
+            }
+            Purpose::Program => {
+                edit.make_sampled(by_sign.then(cell), &signs, self.judges);
+            }
+        }
     }
 
     /// Adds the labels at borders of a decision's conditions to its edit. Returns the others.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use lydian_ir::{ConditionId, ExprId};
 use lydian_objective::Pred;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The two rails of a part: C expressions of value 0 or 1 without effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,23 +37,61 @@ pub(crate) trait Leaves {
     fn expr(&mut self, expr: ExprId) -> Result<String, Self::Error>;
 }
 
-/// Writes predicates as declarations, one for each different part.
+/// Writes predicates as declarations, one for each different part. Those of parts that speak only of
+/// a decision's event are common to all predicates that are written; the others are a predicate's
+/// own, since a part that evaluates something must stand where that is wanted.
 #[derive(Debug, Default)]
 pub(crate) struct RailWriter {
-    declarations: String,
+    common: String,
+    own: String,
     parts: FxHashMap<Pred, Rails>,
+    own_parts: Vec<Pred>,
+    /// Other variables that are declared.
+    others: FxHashSet<String>,
+    count: usize,
 }
 
 impl RailWriter {
     /// The declarations so far. They must stand, in a block, before what uses their names.
     pub(crate) fn into_declarations(self) -> String {
-        self.declarations
+        self.common + &self.own
     }
 
-    fn declare(&mut self, yes: &str, no: &str) -> Rails {
-        let number = self.parts.len();
+    /// The declarations of what all predicates share.
+    pub(crate) fn common_declarations(&self) -> &str {
+        &self.common
+    }
+
+    /// The other declarations.
+    pub(crate) fn own_declarations(&self) -> &str {
+        &self.own
+    }
+
+    /// Begins another predicate, where own declarations of those before do not stand.
+    pub(crate) fn forget_own(&mut self) {
+        self.own.clear();
+        for part in self.own_parts.drain(..) {
+            self.parts.remove(&part);
+        }
+    }
+
+    /// Declares a variable that hangs on common ones alone, unless it is declared.
+    pub(crate) fn declare_once(&mut self, name: &str, value: &str) {
+        if self.others.insert(name.to_owned()) {
+            let _ = write!(self.common, "int {name} = {value}; ");
+        }
+    }
+
+    fn number(&mut self) -> usize {
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn declare(&mut self, is_common: bool, yes: &str, no: &str) -> Rails {
+        let number = self.number();
         let rails = Rails { yes: format!("lydian_y{number}"), no: format!("lydian_n{number}") };
-        let _ = write!(self.declarations, "int {} = {yes}, {} = {no}; ", rails.yes, rails.no);
+        let declarations = if is_common { &mut self.common } else { &mut self.own };
+        let _ = write!(declarations, "int {} = {yes}, {} = {no}; ", rails.yes, rails.no);
         rails
     }
 
@@ -66,6 +104,7 @@ impl RailWriter {
         if let Some(known) = self.parts.get(pred) {
             return Ok(known.clone());
         }
+        let common = pred.is_of_event();
         let rails = match pred {
             Pred::Const(value) => Rails::constant(*value),
             Pred::Cond(condition) => leaves.condition(*condition)?,
@@ -73,11 +112,10 @@ impl RailWriter {
             Pred::Mutant(condition, expr) => leaves.mutant(*condition, *expr)?,
             Pred::Expr(expr) => {
                 let text = leaves.expr(*expr)?;
-                let number = self.parts.len();
-                let _ =
-                    write!(self.declarations, "lydian_bad = 0; int lydian_e{number} = {text}; ");
+                let number = self.number();
+                let _ = write!(self.own, "lydian_bad = 0; int lydian_e{number} = {text}; ");
                 let yes = format!("lydian_e{number} & !lydian_bad");
-                self.declare(&yes, &format!("!lydian_e{number} & !lydian_bad"))
+                self.declare(common, &yes, &format!("!lydian_e{number} & !lydian_bad"))
             }
             Pred::Not(a) => {
                 let a = self.write(a, leaves)?;
@@ -85,20 +123,32 @@ impl RailWriter {
             }
             Pred::And(a, b) => {
                 let (a, b) = (self.write(a, leaves)?, self.write(b, leaves)?);
-                self.declare(&format!("{} & {}", a.yes, b.yes), &format!("{} | {}", a.no, b.no))
+                self.declare(
+                    common,
+                    &format!("{} & {}", a.yes, b.yes),
+                    &format!("{} | {}", a.no, b.no),
+                )
             }
             Pred::Or(a, b) => {
                 let (a, b) = (self.write(a, leaves)?, self.write(b, leaves)?);
-                self.declare(&format!("{} | {}", a.yes, b.yes), &format!("{} & {}", a.no, b.no))
+                self.declare(
+                    common,
+                    &format!("{} | {}", a.yes, b.yes),
+                    &format!("{} & {}", a.no, b.no),
+                )
             }
             Pred::Xor(a, b) => {
                 let (a, b) = (self.write(a, leaves)?, self.write(b, leaves)?);
                 self.declare(
+                    common,
                     &format!("({} & {}) | ({} & {})", a.yes, b.no, a.no, b.yes),
                     &format!("({} & {}) | ({} & {})", a.yes, b.yes, a.no, b.no),
                 )
             }
         };
+        if !common {
+            self.own_parts.push(pred.clone());
+        }
         self.parts.insert(pred.clone(), rails.clone());
         Ok(rails)
     }

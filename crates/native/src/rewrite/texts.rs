@@ -86,9 +86,10 @@ pub(super) fn prelude(
     if request.purpose == Purpose::Tests {
         text.push_str("int lydian_readable(const void *, unsigned long);\n");
     }
-    text.push_str(&around.shared(request, judges.text()));
+    let judges = judges.text();
+    text.push_str(&around.shared(request, &judges));
     text.push_str(around.declarations);
-    text.push_str(judges.text());
+    text.push_str(&judges);
     text + &line_marker(request, 0)
 }
 

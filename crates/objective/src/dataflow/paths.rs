@@ -9,8 +9,8 @@
 //! A definition of cells is between if it surely overwrites what was written, or what is read. What
 //! calls and writes through pointers may define is between no two here.
 
-use lydian_ir::{BlockId, Body, Stmt, StmtId, Terminator};
-use rustc_hash::{FxHashMap, FxHashSet};
+use lydian_ir::{BlockId, Body, LocalId, Stmt, StmtId, Terminator};
+use rustc_hash::FxHashMap;
 
 use super::cells::{Access, overwrites};
 use super::{DataFlow, DefUse, DefinitionSite, UseSite, Variable};
@@ -22,6 +22,9 @@ pub struct DuPaths<'a> {
     body: &'a Body,
     graph: &'a NodeGraph,
     flow: &'a DataFlow,
+    /// The edges that leave each node, and the nodes before it.
+    edges: Vec<Vec<Onward>>,
+    before: Vec<Vec<NodeId>>,
     /// The node of each statement, and its position there.
     place: FxHashMap<StmtId, (NodeId, usize)>,
     /// Where each variable is defined or its lifetime begins.
@@ -30,6 +33,22 @@ pub struct DuPaths<'a> {
     /// How many paths and steps are left.
     left: usize,
     steps: usize,
+}
+
+/// An edge between nodes.
+#[derive(Debug)]
+struct Onward {
+    to: NodeId,
+    /// For each way that it may stand for, the variables whose lifetime begins there.
+    begun: Vec<Vec<LocalId>>,
+}
+
+impl Onward {
+    /// Whether it has a way that passes no block which begins the variable's lifetime.
+    fn is_clear(&self, variable: Variable) -> bool {
+        let Variable::Local(local) = variable else { return true };
+        self.begun.iter().any(|begun| !begun.contains(&local))
+    }
 }
 
 /// Where a variable is defined, or its lifetime begins.
@@ -91,7 +110,15 @@ impl<'a> DuPaths<'a> {
             }
         }
         let steps = limit.saturating_mul(STEPS);
-        Self { body, graph, flow, place, kills, limit, left: limit, steps }
+        let nodes = 0..graph.nodes.len();
+        let onward = |from: NodeId, to: NodeId| Onward { to, begun: begun(body, graph, from, to) };
+        let of = |from: NodeId| graph.successors(from).into_iter().map(move |to| onward(from, to));
+        let edges: Vec<Vec<Onward>> = nodes.map(|from| of(from).collect()).collect();
+        let mut before = vec![Vec::new(); graph.nodes.len()];
+        for (from, edges) in edges.iter().enumerate() {
+            edges.iter().for_each(|edge| before[edge.to].push(from));
+        }
+        Self { body, graph, flow, edges, before, place, kills, limit, left: limit, steps }
     }
 
     /// The paths of a pair of a local, in the order of a depth-first search.
@@ -210,24 +237,6 @@ impl<'a> DuPaths<'a> {
         })
     }
 
-    /// Whether an edge passes no block that begins the variable's lifetime.
-    fn is_clear_edge(&self, led: Led, from: NodeId, to: NodeId) -> bool {
-        let Variable::Local(local) = led.variable else { return true };
-        let (mut clear, head) = (false, self.graph.nodes[to].head);
-        self.body.blocks[self.graph.nodes[from].last].term.for_each_successor(|target| {
-            let passed = passed_over(self.body, target);
-            let ends = passed.last().map_or(target, |last| {
-                let mut next = head;
-                self.body.blocks[*last].term.for_each_successor(|to| next = to);
-                next
-            });
-            let begins = passed.iter().flat_map(|block| &self.body.blocks[*block].stmts);
-            let begins = begins.map(|stmt| &self.body.stmts[*stmt]);
-            clear |= ends == head && !begins.into_iter().any(|stmt| *stmt == Stmt::Enter(local));
-        });
-        clear
-    }
-
     fn search(
         &mut self,
         led: Led,
@@ -247,12 +256,14 @@ impl<'a> DuPaths<'a> {
             return Ok(());
         }
         let useful = self.leading_to(led, end.node);
+        let mut is_on_path = vec![false; useful.len()];
+        is_on_path[first] = true;
         let mut path = vec![first];
         let mut open = vec![self.onward(led, first, &useful)];
         while let Some(rest) = open.last_mut() {
             let Some(next) = rest.pop() else {
                 open.pop();
-                path.pop();
+                path.pop().into_iter().for_each(|node| is_on_path[node] = false);
                 continue;
             };
             self.steps = self.steps.checked_sub(1).ok_or(TooManyPaths { limit: self.limit })?;
@@ -260,7 +271,8 @@ impl<'a> DuPaths<'a> {
                 let mut whole = path.clone();
                 whole.push(next);
                 self.add(whole, end, found)?;
-            } else if !path.contains(&next) {
+            } else if !is_on_path[next] {
+                is_on_path[next] = true;
                 path.push(next);
                 open.push(self.onward(led, next, &useful));
             }
@@ -269,28 +281,24 @@ impl<'a> DuPaths<'a> {
     }
 
     /// The nodes by which a path may go on, in reverse order.
-    fn onward(&self, led: Led, from: NodeId, useful: &FxHashSet<NodeId>) -> Vec<NodeId> {
-        let mut to = self.graph.successors(from);
-        to.retain(|to| useful.contains(to) && self.is_clear_edge(led, from, *to));
-        to.reverse();
-        to
+    fn onward(&self, led: Led, from: NodeId, useful: &[bool]) -> Vec<NodeId> {
+        let edges = self.edges[from].iter().rev();
+        let is_open = |edge: &&Onward| useful[edge.to] && edge.is_clear(led.variable);
+        edges.filter(is_open).map(|edge| edge.to).collect()
     }
 
-    /// The nodes from which a use is reached without a definition between, itself among them.
-    fn leading_to(&self, led: Led, end: NodeId) -> FxHashSet<NodeId> {
-        let mut before: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
-        for node in 0..self.graph.nodes.len() {
-            for to in self.graph.successors(node) {
-                before.entry(to).or_default().push(node);
-            }
+    /// For each node, whether a use is reached from it without a definition between; it is from its
+    /// own.
+    fn leading_to(&self, led: Led, end: NodeId) -> Vec<bool> {
+        let mut is_ended = vec![false; self.edges.len()];
+        for kill in self.kills.get(&led.variable).into_iter().flatten() {
+            is_ended[kill.at.0] |= led.is_ended_by(kill);
         }
-        let mut useful = FxHashSet::default();
+        let mut useful = vec![false; self.edges.len()];
         let mut rest = vec![end];
         while let Some(node) = rest.pop() {
-            if useful.insert(node) {
-                let before = before.get(&node).map_or(&[][..], Vec::as_slice);
-                let clear = |node: &&NodeId| !self.is_killed(led, **node, None, usize::MAX);
-                rest.extend(before.iter().filter(clear));
+            if !std::mem::replace(&mut useful[node], true) {
+                rest.extend(self.before[node].iter().filter(|before| !is_ended[**before]));
             }
         }
         useful
@@ -307,4 +315,28 @@ impl<'a> DuPaths<'a> {
         found.push(path);
         Ok(())
     }
+}
+
+/// For each way that an edge may stand for, the variables whose lifetime begins in blocks that it
+/// passes.
+fn begun(body: &Body, graph: &NodeGraph, from: NodeId, to: NodeId) -> Vec<Vec<LocalId>> {
+    let (mut ways, head) = (Vec::new(), graph.nodes[to].head);
+    body.blocks[graph.nodes[from].last].term.for_each_successor(|target| {
+        let passed = passed_over(body, target);
+        let ends = passed.last().map_or(target, |last| {
+            let mut next = head;
+            body.blocks[*last].term.for_each_successor(|to| next = to);
+            next
+        });
+        if ends != head {
+            return;
+        }
+        let stmts = passed.iter().flat_map(|block| &body.blocks[*block].stmts);
+        let begun = stmts.filter_map(|stmt| match body.stmts[*stmt] {
+            Stmt::Enter(local) => Some(local),
+            _ => None,
+        });
+        ways.push(begun.collect());
+    });
+    ways
 }

@@ -55,7 +55,7 @@ impl Leaves for EventLeaves<'_, '_, '_> {
 
     fn expr(&mut self, expr: ExprId) -> Result<String, String> {
         let at = self.edit.spans.last().map_or(0, |span| span.start);
-        let parameters = self.is_outside.then_some(&self.edit.read_by_labels);
+        let parameters = self.is_outside.then_some(&self.edit.mutants.read_by_labels);
         self.hooks.text(expr, Standing { parameters, ..Standing::at(at) })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lydian_base::EntityId;
 use lydian_ir::ConditionId;
 
-use super::{DecisionEdit, Recording, called};
+use super::{DecisionEdit, Recording};
 
 /// What a condition is where evaluation does not reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl DecisionEdit {
                 continue;
             }
             let unreached = format!("!({} & (1ull << {}))", self.reached_word(index), index % 64);
-            let hooks = called(&self.calls.late, index);
+            let hooks = self.mutants.called_late(index);
             match hooks.is_empty() {
                 true => _ = write!(text, "({unreached} && {noted}), "),
                 false => {

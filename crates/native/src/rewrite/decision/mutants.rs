@@ -1,0 +1,689 @@
+//! Mutants of a decision's conditions.
+//!
+//! Each is evaluated just before its condition into a byte of its own: 0 has no value, 1 is false, 2
+//! is true. Byte 0 is no mutant's: it says whether any was evaluated. At the outcome the labels that
+//! speak of mutants are judged. Most labels say that a condition differs from its mutant and decides
+//! the outcome. Where that holds hangs on the byte that the condition asks for, one number a
+//! condition, so that a loop compares the bytes of all of its mutants with it.
+
+use lydian_base::EntityId;
+use lydian_ir::source::Capture;
+use lydian_ir::{ConditionId, ExprId};
+use lydian_objective::Pred;
+use rustc_hash::FxHashMap;
+
+use super::leaves::EventLeaves;
+use super::unreached::Late;
+use super::{DecisionEdit, condition_captures};
+use crate::rewrite::code::{Coder, Known, Outcome, Shared};
+use crate::rewrite::hooks::{Hooks, Recorded, Standing};
+use crate::rewrite::judges::{Entries, Gate, Judges, Parameters, Place, open_flag};
+use crate::rewrite::rails::{RailWriter, Rails};
+
+/// The mutants of a decision's conditions, and the labels that speak of them.
+#[derive(Debug, Default)]
+pub(super) struct Mutants {
+    /// In the order of their bytes, from byte 1 on.
+    all: Vec<Mutant>,
+    bytes: FxHashMap<(ConditionId, ExprId), usize>,
+    /// What each condition's mutants read: those that are text, and those that are code.
+    read: Vec<Parameters>,
+    read_by_code: Vec<(Parameters, Shared)>,
+    /// What the labels read: those that are text, and those that are code.
+    pub(super) read_by_labels: Parameters,
+    read_by_coded_labels: (Parameters, Shared),
+    /// Parts of the predicates of labels that are text.
+    writer: RailWriter,
+    /// The labels that say that a condition differs from a mutant and decides.
+    runs: Vec<Run>,
+    /// For each condition the code of the byte that a mutant must have for that.
+    wanted: FxHashMap<ConditionId, Option<Vec<u8>>>,
+    /// The other labels whose predicates are code.
+    coded: Vec<CodedLabel>,
+    /// What judges the others, and their cells.
+    judged: String,
+    judged_cells: Vec<Recorded>,
+    /// Whether all mutants are judged at the outcome, where the state is that on which the conditions
+    /// were evaluated, so that nothing is kept for them.
+    at_once: bool,
+    /// The calls that judge.
+    calls: Calls,
+}
+
+/// A mutant of a condition.
+#[derive(Debug)]
+struct Mutant {
+    condition: usize,
+    /// The cells of the labels that ask for it.
+    cells: Vec<usize>,
+    /// Evaluates it.
+    value: Value,
+    /// Whether it has a value where its condition is not reached.
+    pure: bool,
+}
+
+/// What evaluates a mutant.
+#[derive(Debug)]
+enum Value {
+    /// Code that leaves what its byte is to be.
+    Code(Vec<u8>),
+    /// A statement that sets its byte.
+    Text(String),
+}
+
+/// Mutants of a condition, and cells of labels that say that it differs from them and decides: both
+/// with consecutive numbers.
+#[derive(Debug)]
+struct Run {
+    condition: ConditionId,
+    byte: usize,
+    cell: usize,
+    count: usize,
+    /// The flag to set while a cell is not.
+    open: &'static str,
+    /// Whether code says which byte the mutants must have; else the text of a variable's name does.
+    is_code: bool,
+}
+
+#[derive(Debug)]
+struct CodedLabel {
+    cell: usize,
+    by_sign: bool,
+    code: Vec<u8>,
+}
+
+/// The calls that judge a decision's mutants.
+#[derive(Debug, Default)]
+struct Calls {
+    /// Of each condition, statements; its value is `lydian_c`.
+    conditions: Vec<String>,
+    /// Of each condition where it is not reached.
+    late: Vec<String>,
+    /// At the outcome, if a condition called.
+    outcome: String,
+}
+
+/// Of how many conditions the operands' signs are looked at in every pass, where only negative ones
+/// matter.
+const MOST_TESTS: usize = 4;
+
+/// A label that says that a condition differs from its mutant and decides the outcome.
+struct Differs<'p> {
+    condition: ConditionId,
+    mutant: ExprId,
+    decides: &'p Pred,
+}
+
+impl<'p> Differs<'p> {
+    fn of(pred: &'p Pred) -> Option<Self> {
+        let (differs, decides) = match pred {
+            Pred::And(differs, decides) => (&**differs, &**decides),
+            other => (other, &Pred::Const(true)),
+        };
+        let Pred::Xor(own, mutant) = differs else { return None };
+        match (&**own, &**mutant) {
+            (Pred::Cond(own), Pred::Mutant(condition, mutant))
+                if own == condition && decides.is_of_event() =>
+            {
+                Some(Self { condition: *condition, mutant: *mutant, decides })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Mutant {
+    const fn is_text(&self) -> bool {
+        matches!(self.value, Value::Text(_))
+    }
+
+    /// A statement, unless all labels that ask for the mutant are covered.
+    fn unless_covered(&self, statement: &str) -> String {
+        let open: Vec<_> = self.cells.iter().map(|cell| format!("!lydian_hit[{cell}]")).collect();
+        format!("if ({}) {{ {statement} }} ", open.join(" | "))
+    }
+}
+
+impl Run {
+    /// Takes the next label into the run, if it is the next.
+    fn takes(&mut self, next: &Self) -> bool {
+        let is_next = (self.byte + self.count, self.cell + self.count) == (next.byte, next.cell);
+        let is_same =
+            (self.condition, self.open, self.is_code) == (next.condition, next.open, next.is_code);
+        self.count += usize::from(is_next && is_same);
+        is_next && is_same
+    }
+
+    fn statement(&self, bytes: &str) -> String {
+        let Self { condition, byte, cell, count, open, .. } = self;
+        let wanted = wanted(*condition);
+        format!("{open} |= lydian_differ({bytes} + {byte}, {cell}, {count}, {wanted}); ")
+    }
+}
+
+/// The variable of the byte that a condition's mutants must have where the condition decides.
+fn wanted(condition: ConditionId) -> String {
+    format!("lydian_q{}", condition.index())
+}
+
+/// Whether a flag is that of labels which only a negative operand covers.
+fn is_by_sign(open: &str) -> bool {
+    open == open_flag(true)
+}
+
+impl Mutants {
+    /// `is_calm`: the text becomes a user's program, and no condition has effects.
+    pub(super) fn new(conditions: usize, is_calm: bool) -> Self {
+        let mut new = Self { at_once: is_calm, ..Self::default() };
+        new.read.resize_with(conditions, Parameters::default);
+        new.read_by_code.resize_with(conditions, Default::default);
+        new
+    }
+
+    /// Whether bytes are kept while the decision is evaluated.
+    pub(super) fn keeps_bytes(&self) -> bool {
+        let is_text = self.all.iter().any(Mutant::is_text)
+            || !self.judged.is_empty()
+            || self.runs.iter().any(|run| !run.is_code);
+        !self.all.is_empty() && (!self.at_once || is_text)
+    }
+
+    /// Whether labels are judged at the outcome.
+    pub(super) const fn judges(&self) -> bool {
+        !self.judged.is_empty() || !self.runs.is_empty() || !self.coded.is_empty()
+    }
+
+    /// The bytes of the mutants: a declaration.
+    pub(super) fn declarations(&self, decision: usize) -> String {
+        match self.keeps_bytes() {
+            false => String::new(),
+            true => format!("unsigned char lydian_m{decision}[{}]; ", self.all.len() + 1),
+        }
+    }
+
+    /// The calls that a condition makes: statements.
+    pub(super) fn called(&self, index: usize) -> &str {
+        self.calls.conditions.get(index).map_or("", String::as_str)
+    }
+
+    /// The calls that are made for a condition that is not reached.
+    pub(super) fn called_late(&self, index: usize) -> &str {
+        self.calls.late.get(index).map_or("", String::as_str)
+    }
+
+    /// What is done at the outcome: a statement.
+    pub(super) fn at_outcome(&self, decision: usize) -> String {
+        match self.judges() {
+            true if self.at_once => self.calls.outcome.clone(),
+            true => format!("if (lydian_m{decision}[0]) {{ {}}} ", self.calls.outcome),
+            false => String::new(),
+        }
+    }
+
+    /// The statements that judge the labels which are text.
+    fn text_of_labels(&self, bytes: &str, judges: &mut Judges) -> String {
+        let runs = self.runs.iter().filter(|run| !run.is_code);
+        let runs: String = runs.map(|run| run.statement(bytes)).collect();
+        if !runs.is_empty() {
+            judges.compare();
+        }
+        if runs.is_empty() && self.judged.is_empty() {
+            return String::new();
+        }
+        format!("{}{runs}{}", self.writer.common_declarations(), self.judged)
+    }
+
+    /// The mutants of a condition; `late`: those that have a value where it is not reached.
+    fn of_condition(&self, index: usize, late: bool) -> impl Iterator<Item = (usize, &Mutant)> {
+        let numbered = (1..).zip(&self.all);
+        numbered.filter(move |(_, mutant)| mutant.condition == index && (!late || mutant.pure))
+    }
+}
+
+impl DecisionEdit {
+    /// Adds a label that speaks of mutants.
+    pub(super) fn hook_mutants(
+        &mut self,
+        pred: &Pred,
+        cell: Recorded,
+        hooks: &mut Hooks<'_>,
+    ) -> Result<(), String> {
+        let before = self.mutants.all.len();
+        let mut writer = std::mem::take(&mut self.mutants.writer);
+        let added = self.judged_label(pred, cell, hooks, &mut writer);
+        writer.forget_own();
+        self.mutants.writer = writer;
+        if added.is_err() {
+            self.mutants.all.truncate(before);
+            self.mutants.bytes.retain(|_, byte| *byte <= before);
+        }
+        added
+    }
+
+    fn judged_label(
+        &mut self,
+        pred: &Pred,
+        cell: Recorded,
+        hooks: &mut Hooks<'_>,
+        writer: &mut RailWriter,
+    ) -> Result<(), String> {
+        let differs = Differs::of(pred).zip(cell.open);
+        if let Some((differs, open)) = differs {
+            let byte = self.mutant(differs.condition, differs.mutant, hooks, cell)?;
+            let is_code = hooks.is_program() && self.has_code_of_wanted(&differs, hooks);
+            if !is_code {
+                let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: true };
+                let own = writer.write(&Pred::Cond(differs.condition), &mut leaves)?;
+                let decides = writer.write(differs.decides, &mut leaves)?;
+                declare_wanted(writer, (differs.condition, &own), &decides);
+            }
+            let (condition, cell) = (differs.condition, cell.number);
+            let next = Run { condition, byte, cell, count: 1, open, is_code };
+            let runs = &mut self.mutants.runs;
+            if !runs.last_mut().is_some_and(|run| run.takes(&next)) {
+                runs.push(next);
+            }
+            return Ok(());
+        }
+        if hooks.is_program() && self.is_coded(pred, cell, hooks)? {
+            return Ok(());
+        }
+        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: true };
+        let rails = writer.write(pred, &mut leaves)?;
+        let (number, set) = (cell.number, cell.set_if(&rails.yes));
+        let declarations = writer.own_declarations();
+        let text = format!("if (!lydian_hit[{number}]) {{ {declarations}{set}}} ");
+        self.mutants.judged.push_str(&text);
+        self.mutants.judged_cells.push(cell);
+        Ok(())
+    }
+
+    /// Adds a label whose predicate is code at the outcome. Whether it is.
+    fn is_coded(&mut self, pred: &Pred, cell: Recorded, hooks: &Hooks<'_>) -> Result<bool, String> {
+        let mut mutants = Vec::new();
+        pred.for_each_mutant(&mut |condition, expr| mutants.push((condition, expr)));
+        for (condition, expr) in mutants {
+            self.mutant(condition, expr, hooks, cell)?;
+        }
+        let code = self.code_at_outcome(hooks, |coder| coder.pred(pred));
+        let is_code = code.is_some();
+        self.mutants.coded.extend(code.map(|code| CodedLabel {
+            cell: cell.number,
+            by_sign: cell.open.is_some_and(is_by_sign),
+            code,
+        }));
+        Ok(is_code)
+    }
+
+    fn has_code_of_wanted(&mut self, differs: &Differs<'_>, hooks: &Hooks<'_>) -> bool {
+        let Differs { condition, decides, .. } = *differs;
+        if let Some(known) = self.mutants.wanted.get(&condition) {
+            return known.is_some();
+        }
+        let code = self.code_at_outcome(hooks, |coder| coder.wanted(condition, decides));
+        let is_code = code.is_some();
+        self.mutants.wanted.insert(condition, code);
+        is_code
+    }
+
+    fn code_at_outcome(
+        &mut self,
+        hooks: &Hooks<'_>,
+        write: impl FnOnce(&mut Coder<'_>) -> Option<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        let known = self.unreached.iter().map(|late| match late {
+            Late::Never => Known::Reached,
+            Late::Always => Known::Always,
+            Late::WhereDefined { bit, .. } => Known::OrBit(*bit),
+        });
+        let known: Vec<Known> = known.collect();
+        let at = self.spans.last().map_or(0, |span| span.start);
+        let words = self.words();
+        let Mutants { bytes, read_by_coded_labels: (parameters, shared), .. } = &mut self.mutants;
+        let outcome = Outcome { words, known: &known, bytes };
+        hooks.code(Standing::at(at), (parameters, shared), Some(outcome), write)
+    }
+
+    /// The number of a mutant's byte, made on first use.
+    pub(super) fn mutant(
+        &mut self,
+        condition: ConditionId,
+        expr: ExprId,
+        hooks: &Hooks<'_>,
+        cell: Recorded,
+    ) -> Result<usize, String> {
+        let mutants = &mut self.mutants;
+        if let Some(byte) = mutants.bytes.get(&(condition, expr)) {
+            let cells = &mut mutants.all[*byte - 1].cells;
+            if cells.last() != Some(&cell.number) {
+                cells.push(cell.number);
+            }
+            return Ok(*byte);
+        }
+        let index = condition.index();
+        let captures: Vec<Capture> = condition_captures(hooks, self.id, condition)?;
+        let standing = Standing {
+            at: self.spans[index].start,
+            guard_from: hooks.body().exprs.len(),
+            captures: &captures,
+            parameters: None,
+        };
+        let number = mutants.all.len() + 1;
+        let code = match hooks.is_program() {
+            true => self.code_of_mutant(expr, index, standing.at, &captures, hooks),
+            false => None,
+        };
+        let mutants = &mut self.mutants;
+        let standing = Standing { parameters: Some(&mutants.read[index]), ..standing };
+        let value = match code {
+            Some(code) => Value::Code(code),
+            None => {
+                let value = hooks.text(expr, standing)?;
+                let byte = format!("lydian_m{}[{number}]", self.id.index());
+                Value::Text(format!(
+                    "lydian_bad = 0; {byte} = ({value}) ? 2 : 1; if (lydian_bad) {byte} = 0;"
+                ))
+            }
+        };
+        let pure = self.of_one_expression[index] && hooks.cannot_trap(expr);
+        mutants.all.push(Mutant { condition: index, cells: vec![cell.number], value, pure });
+        mutants.bytes.insert((condition, expr), number);
+        self.captures[index] = captures;
+        Ok(number)
+    }
+
+    fn code_of_mutant(
+        &mut self,
+        expr: ExprId,
+        index: usize,
+        at: u32,
+        captures: &[Capture],
+        hooks: &Hooks<'_>,
+    ) -> Option<Vec<u8>> {
+        let standing =
+            Standing { at, guard_from: hooks.body().exprs.len(), captures, parameters: None };
+        let words = self.words();
+        let mutants = &mut self.mutants;
+        let (own, shared) = &mut mutants.read_by_code[index];
+        let write = |coder: &mut Coder<'_>| coder.test(expr);
+        if !mutants.at_once {
+            return hooks.code(standing, (own, shared), None, write);
+        }
+        // Among the words of the outcome.
+        let parameters = &mutants.read_by_coded_labels.0;
+        let outcome = Outcome { words, known: &[], bytes: &FxHashMap::default() };
+        hooks.code(standing, (parameters, shared), Some(outcome), write)
+    }
+
+    /// The words of the event, as parameters of a function: declarations, and what is passed.
+    fn event_parameters(&self) -> [(String, String); 2] {
+        let id = self.id.index();
+        let [value, reached] = match self.is_wide() {
+            true => ["unsigned long long *"; 2],
+            false => ["unsigned int ", "unsigned long "],
+        };
+        let words = [(value, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
+        words.map(|(ty, name)| (format!("{ty}{name}"), name))
+    }
+
+    /// The same as words.
+    fn event_words(&self) -> Vec<String> {
+        let every = |of: &dyn Fn(usize) -> String| -> Vec<String> {
+            (0..self.words()).map(|word| of(word * 64)).collect()
+        };
+        let mut words = every(&|bit| self.value_word(bit));
+        words.extend(every(&|bit| self.reached_word(bit)));
+        words
+    }
+
+    /// Makes the functions that judge its mutants in objects for tests, when all of its labels are
+    /// there. `signs` has, for each condition, tests of operands for mutants that differ only where
+    /// one is negative.
+    pub(in crate::rewrite) fn make_judges(
+        &mut self,
+        gate: &Gate,
+        signs: &[Vec<String>],
+        judges: &mut Judges,
+    ) {
+        let mutants = &self.mutants;
+        let bytes = format!("lydian_m{}", self.id.index());
+        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
+        let count = mutants.all.len();
+        let open = format!(
+            "if (!{bytes}[0]) {{ {bytes}[0] = 1; __builtin_memset({bytes} + 1, 0, {count}); }} "
+        );
+        let mut calls = |index: usize, late: bool| {
+            let statements = texts_of(mutants.of_condition(index, late));
+            if statements.is_empty() {
+                return String::new();
+            }
+            let call = judges.call(&own, &mutants.read[index], &statements);
+            gate.pass(&signs[index], &open, &call)
+        };
+        let conditions = self.called_at(&mut calls);
+        let statements = mutants.text_of_labels(&bytes, judges) + &gate.update();
+        let own: Vec<_> = self.event_parameters().into_iter().chain(own).collect();
+        let outcome = judges.call(&own, &mutants.read_by_labels, &statements);
+        self.mutants.calls = Calls { outcome, ..conditions };
+    }
+
+    /// Makes what judges its mutants in a user's program, as [`Self::make_judges`]. The cell
+    /// `signs_only` says that only what needs a negative operand is open.
+    pub(in crate::rewrite) fn make_sampled(
+        &mut self,
+        signs_only: Option<u32>,
+        signs: &[Vec<String>],
+        judges: &mut Judges,
+    ) {
+        let mutants = &self.mutants;
+        let bytes = format!("lydian_m{}", self.id.index());
+        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
+        if mutants.at_once {
+            let outcome = self.judged_at_once(signs_only, signs, judges);
+            self.mutants.calls = Calls { outcome, ..Calls::default() };
+            return;
+        }
+        // Of each condition the passes in which it is false, those in which it is true, and those
+        // in which it is not reached.
+        let sampled = judges.sampled(3 * self.spans.len(), signs_only, self.most_slots());
+        let mut calls = |index: usize, late: bool| {
+            let mut entries = Entries::default();
+            entries.bytes(mutants.all.len());
+            let (parameters, shared) = &mutants.read_by_code[index];
+            entries.shared(shared);
+            let mut any = false;
+            for (byte, mutant) in mutants.of_condition(index, late) {
+                any = true;
+                if let Value::Code(code) = &mutant.value {
+                    entries.mutant(byte, &mutant.cells, code);
+                }
+            }
+            if !any {
+                return String::new();
+            }
+            let turn = match late {
+                true => sampled.turn(3 * index + 2).to_string(),
+                false => format!("{} + lydian_c", sampled.turn(3 * index)),
+            };
+            let (before, bytes) = (&[][..], Some(bytes.as_str()));
+            let place = Place { parameters, before, bytes, turn: Some(&turn) };
+            let mut calls = judges.by_data(&entries, place);
+            let statements = texts_of(mutants.of_condition(index, late));
+            if !statements.is_empty() {
+                calls.push_str(&judges.call(&own, &mutants.read[index], &statements));
+            }
+            sampled.pass(&turn, &signs[index], &calls)
+        };
+        let conditions = self.called_at(&mut calls);
+        let mut entries = self.entries_of_labels();
+        entries.gate(&sampled);
+        let place = Place {
+            parameters: &mutants.read_by_coded_labels.0,
+            before: &self.event_words(),
+            bytes: Some(&bytes),
+            turn: None,
+        };
+        let outcome = self.text_at_outcome(judges) + &judges.by_data(&entries, place);
+        self.mutants.calls = Calls { outcome, ..conditions };
+    }
+
+    /// What judges the mutants of a decision whose conditions have no effects, at its outcome.
+    fn judged_at_once(
+        &self,
+        signs_only: Option<u32>,
+        signs: &[Vec<String>],
+        judges: &mut Judges,
+    ) -> String {
+        let mutants = &self.mutants;
+        let id = self.id.index();
+        let bytes = format!("lydian_m{id}");
+        let mut entries = Entries::default();
+        entries.bytes(mutants.all.len());
+        let mut texts = String::new();
+        for index in 0..self.spans.len() {
+            let coded = |pure: bool| {
+                let mut entries = Entries::default();
+                for (byte, mutant) in mutants.of_condition(index, false) {
+                    if let Value::Code(code) = &mutant.value
+                        && mutant.pure == pure
+                    {
+                        entries.mutant(byte, &mutant.cells, code);
+                    }
+                }
+                entries
+            };
+            let (everywhere, mut reached) = (coded(true), coded(false));
+            let shared = &mutants.read_by_code[index].1;
+            if everywhere.is_empty() {
+                let mut with_shared = Entries::default();
+                with_shared.shared(shared);
+                with_shared.append(std::mem::take(&mut reached));
+                reached = with_shared;
+            } else {
+                entries.shared(shared);
+                entries.append(everywhere);
+            }
+            entries.if_reached(index, self.words(), &reached);
+            texts.push_str(&self.texts_at_once(index, judges));
+        }
+        entries.append(self.entries_of_labels());
+        // Vectors are counted apart, as far as there are numbers for them.
+        let value = self.value_word(0);
+        let (kinds, kind) = match self.bits() {
+            bits @ ..=4 => (1 << bits, value),
+            _ if self.is_wide() => {
+                (16, format!("((unsigned int)({value} ^ {value} >> 32) * 2654435769u >> 28)"))
+            }
+            _ => (16, format!("({value} * 2654435769u >> 28)")),
+        };
+        // Operands may be looked at where their condition was reached.
+        let is_reached =
+            |index: usize| format!("{} >> {} & 1", self.reached_word(index), index % 64);
+        let tests: Vec<String> = (signs.iter().enumerate())
+            .filter(|(_, tests)| !tests.is_empty())
+            .map(|(index, tests)| format!("(({}) && ({}))", is_reached(index), tests.join(" | ")))
+            .collect();
+        let signs_only = signs_only.filter(|_| (1..=MOST_TESTS).contains(&tests.len()));
+        let sampled = judges.sampled(kinds, signs_only, self.most_slots());
+        entries.gate(&sampled);
+        let turn = format!("{} + {kind}", sampled.turn(0));
+        let place = Place {
+            parameters: &mutants.read_by_coded_labels.0,
+            before: &self.event_words(),
+            bytes: mutants.keeps_bytes().then_some(bytes.as_str()),
+            turn: Some(&turn),
+        };
+        let calls = texts + &judges.by_data(&entries, place) + &self.text_at_outcome(judges);
+        sampled.pass(&turn, &tests, &calls)
+    }
+
+    /// The calls, at the outcome, that evaluate a condition's mutants that are text.
+    fn texts_at_once(&self, index: usize, judges: &mut Judges) -> String {
+        let mutants = &self.mutants;
+        let bytes = format!("lydian_m{}", self.id.index());
+        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
+        let statements = texts_of(mutants.of_condition(index, false));
+        if statements.is_empty() {
+            return String::new();
+        }
+        let call = judges.call(&own, &mutants.read[index], &statements);
+        let count = mutants.all.len();
+        let open = format!(
+            "if (!{bytes}[0]) {{ {bytes}[0] = 1; __builtin_memset({bytes} + 1, 0, {count}); }} "
+        );
+        let reached = self.reached_word(index);
+        format!("if ({reached} >> {} & 1) {{ {open}{call}}} ", index % 64)
+    }
+
+    /// What judges the labels, but for those that are text, of which it is said that they are open.
+    fn entries_of_labels(&self) -> Entries {
+        let mutants = &self.mutants;
+        let mut entries = Entries::default();
+        entries.shared(&mutants.read_by_coded_labels.1);
+        for run in &mutants.runs {
+            let by_sign = is_by_sign(run.open);
+            match mutants.wanted.get(&run.condition) {
+                Some(Some(code)) if run.is_code => {
+                    entries.run([run.cell, run.byte], run.count, by_sign, code);
+                }
+                _ => (0..run.count).for_each(|index| entries.open(run.cell + index, by_sign)),
+            }
+        }
+        for label in &mutants.coded {
+            entries.label(label.cell, label.by_sign, &label.code);
+        }
+        for cell in &mutants.judged_cells {
+            entries.open(cell.number, cell.open.is_some_and(is_by_sign));
+        }
+        entries
+    }
+
+    /// The call that judges the labels that are text.
+    fn text_at_outcome(&self, judges: &mut Judges) -> String {
+        let mutants = &self.mutants;
+        let bytes = format!("lydian_m{}", self.id.index());
+        let statements = mutants.text_of_labels(&bytes, judges);
+        if statements.is_empty() {
+            return String::new();
+        }
+        let own = (format!("unsigned char *{bytes}"), bytes);
+        let own: Vec<_> = self.event_parameters().into_iter().chain([own]).collect();
+        judges.call(&own, &mutants.read_by_labels, &statements)
+    }
+
+    /// The most values that are shared at one of its places.
+    fn most_slots(&self) -> usize {
+        let Mutants { read_by_code, read_by_coded_labels, .. } = &self.mutants;
+        let all = read_by_code.iter().chain([read_by_coded_labels]);
+        all.map(|(_, shared)| shared.slots()).max().unwrap_or(0)
+    }
+
+    /// The calls of each condition; `calls` makes those of one, where it is reached or not.
+    fn called_at(&self, calls: &mut impl FnMut(usize, bool) -> String) -> Calls {
+        let all = 0..self.spans.len();
+        let conditions = all.clone().map(|index| calls(index, false)).collect();
+        let late = self.late();
+        let of_late =
+            |index| if late.contains(&index) { calls(index, true) } else { String::new() };
+        Calls { conditions, late: all.map(of_late).collect(), outcome: String::new() }
+    }
+}
+
+/// The statements that evaluate those mutants that are text.
+fn texts_of<'a>(mutants: impl Iterator<Item = (usize, &'a Mutant)>) -> String {
+    let text = |(_, mutant): (usize, &Mutant)| match &mutant.value {
+        Value::Text(text) => Some(mutant.unless_covered(text)),
+        Value::Code(_) => None,
+    };
+    mutants.filter_map(text).collect()
+}
+
+/// Declares the variable of the byte that a condition's mutants must have, on first use.
+fn declare_wanted(
+    writer: &mut RailWriter,
+    (condition, own): (ConditionId, &Rails),
+    decides: &Rails,
+) {
+    let value = format!("{} ? {} ? 1 : {} ? 2 : 0 : 0", decides.yes, own.yes, own.no);
+    writer.declare_once(&wanted(condition), &value);
+}
