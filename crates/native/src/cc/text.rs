@@ -207,11 +207,13 @@ __attribute__((weak, visibility(\"hidden\")));\n\
 static __inline__ __attribute__((unused)) int lydian_readable(const void *p, unsigned long n) \
 { return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
 
-/// How many passes a place lets by after so many calls of what judges its mutants: none at first,
-/// then a number around the one that lets the calls grow as the root of the passes.
+/// How many passes a place lets by after so many calls of what judges its mutants that found nothing
+/// new: none at first, then a number around the one that lets the calls grow as the cube root of the
+/// passes.
 const PAUSE: &str = "\
-static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) \
-{ return calls < 4096 ? 0 : (int)((calls * 2654435761u >> 8) % (calls / 4096 * 2 + 1)); }\n";
+static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) { \
+unsigned int more = calls < 64 ? 0 : calls - 64, most = more < 32768 ? more * more / 4 : 268435456; \
+return (int)((calls * 2654435761u >> 3) % (most + 1)); }\n";
 
 /// Every pass counts.
 const NO_PAUSE: &str = "\

@@ -12,9 +12,10 @@
 //! open, as a second cell says, the place looks at these signs before it calls.
 //!
 //! Programs pass places thousands of millions of times, and some mutants equal the program always.
-//! After some thousand calls a place of a program skips passes, the more the oftener it called, in
-//! no fixed rhythm: of `n` passes it judges about `sqrt(8192 n)`. Passes in which a condition is
-//! false and those in which it is true count apart: the last one of a loop is a rare one. What skips
+//! After some calls that found nothing new a place of a program skips passes, the more the oftener it
+//! called, in no fixed rhythm: of `n` passes it judges about the cube root of `24 n`. Passes in which
+//! a condition is false and those in which it is true count apart, or those with other values of all
+//! conditions: the last one of a loop is a rare one. What skips
 //! is defined with the text that the compiler gets ([`crate::cc`]), which may have it that none is
 //! skipped.
 
@@ -235,16 +236,16 @@ static __attribute__((noinline, cold, unused, no_sanitize(\"address\", \"thread\
 void lydian_judge(unsigned long at, long turn, unsigned char *bytes, \
 const unsigned long long *words) { \
 const unsigned char *code = lydian_code + at; \
-unsigned long long slots[LYDIAN_SLOTS], pages[4] = {0}; int open[2] = {0, 0}, kind, truth; \
+unsigned long long slots[LYDIAN_SLOTS], pages[4] = {0}; \
+int open[2] = {0, 0}, news = 0, done = 0, kind, truth; \
 unsigned long first, byte, count, length; \
 if (!lydian_evaluate) return; \
-if (turn >= 0) lydian_wait[turn] = lydian_pause(++lydian_called[turn]); \
 for (length = 0; (kind = *code++); code += length) { \
 first = lydian_operand(&code), length = 0; \
 switch (kind) { \
 case 1: case 2: length = lydian_operand(&code); \
 if (lydian_hit[first]) break; \
-if (lydian_evaluate(code, words, bytes, slots, pages) == 2) lydian_hit[first] = 1; \
+if (lydian_evaluate(code, words, bytes, slots, pages) == 2) lydian_hit[first] = news = 1; \
 else open[kind - 1] = 1; \
 break; \
 case 3: truth = 0; \
@@ -257,7 +258,7 @@ case 4: case 5: byte = lydian_operand(&code), count = lydian_operand(&code); \
 length = lydian_operand(&code); \
 truth = lydian_evaluate(code, words, bytes, slots, pages); \
 for (; count; count--, byte++, first++) if (!lydian_hit[first]) { \
-if (truth && bytes[byte] == truth) lydian_hit[first] = 1; else open[kind - 4] = 1; } \
+if (truth && bytes[byte] == truth) lydian_hit[first] = news = 1; else open[kind - 4] = 1; } \
 break; \
 case 6: case 7: if (!lydian_hit[first]) open[kind - 6] = 1; break; \
 case 8: if (!bytes) { bytes = __builtin_alloca(first + 1); bytes[0] = 0; } \
@@ -269,7 +270,10 @@ lydian_evaluate(code, words, bytes, slots, pages); break; \
 default: byte = lydian_operand(&code), count = lydian_operand(&code); \
 if (open[0]) break; \
 if (first) lydian_hit[first] = 1; \
-if (!open[1]) for (; count; count--, byte++) lydian_wait[byte] = 2147483647; } } }\n";
+if (!open[1]) for (done = 1; count; count--, byte++) lydian_wait[byte] = 2147483647; } } \
+if (turn >= 0 && !done) { \
+if (news) lydian_called[turn] /= 2; \
+lydian_wait[turn] = lydian_pause(++lydian_called[turn]); } }\n";
 
 /// Bytes as the text of a string literal.
 fn escaped(bytes: &[u8]) -> String {
