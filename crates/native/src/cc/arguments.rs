@@ -56,6 +56,8 @@ enum Role {
     Precompiled,
     /// `-flto` and its like, which Lydian leaves out.
     Lto,
+    /// Read by the linker alone.
+    Linker,
     /// Asks for errors where C leaves more freedom than the standard's letter.
     Pedantic,
     Plain,
@@ -153,6 +155,9 @@ const SEPARATE: &[&str] = &[
     "-Ttext",
     "-working-directory",
 ];
+
+/// What words for the linker begin with.
+const LINKER: &[&str] = &["-l", "-L", "-Wl,", "-Xlinker", "-rdynamic", "-T"];
 
 /// Preprocessor options, alone or with their argument joined on.
 const PREPROCESSOR: &[&str] = &[
@@ -319,7 +324,8 @@ impl CommandLine {
         words
     }
 
-    /// What checks one input for warnings: everything but what is made of it, and the input.
+    /// What checks one input for warnings: everything but what is made of it, what the linker reads
+    /// (clang warns of it where nothing is linked), and the input.
     pub fn for_checking(&self) -> Vec<String> {
         let mut words =
             self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic));
@@ -485,6 +491,9 @@ fn role(words: &[String], language: &mut Option<String>) -> Role {
     }
     if PREPROCESSOR.iter().any(|prefix| word.starts_with(prefix)) {
         return Role::Preprocessor;
+    }
+    if LINKER.iter().any(|prefix| word.starts_with(prefix)) {
+        return Role::Linker;
     }
     if word.starts_with('-') && word != "-" {
         return Role::Plain;
@@ -656,6 +665,13 @@ mod tests {
         assert_eq!(line.for_preprocessing(), read);
         assert_eq!(line.for_front_end(), read);
         assert!(line.plain().join(" ").contains(pch));
+    }
+
+    #[test]
+    fn what_the_linker_reads_is_not_checked_for_warnings() {
+        let line = parse("-Wall -Werror a.c -o a -lm -L. -L b -Xlinker c -Wl,-z,now -fPIC");
+        assert_eq!(line.for_checking(), ["-Wall", "-Werror", "-fPIC"]);
+        assert!(line.plain().join(" ").contains("-lm -L. -L b -Xlinker c -Wl,-z,now"));
     }
 
     #[test]
