@@ -375,3 +375,24 @@ fn a_file_that_is_not_to_be_measured_is_told_of_no_more() {
     built(&at, "-c fc", "gcc -c unit.c -o unit.o");
     assert_eq!(coverage(&at)["plain"].as_array().map(Vec::len), Some(0));
 }
+
+#[test]
+fn programs_that_may_use_no_floats_are_measured() {
+    const TEXT: &str = "int f(int a, int b) { return a > 3 && b < 5 ? a + b : a / 2; }\n\
+                        int main(void) { return f(4, 1) != 5 || f(1, 1) != 0; }\n";
+    let at = Workplace::with(TEXT);
+    let build = "gcc -O2 -mgeneral-regs-only unit.c -o unit";
+    let ran = cc(&at, "-c stmt,wm", build);
+    if ran.err.contains("general-regs-only") {
+        return;
+    }
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    let found = coverage(&at);
+    let objectives = function(&found, "f")["objectives"].clone();
+    let covered = |criterion: &str| {
+        let all = objectives.as_array().expect("a list").iter();
+        all.filter(|of| of["criterion"] == criterion && of["status"] == "covered").count()
+    };
+    assert!(covered("stmt") > 0 && covered("wm") > 20, "{objectives}");
+}

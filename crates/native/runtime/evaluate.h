@@ -10,8 +10,6 @@
 static int lydian_can_be_read(const void *p, unsigned long n) { return 0 & ((word)p + n); }
 #endif
 
-typedef union { u64 bits; double value; } of_double;
-typedef union { unsigned bits; float value; } of_float;
 typedef struct { u64 word __attribute__((packed)); } __attribute__((may_alias)) packed64;
 typedef struct { unsigned word __attribute__((packed)); } __attribute__((may_alias)) packed32;
 typedef struct { unsigned short word __attribute__((packed)); } __attribute__((may_alias)) packed16;
@@ -31,6 +29,38 @@ static u64 least_bits(u64 a, unsigned bits) { return bits >= 64 ? a : a & (((u64
 static long long with_sign(u64 a, unsigned bits) {
     return (long long)(a << (64 - bits)) >> (64 - bits);
 }
+
+/* The quotient and the rest, by a divisor that is not 0. Targets of 32 bits have such a division in a
+ * library alone. */
+static u64 divided(u64 a, u64 b, u64 *rest) {
+#ifdef __LP64__
+    *rest = a % b;
+    return a / b;
+#else
+    u64 quotient = 0, left = 0;
+    int bit;
+    for (bit = 63; bit >= 0; bit--) {
+        int carry = (int)(left >> 63);
+        left = left << 1 | (a >> bit & 1);
+        if (carry || left >= b) left -= b, quotient |= (u64)1 << bit;
+    }
+    *rest = left;
+    return quotient;
+#endif
+}
+
+/* The same of signed numbers, towards zero. */
+static u64 divided_signed(long long a, long long b, u64 *rest) {
+    u64 p = a < 0 ? 0 - (u64)a : (u64)a, q = b < 0 ? 0 - (u64)b : (u64)b;
+    u64 quotient = divided(p, q, rest);
+    if (a < 0) *rest = 0 - *rest;
+    return (a < 0) != (b < 0) ? 0 - quotient : quotient;
+}
+
+/* Programs for machines without floats have none, and cannot compile any. */
+#ifndef LYDIAN_NO_FLOATS
+typedef union { u64 bits; double value; } of_double;
+typedef union { unsigned bits; float value; } of_float;
 
 static double float_of(u64 a, unsigned bits) {
     of_float narrow = {(unsigned)a};
@@ -66,9 +96,29 @@ static int float_compare(unsigned op, u64 a, u64 b, unsigned bits) {
     }
 }
 
+static u64 to_integer(double a, int is_signed, unsigned bits, int *bad) {
+    double half = (double)((u64)1 << (bits - 1));
+    int fits = !is_signed ? a > -1 && a < 2 * half
+               : bits <= 53 ? a > -half - 1 && a < half
+                            : a >= -half && a < half;
+    if (!fits) {
+        *bad = 1;
+        return 0;
+    }
+    /* As two signed numbers: the unsigned one is in a library alone. */
+    if (is_signed || a < 0x1p63) return (u64)(long long)a;
+    return (u64)(long long)(a - 0x1p63) + ((u64)1 << 63);
+}
+
+static double of_integer(u64 a, int is_signed, unsigned bits) {
+    return is_signed ? (double)with_sign(a, bits) : (double)a;
+}
+#endif
+
 /* Integers of so many bits. Where the operator would trap, *bad is set. */
 static u64 integer_operator(unsigned op, u64 a, u64 b, unsigned bits, int *bad) {
     long long x = with_sign(a, bits), y = with_sign(b, bits), r = 0;
+    u64 quotient, rest;
     int overflows = 0;
     switch (op) {
     case OP_ADD: return a + b;
@@ -80,23 +130,24 @@ static u64 integer_operator(unsigned op, u64 a, u64 b, unsigned bits, int *bad) 
     case OP_ADDS: overflows = __builtin_add_overflow(x, y, &r); break;
     case OP_SUBS: overflows = __builtin_sub_overflow(x, y, &r); break;
     case OP_MULS:
-        /* Without the wide multiplication that 32-bit targets have in a library alone. */
+        /* The check of the wide multiplication is in a library alone, too. */
         if (x && y) {
             u64 p = x < 0 ? 0 - (u64)x : (u64)x, q = y < 0 ? 0 - (u64)y : (u64)y;
             u64 most = ((u64)1 << (bits - 1)) - ((x < 0) == (y < 0));
-            overflows = p > most / q;
+            overflows = p > divided(most, q, &rest);
             r = (long long)((u64)x * (u64)y);
         }
         break;
     case OP_DIVU:
     case OP_REMU:
         if (!b) break;
-        return op == OP_DIVU ? a / b : a % b;
+        quotient = divided(a, b, &rest);
+        return op == OP_DIVU ? quotient : rest;
     case OP_DIVS:
     case OP_REMS:
         if (!b || (y == -1 && a == (u64)1 << (bits - 1))) break;
-        if (y == -1) return op == OP_DIVS ? 0 - a : 0;
-        return (u64)(op == OP_DIVS ? x / y : x % y);
+        quotient = divided_signed(x, y, &rest);
+        return op == OP_DIVS ? quotient : rest;
     default:
         if (b >= bits) break;
         if (op == OP_SHRU) return a >> b;
@@ -112,22 +163,6 @@ static u64 integer_operator(unsigned op, u64 a, u64 b, unsigned bits, int *bad) 
     }
     *bad = 1;
     return 0;
-}
-
-static u64 to_integer(double a, int is_signed, unsigned bits, int *bad) {
-    double half = (double)((u64)1 << (bits - 1));
-    int fits = !is_signed ? a > -1 && a < 2 * half
-               : bits <= 53 ? a > -half - 1 && a < half
-                            : a >= -half && a < half;
-    if (!fits) {
-        *bad = 1;
-        return 0;
-    }
-    return is_signed ? (u64)(long long)a : (u64)a;
-}
-
-static double of_integer(u64 a, int is_signed, unsigned bits) {
-    return is_signed ? (double)with_sign(a, bits) : (double)a;
 }
 
 static int can_read(u64 at, u64 bytes, u64 *pages) {
@@ -201,6 +236,7 @@ HIDDEN int lydian_evaluate(const u8 *code, const u64 *words, const u8 *bytes, u6
         case OP_NEG: *top = least_bits(0 - *top, *code++); break;
         case OP_NOT: *top = least_bits(~*top, *code++); break;
         case OP_FNEG: *top ^= (u64)1 << (*code++ - 1); break;
+#ifndef LYDIAN_NO_FLOATS
         case OP_FADD:
         case OP_FSUB:
         case OP_FMUL:
@@ -208,27 +244,12 @@ HIDDEN int lydian_evaluate(const u8 *code, const u64 *words, const u8 *bytes, u6
             top--;
             *top = float_operator(op, top[0], top[1], *code++);
             break;
-        case OP_EQ: top--, *top = top[0] == top[1]; break;
-        case OP_NE: top--, *top = top[0] != top[1]; break;
-        case OP_LTU: top--, *top = top[0] < top[1]; break;
-        case OP_LEU: top--, *top = top[0] <= top[1]; break;
-        case OP_LTS:
-        case OP_LES:
-            bits = *code++, top--;
-            *top = op == OP_LTS ? with_sign(top[0], bits) < with_sign(top[1], bits)
-                                : with_sign(top[0], bits) <= with_sign(top[1], bits);
-            break;
         case OP_FEQ:
         case OP_FNE:
         case OP_FLT:
         case OP_FLE:
             top--;
             *top = (u64)float_compare(op, top[0], top[1], *code++);
-            break;
-        case OP_MASK: *top = least_bits(*top, *code++); break;
-        case OP_SEXT:
-            *top = least_bits((u64)with_sign(*top, code[0]), code[1]);
-            code += 2;
             break;
         case OP_STOF:
         case OP_UTOF:
@@ -249,6 +270,22 @@ HIDDEN int lydian_evaluate(const u8 *code, const u64 *words, const u8 *bytes, u6
             code += 2;
             break;
         case OP_FTOF: *top = bits_of(float_of(*top, code[0]), code[1]), code += 2; break;
+#endif
+        case OP_EQ: top--, *top = top[0] == top[1]; break;
+        case OP_NE: top--, *top = top[0] != top[1]; break;
+        case OP_LTU: top--, *top = top[0] < top[1]; break;
+        case OP_LEU: top--, *top = top[0] <= top[1]; break;
+        case OP_LTS:
+        case OP_LES:
+            bits = *code++, top--;
+            *top = op == OP_LTS ? with_sign(top[0], bits) < with_sign(top[1], bits)
+                                : with_sign(top[0], bits) <= with_sign(top[1], bits);
+            break;
+        case OP_MASK: *top = least_bits(*top, *code++); break;
+        case OP_SEXT:
+            *top = least_bits((u64)with_sign(*top, code[0]), code[1]);
+            code += 2;
+            break;
         case OP_ELEMENT: {
             u64 count = operand(&code);
             if (*top >= count) bad = 1, *top = 0;
@@ -262,9 +299,9 @@ HIDDEN int lydian_evaluate(const u8 *code, const u64 *words, const u8 *bytes, u6
             break;
         }
         case OP_DIFFERENCE: {
-            u64 size = operand(&code);
+            u64 size = operand(&code), rest;
             top--;
-            *top = (u64)((long long)(top[0] - top[1]) / (long long)size);
+            *top = divided_signed((long long)(top[0] - top[1]), (long long)size, &rest);
             break;
         }
         case OP_KNOWN: *top = bad ? 0 : 1 + (*top & 1), bad = 0; break;

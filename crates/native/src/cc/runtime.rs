@@ -82,7 +82,11 @@ impl Runtime<'_> {
             if self.shared {
                 defines.push("-DLYDIAN_SHARED".to_owned());
             }
-            self.compile(&text, &folder, &first, &defines)?;
+            if self.compile(&text, &folder, &first, &defines).is_err() {
+                // The target may have no registers for floats.
+                defines.push("-DLYDIAN_NO_FLOATS".to_owned());
+                self.compile(&text, &folder, &first, &defines)?;
+            }
             self.compile(&text, &folder, &last, &["-DLYDIAN_LAST".to_owned()])?;
         }
         Ok(LinkObjects { first, last })

@@ -261,9 +261,10 @@ fn code_means_what_the_operators_of_the_ir_mean() {
         cases.all.len(),
     );
     fs::write(&source, text).unwrap();
-    for optimization in ["-O0", "-O2"] {
+    for flags in [["-O0", "-m64"], ["-O2", "-m64"], ["-O2", "-m32"]] {
         let made = Command::new("clang-19")
-            .args([optimization, "-w"])
+            .args(flags)
+            .arg("-w")
             .arg(&source)
             .arg("-o")
             .arg(&program)
