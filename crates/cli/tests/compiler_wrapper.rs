@@ -396,3 +396,49 @@ fn programs_that_may_use_no_floats_are_measured() {
     };
     assert!(covered("stmt") > 0 && covered("wm") > 20, "{objectives}");
 }
+
+#[test]
+fn a_label_is_a_line_that_control_passes_as_the_statement_behind_it() {
+    const TEXT: &str = "int f(int k) {
+    int r = 0;
+    switch (k) {
+    case 1:
+    case 2:
+        r = 1;
+        break;
+    case 3: {
+        int q;
+        q = 4;
+        r = q;
+    } break;
+    case 4: {}
+    case 5:
+        r = 5;
+    out:
+        r++;
+        break;
+    default:
+        goto out;
+    }
+    return r;
+}
+int main(void) { return f(1) + f(5) == 7 ? 0 : 1; }
+";
+    let at = Workplace::with(TEXT);
+    let ran = cc(&at, "-c stmt", "gcc -O0 unit.c -o unit");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(shell(&at, "./unit").code, Some(0));
+    let found = coverage(&at);
+    let lines = function(&found, "f")["lines"].clone();
+    let lines: Vec<(u64, bool)> = serde_json::from_value::<Vec<serde_json::Value>>(lines)
+        .expect("a list")
+        .iter()
+        .map(|line| (line["line"].as_u64().expect("a number"), line["covered"] == true))
+        .collect();
+    // As gcov has them, but for the function's first line.
+    let run = [2, 3, 4, 6, 7, 13, 15, 16, 17, 18, 22].map(|line| (line, true));
+    let not_run = [8, 10, 11, 12, 19, 20].map(|line| (line, false));
+    let mut expected = [run.as_slice(), not_run.as_slice()].concat();
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
+}

@@ -52,6 +52,9 @@ pub struct FunctionSource {
     pub c_types: SideTable<ExprId, Option<ExprTypes>>,
     /// Where each mark can be recorded.
     pub marks: Vec<MarkSite>,
+    /// The labels of statements: those of `goto`s, of `case`s and of `default`s. Of labels with no
+    /// statement between the first.
+    pub labels: Vec<LabelSite>,
     /// Where each decision and its conditions stand.
     pub decisions: Vec<DecisionSite>,
     /// Where each switch's operand stands.
@@ -118,6 +121,15 @@ pub struct MarkSite {
     pub span: Span,
     /// How.
     pub style: MarkStyle,
+}
+
+/// A label before a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelSite {
+    /// The mark of the statement: control passes the label where it comes to that.
+    pub mark: MarkId,
+    /// Where the label begins, an empty span.
+    pub span: Span,
 }
 
 /// Where a decision stands.

@@ -62,7 +62,7 @@
 //!             | "ite") "(" btree, ... ")"              and, or: two or more, nested to the left
 //! mark      = "mark" mN span ("statement" | "label" "name" tree)
 //! source    = "source" span "{" { "stmt" sN span | "term" bbN span | "expr" eN span
-//!             | "mark" mN style span | "decision" dN span "(" span, ... ")"
+//!             | "mark" mN style span | "label" mN span | "decision" dN span "(" span, ... ")"
 //!             | "switch" bbN span | "expr" expr
 //!             | "root" rN (sN | bbN) span rkind expr ["fixed"] [ "(" vN span, ... ")" ] } "}"
 //! style     = "wrap" | "before" | "expression" | "before-for"

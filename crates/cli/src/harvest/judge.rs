@@ -350,11 +350,12 @@ impl Part<'_> {
     fn lines(&self) -> Vec<LineCoverage> {
         let Self { function, judged, .. } = *self;
         let mut lines: BTreeMap<u32, bool> = BTreeMap::new();
-        for entry in function.criteria.get(&Criterion::Stmt).into_iter().flatten() {
-            let place = &function.labels[entry.label].place;
+        let statements = function.criteria.get(&Criterion::Stmt).into_iter().flatten();
+        let statements = statements.map(|entry| (entry.label, &function.labels[entry.label].place));
+        let labels = function.text_labels.iter().map(|(label, place)| (*label, place));
+        for (label, place) in statements.chain(labels) {
             if self.has(place) {
-                let covered = judged.covered.contains(&entry.label);
-                *lines.entry(place.line).or_default() |= covered;
+                *lines.entry(place.line).or_default() |= judged.covered.contains(&label);
             }
         }
         lines.into_iter().map(|(line, covered)| LineCoverage { line, covered }).collect()

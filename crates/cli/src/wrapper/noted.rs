@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lydian_base::{EntityId as _, SourceMap, Span};
-use lydian_ir::{Body, FuncId, Program, Terminator};
+use lydian_base::{EntityId as _, Place, SourceMap, Span};
+use lydian_ir::{Body, FuncId, MarkId, Program, Terminator};
 use lydian_native::cc::{
     NotedCondition, NotedDecision, NotedFile, NotedFlow, NotedFunction, NotedSwitch,
     NotedUnmeasured, NotedWay,
 };
 use lydian_objective::dataflow::UseSite;
-use lydian_objective::{Criterion, DataFlow, FunctionObjectives, UnitFlows};
+use lydian_objective::{Criterion, DataFlow, FunctionObjectives, LabelId, Site, UnitFlows};
 
 /// The sources of a unit, read as they are when it is compiled.
 pub(crate) struct Sources<'a> {
@@ -103,6 +103,7 @@ pub(crate) fn function(
     }
     noted.decisions = decisions(map, body, sources);
     noted.switches = switches(map, body);
+    noted.text_labels = text_labels(map, body, objectives);
     if objectives.sequences.values().any(|sequence| sequence.flow.is_some())
         && let Some(flow) = flows.whole(program, map).function(objectives.function)
     {
@@ -141,6 +142,24 @@ fn name_offset(program: &Program, map: &SourceMap, func: FuncId) -> u32 {
         !text[..*at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word)
     });
     function.span.start + found.map_or(0, |(at, _)| at as u32)
+}
+
+/// The labels before statements, each with the label of the criterion `stmt` that is covered where
+/// control passes it.
+fn text_labels(
+    map: &SourceMap,
+    body: &Body,
+    objectives: &FunctionObjectives,
+) -> Vec<(LabelId, Place)> {
+    let statements = objectives.criteria.get(&Criterion::Stmt).into_iter().flatten();
+    let marks: BTreeMap<MarkId, LabelId> = statements
+        .filter_map(|entry| match objectives.labels[entry.label].site {
+            Site::Mark(mark) => Some((mark, entry.label)),
+            _ => None,
+        })
+        .collect();
+    let labels = body.source.labels.iter();
+    labels.filter_map(|site| Some((*marks.get(&site.mark)?, map.place(site.span.start)))).collect()
 }
 
 fn decisions(map: &SourceMap, body: &Body, sources: &mut Sources<'_>) -> Vec<NotedDecision> {

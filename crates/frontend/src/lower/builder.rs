@@ -88,6 +88,8 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub frame: Frame,
     /// What the conditions lowered before have made, for their second copies.
     pub journals: Journals,
+    /// Where the first of the labels begins that stand before the statement which gets the next mark.
+    pub label_ahead: Option<Span>,
     /// The text that statements and terminators being emitted stand for.
     pub span: Span,
     /// Whether expressions are lowered to one expression each, without statements
@@ -136,6 +138,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             opaque: FxHashMap::default(),
             frame: Frame::default(),
             journals: Journals::default(),
+            label_ahead: None,
             span: Span::NONE,
             computes: false,
             gaps: None,

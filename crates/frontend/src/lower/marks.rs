@@ -1,7 +1,7 @@
 //! Marks: which statements have one, and how the source rewriter can record it.
 
 use lydian_base::Span;
-use lydian_ir::source::{MarkSite, MarkStyle};
+use lydian_ir::source::{LabelSite, MarkSite, MarkStyle};
 use lydian_ir::{Mark, MarkKind, Stmt};
 
 use super::builder::FunctionLowering;
@@ -45,9 +45,11 @@ impl FunctionLowering<'_, '_> {
     fn mark_at(&mut self, kind: MarkKind, span: Span, site: Span, style: MarkStyle) {
         let new = self.body.marks.next_id();
         let mark = self.journals.mark(new);
+        let label = self.label_ahead.take().map(|span| LabelSite { mark, span });
         if mark == new {
             self.body.marks.push(Mark { kind, span });
             self.body.source.marks.push(MarkSite { mark, span: site, style });
+            self.body.source.labels.extend(label);
         }
         self.within(span, |l| l.emit(Stmt::Mark(mark)));
     }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use lydian_base::Span;
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Stmt, Terminator};
 
@@ -36,14 +37,17 @@ impl<'a> FunctionLowering<'_, 'a> {
             StmtKind::Attributed(inner) => self.attributed(*inner, id, slot),
             StmtKind::Case { low, high, body, .. } => {
                 self.case(*low, *high, stmt.span, *body)?;
+                self.label_ahead(stmt.span);
                 self.stmt_in(*body, *body, slot)
             }
             StmtKind::Default(body) => {
                 self.default_case(stmt.span)?;
+                self.label_ahead(stmt.span);
                 self.stmt_in(*body, *body, slot)
             }
             StmtKind::Label { label, body } => {
                 self.place_label(*label, stmt.span)?;
+                self.label_ahead(stmt.span);
                 self.stmt_in(*body, *body, slot)
             }
             StmtKind::Decl(decls) => self.declarations(whole, slot, decls),
@@ -88,6 +92,11 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.control(id)
             }
         }
+    }
+
+    /// Notes a label, of which the mark of the statement behind it speaks, too.
+    fn label_ahead(&mut self, span: Span) {
+        self.label_ahead.get_or_insert(Span::new(span.start, span.start));
     }
 
     /// An attribute on a null statement (`fallthrough`) must stay where it is: it has no mark.

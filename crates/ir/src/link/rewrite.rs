@@ -119,6 +119,7 @@ impl Renumbering<'_> {
             exprs,
             c_types: _,
             marks,
+            labels,
             decisions,
             switches,
             roots,
@@ -129,6 +130,7 @@ impl Renumbering<'_> {
         terms.set_values_mut().for_each(|span| self.span(span));
         exprs.set_values_mut().for_each(|span| self.span(span));
         marks.iter_mut().for_each(|site| self.span(&mut site.span));
+        labels.iter_mut().for_each(|site| self.span(&mut site.span));
         for site in decisions {
             self.span(&mut site.span);
             site.conditions.iter_mut().for_each(|span| self.span(span));

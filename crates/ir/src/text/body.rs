@@ -384,6 +384,9 @@ impl<'a> BodyPrinter<'a> {
             let style = word(&MARK_STYLES, &site.style);
             line(&mut self.out, format_args!("    mark {} {style}{}", site.mark, span(site.span)));
         }
+        for site in &source.labels {
+            line(&mut self.out, format_args!("    label {}{}", site.mark, span(site.span)));
+        }
         for site in &source.decisions {
             let spans = list(site.conditions.iter().map(|span| listed(*span)));
             let keeps = if site.keeps_value { " keeps" } else { "" };

@@ -13,7 +13,7 @@ use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
 use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::function::{Body, Local, LocalId, LocalKind, Storage};
 use crate::source::{
-    Capture, DecisionSite, FunctionSource, MarkSite, Point, Root, RootKind, SwitchSite,
+    Capture, DecisionSite, FunctionSource, LabelSite, MarkSite, Point, Root, RootKind, SwitchSite,
 };
 use crate::stmt::{
     Block, BlockId, BranchOrigin, Callee, Havoc, Mark, MarkKind, Stmt, StmtId, SwitchCase,
@@ -559,6 +559,10 @@ impl Draft {
                     let mark = reader.id("m")?;
                     let style = reader.one_of("a style", &MARK_STYLES)?;
                     self.source.marks.push(MarkSite { mark, span: reader.span()?, style });
+                }
+                "label" => {
+                    let (mark, span) = (reader.id("m")?, reader.span()?);
+                    self.source.labels.push(LabelSite { mark, span });
                 }
                 "decision" => {
                     let (decision, span) = (reader.id("d")?, reader.span()?);

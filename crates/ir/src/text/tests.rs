@@ -277,6 +277,7 @@ impl Soup {
             span: soup.span(),
             style: soup.pick(&super::names::MARK_STYLES).0,
         });
+        source.labels = self.many(|soup| LabelSite { mark: soup.id(), span: soup.span() });
         source.decisions = self.many(|soup| DecisionSite {
             decision: soup.id(),
             span: soup.span(),

@@ -178,6 +178,7 @@ fn of_decision(body: &Body, decision: &Decision, user: impl Display, check: &mut
 fn of_source(body: &Body, check: &mut Check<'_>) {
     let source = &body.source;
     source.marks.iter().for_each(|site| check.in_arena(site.mark, &body.marks, "a mark's site"));
+    source.labels.iter().for_each(|site| check.in_arena(site.mark, &body.marks, "a label's site"));
     for site in &source.decisions {
         check.in_arena(site.decision, &body.decisions, "a decision's site");
     }

@@ -22,7 +22,7 @@ use super::text::UnitTables;
 use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
@@ -204,6 +204,8 @@ pub struct NotedFunction {
     pub decisions: Vec<NotedDecision>,
     /// Its switches, in the order of the source.
     pub switches: Vec<NotedSwitch>,
+    /// The labels in its text (`case 1:`, `out:`), each with the label of the statement behind it.
+    pub text_labels: Vec<(LabelId, Place)>,
     /// Its definitions and uses, if sequences ask for pairs of them.
     pub flow: NotedFlow,
     /// The same of the cells of arrays.
@@ -370,6 +372,7 @@ impl NotedFunction {
             hyper_criteria: objectives.hyper_criteria.clone(),
             decisions: Vec::new(),
             switches: Vec::new(),
+            text_labels: Vec::new(),
             flow: NotedFlow::default(),
             cells: NotedFlow::default(),
         }
