@@ -402,9 +402,10 @@ fn gcov_lines(
     for line in list(&function["lines"]) {
         let (at, ours) = (number(&line["line"]), line["covered"] == Value::Bool(true));
         // Of a loop without a condition gcov counts the way back alone, of a switch over a constant the
-        // way out.
+        // way out, and of a label that control fell into sometimes nothing.
         let is_endless = source.begins(at, "while (1)") || source.begins(at, "for (;;)");
-        let is_jump = is_endless || source.switches_over_a_constant(at);
+        let is_jump =
+            is_endless || source.switches_over_a_constant(at) || source.is_label_of_goto(at);
         if !lines.contains_key(&at) || is_jump && ours && !executed(at) {
             found.counts.entry("lines, gcov").or_default().only_lydian += 1;
             continue;
@@ -612,6 +613,13 @@ impl Source<'_> {
     fn begins(&self, at: u64, text: &str) -> bool {
         let line = self.lines.get(at as usize - 1);
         line.is_some_and(|line| line.trim_start().starts_with(text))
+    }
+
+    /// Whether a line is the label of a `goto`.
+    fn is_label_of_goto(&self, at: u64) -> bool {
+        let line = self.lines.get(at as usize - 1).map_or("", |line| line.trim());
+        let name = line.strip_suffix(':').filter(|name| *name != "default");
+        name.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
     }
 
     /// Whether a line begins with a `switch` over an expression without names.
