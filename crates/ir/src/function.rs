@@ -8,7 +8,7 @@ use crate::decision::{Decision, DecisionId};
 use crate::expr::{Expr, ExprArena, ExprId, Type, type_of};
 use crate::program::Linkage;
 use crate::source::FunctionSource;
-use crate::stmt::{Block, BlockId, Mark, MarkId, Stmt, StmtId};
+use crate::stmt::{Block, BlockId, Mark, MarkId, Stmt, StmtId, Terminator};
 
 entity_id!(
     /// Names a local of a function.
@@ -161,6 +161,23 @@ impl Body {
             types.set(id, ty);
         }
         types
+    }
+
+    /// A body of one block, which returns nothing.
+    pub fn returning() -> Self {
+        let mut blocks = Arena::new();
+        let entry = blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
+        Self {
+            params: Vec::new(),
+            locals: Arena::new(),
+            exprs: Arena::new(),
+            stmts: Arena::new(),
+            blocks,
+            entry,
+            decisions: Arena::new(),
+            marks: Arena::new(),
+            source: FunctionSource::default(),
+        }
     }
 
     /// The type of an expression of this body.

@@ -9,10 +9,9 @@ use std::process::Command;
 use lydian_base::{Arena, EntityId, Rng, Span};
 use lydian_ir::arith::{self, Overflow};
 use lydian_ir::cexact::{ExactC, Guard, Loads, Names, c_type, prelude};
-use lydian_ir::source::FunctionSource;
 use lydian_ir::{
-    BinOp, Block, Body, CType, CastOp, CmpOp, Expr, ExprId, FuncId, GlobalId, Local, LocalId,
-    LocalKind, Program, Storage, Terminator, TrapKind, Type, UnOp,
+    BinOp, Body, CType, CastOp, CmpOp, Expr, ExprId, FuncId, GlobalId, Local, LocalId, LocalKind,
+    Program, Storage, TrapKind, Type, UnOp,
 };
 
 const ALL: [Type; 9] = [
@@ -56,19 +55,7 @@ fn body(program: &mut Program) -> Body {
             });
         }
     }
-    let mut blocks = Arena::new();
-    let entry = blocks.push(Block { stmts: vec![], term: Terminator::Return(None) });
-    Body {
-        params: vec![],
-        locals,
-        exprs: Arena::new(),
-        stmts: Arena::new(),
-        blocks,
-        entry,
-        decisions: Arena::new(),
-        marks: Arena::new(),
-        source: FunctionSource::default(),
-    }
+    Body { locals, ..Body::returning() }
 }
 
 fn local(ty: Type, second: usize) -> LocalId {

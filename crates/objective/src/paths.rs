@@ -134,7 +134,8 @@ impl NodeGraph {
         self.nodes[node].ways.is_empty()
     }
 
-    fn predecessors(&self) -> Vec<Vec<NodeId>> {
+    /// The distinct predecessors of each node.
+    pub(crate) fn predecessors(&self) -> Vec<Vec<NodeId>> {
         let mut all = vec![Vec::new(); self.nodes.len()];
         for node in 0..self.nodes.len() {
             self.successors(node).into_iter().for_each(|to| all[to].push(node));

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use lydian_base::{Arena, EntityId, SideTable, SourceMap, Span};
+use lydian_base::{Arena, EntityId, SourceMap, Span};
 use lydian_ir::decision::Condition;
-use lydian_ir::source::{FunctionSource, Point, Root, RootKind};
+use lydian_ir::source::{Point, Root, RootKind};
 use lydian_ir::stmt::{Block, Callee, Mark, MarkKind, Terminator};
 use lydian_ir::{
     BlockId, Body, BoolTree, CType, CTypeId, CTypes, CmpOp, ConditionId, Decision, DecisionId,
@@ -28,26 +28,11 @@ pub(crate) struct Sample {
 impl Sample {
     /// A function with one block that returns.
     pub(crate) fn new(name: &str) -> Self {
-        let mut blocks = Arena::new();
-        let entry = blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
         let text = format!("void {name}(void) {{ body of {name} }} {}", " ".repeat(1000));
         let end = text.find('}').map_or(0, |at| at + 1) as u32;
         let start = text.find('{').map_or(0, |at| at) as u32;
-        let body = Body {
-            params: Vec::new(),
-            locals: Arena::new(),
-            exprs: Arena::new(),
-            stmts: Arena::new(),
-            blocks,
-            entry,
-            decisions: Arena::new(),
-            marks: Arena::new(),
-            source: FunctionSource {
-                body: Span::new(start, end),
-                stmts: SideTable::default(),
-                ..FunctionSource::default()
-            },
-        };
+        let mut body = Body::returning();
+        body.source.body = Span::new(start, end);
         let program = Program { types: CTypes::new(), ..Program::default() };
         Self { program, body, text, name: name.to_owned(), next_span: Cell::new(end + 1) }
     }

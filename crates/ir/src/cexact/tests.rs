@@ -2,9 +2,7 @@ use super::*;
 use crate::ctype::{CType, Field, IntKind, Record};
 use crate::function::{Function, Local, Storage};
 use crate::program::{Global, GlobalInit, InitItem, Linkage};
-use crate::source::FunctionSource;
-use crate::stmt::{Block, Terminator};
-use lydian_base::{Arena, Span};
+use lydian_base::Span;
 
 /// Names everything by its C name, temporaries by their id.
 struct Plain<'a>(&'a Program, &'a Body);
@@ -19,22 +17,6 @@ impl Names for Plain<'_> {
     }
     fn function(&self, function: FuncId) -> Option<String> {
         Some(self.0.functions[function].name.clone())
-    }
-}
-
-fn body() -> Body {
-    let mut blocks = Arena::new();
-    let entry = blocks.push(Block { stmts: vec![], term: Terminator::Return(None) });
-    Body {
-        params: vec![],
-        locals: Arena::new(),
-        exprs: Arena::new(),
-        stmts: Arena::new(),
-        blocks,
-        entry,
-        decisions: Arena::new(),
-        marks: Arena::new(),
-        source: FunctionSource::default(),
     }
 }
 
@@ -58,7 +40,7 @@ fn a_member_behind_a_pointer_is_read_through_its_byte_offset() {
     });
     let pair = program.types.intern(CType::Record(record));
     let pointer = program.types.pointer(pair);
-    let mut body = body();
+    let mut body = Body::returning();
     let p = body.locals.push(local("p", pointer, Storage::Register(Type::Ptr), (0, 9)));
     let base = body.exprs.push(Expr::Local(p));
     let addr = body.exprs.push(Expr::Field { base, record, field: 1 });
@@ -82,7 +64,7 @@ fn a_member_behind_a_pointer_is_read_through_its_byte_offset() {
 fn a_variable_in_memory_is_read_by_its_name_where_its_whole_value_is_read() {
     let mut program = Program::default();
     let int = program.types.int(IntKind::Int);
-    let mut body = body();
+    let mut body = Body::returning();
     let storage = Storage::Memory { size: 4, align: 4 };
     let x = body.locals.push(local("x", int, storage, (0, 9)));
     let addr = body.exprs.push(Expr::AddrLocal(x));
@@ -113,7 +95,7 @@ fn a_string_literal_has_a_text_only_where_its_address_does_not_show() {
         init,
         span: Span::NONE,
     });
-    let mut body = body();
+    let mut body = Body::returning();
     let addr = body.exprs.push(Expr::AddrGlobal(literal));
     let load = body.exprs.push(Expr::Load { ty: Type::Int(8), addr, volatile: false });
     let names = Plain(&program, &body);
@@ -145,7 +127,7 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
     let ty = CType::Function { result: void, params: vec![], variadic: false };
     let ty = program.types.intern(ty);
     let f = program.functions.push(Function::declared("f", ty));
-    let mut body = body();
+    let mut body = Body::returning();
     let reg = Storage::Register(Type::Int(32));
     let outer = body.locals.push(local("x", int, reg, (10, 50)));
     let inner = body.locals.push(local("x", int, reg, (20, 30)));
@@ -168,7 +150,7 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
 #[test]
 fn an_expression_that_would_be_endless_as_text_is_refused() {
     let program = Program::default();
-    let mut body = body();
+    let mut body = Body::returning();
     let mut expr = body.exprs.push(Expr::Const(Type::Int(32), 1));
     for _ in 0..40 {
         expr = body.exprs.push(Expr::Binary(BinOp::AddU, expr, expr));

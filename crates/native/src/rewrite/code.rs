@@ -5,8 +5,6 @@
 //! means what [`lydian_ir::cexact`] says in C. What the machine has no operators for, numbers of more
 //! than 64 bits and floats other than `float` and `double`, stays C.
 
-use std::fmt::Write as _;
-
 use lydian_base::{EntityId, SideTable};
 use lydian_ir::{
     BinOp, BitField, Body, CastOp, CmpOp, ConditionId, Expr, ExprArena, ExprId, Program, Storage,
@@ -17,145 +15,105 @@ use rustc_hash::FxHashMap;
 
 use super::judges::Passed;
 
-/// The operators of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Op {
-    End,
-    Const,
-    Word,
-    Slot,
-    Set,
-    Load,
-    Own,
-    Get,
-    Bits,
-    GetBits,
-    Neg,
-    Not,
-    FNeg,
-    FAdd,
-    FSub,
-    FMul,
-    FDiv,
-    Eq,
-    Ne,
-    LtU,
-    LeU,
-    LtS,
-    LeS,
-    FEq,
-    FNe,
-    FLt,
-    FLe,
-    Mask,
-    SExt,
-    SToF,
-    UToF,
-    FToS,
-    FToU,
-    FToF,
-    Element,
-    Within,
-    Difference,
-    Known,
-    Both,
-    Either,
-    Differ,
-    Negated,
-    /// A condition of an event, as its value, and what says that it has one.
-    Event,
-    /// Whether a condition was reached.
-    Reached,
-    /// The byte of a mutant.
-    Byte,
-    /// The byte that a mutant must have, from whether its condition decides and what that is.
-    Wanted,
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
-    AddS,
-    SubS,
-    MulS,
-    DivU,
-    RemU,
-    DivS,
-    RemS,
-    ShrU,
-    ShrS,
-    ShlU,
-    ShlS,
+/// Defines an enum whose numbers C knows by name.
+macro_rules! numbered {
+    ($(#[$about:meta])* $visible:vis enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        $visible enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// Their names, in the order of their numbers.
+            $visible const NAMES: &[&str] = &[$(stringify!($variant)),*];
+        }
+    };
 }
 
-/// Their names in C, in the order of their numbers.
-const NAMES: &[&str] = &[
-    "END",
-    "CONST",
-    "WORD",
-    "SLOT",
-    "SET",
-    "LOAD",
-    "OWN",
-    "GET",
-    "BITS",
-    "GETBITS",
-    "NEG",
-    "NOT",
-    "FNEG",
-    "FADD",
-    "FSUB",
-    "FMUL",
-    "FDIV",
-    "EQ",
-    "NE",
-    "LTU",
-    "LEU",
-    "LTS",
-    "LES",
-    "FEQ",
-    "FNE",
-    "FLT",
-    "FLE",
-    "MASK",
-    "SEXT",
-    "STOF",
-    "UTOF",
-    "FTOS",
-    "FTOU",
-    "FTOF",
-    "ELEMENT",
-    "WITHIN",
-    "DIFFERENCE",
-    "KNOWN",
-    "BOTH",
-    "EITHER",
-    "DIFFER",
-    "NEGATED",
-    "EVENT",
-    "REACHED",
-    "BYTE",
-    "WANTED",
-    "ADD",
-    "SUB",
-    "MUL",
-    "AND",
-    "OR",
-    "XOR",
-    "ADDS",
-    "SUBS",
-    "MULS",
-    "DIVU",
-    "REMU",
-    "DIVS",
-    "REMS",
-    "SHRU",
-    "SHRS",
-    "SHLU",
-    "SHLS",
-];
+pub(super) use numbered;
+
+/// What an enum of C says of these names, behind others: a prefix and the name in capitals.
+pub(super) fn c_numbers(prefix: &str, names: &[&str]) -> String {
+    let names = names.iter().enumerate();
+    names.map(|(number, name)| format!(", {prefix}{} = {number}", name.to_uppercase())).collect()
+}
+
+numbered! {
+    /// The operators of the machine.
+    pub(super) enum Op {
+        End,
+        Const,
+        Word,
+        Slot,
+        Set,
+        Load,
+        Own,
+        Get,
+        Bits,
+        GetBits,
+        Neg,
+        Not,
+        FNeg,
+        FAdd,
+        FSub,
+        FMul,
+        FDiv,
+        Eq,
+        Ne,
+        LtU,
+        LeU,
+        LtS,
+        LeS,
+        FEq,
+        FNe,
+        FLt,
+        FLe,
+        Mask,
+        SExt,
+        SToF,
+        UToF,
+        FToS,
+        FToU,
+        FToF,
+        Element,
+        Within,
+        Difference,
+        Known,
+        Both,
+        Either,
+        Differ,
+        Negated,
+        /// A condition of an event, as its value, and what says that it has one.
+        Event,
+        /// Whether a condition was reached.
+        Reached,
+        /// The byte of a mutant.
+        Byte,
+        /// The byte that a mutant must have, from whether its condition decides and what that is.
+        Wanted,
+        Add,
+        Sub,
+        Mul,
+        And,
+        Or,
+        Xor,
+        AddS,
+        SubS,
+        MulS,
+        DivU,
+        RemU,
+        DivS,
+        RemS,
+        ShrU,
+        ShrS,
+        ShlU,
+        ShlS,
+    }
+}
 
 /// The most words on the stack.
 const STACK: usize = 60;
@@ -165,11 +123,7 @@ const SLOTS: usize = 1024;
 
 /// The numbers of the operators, and the size of the stack: C that stands before the machine.
 pub(crate) fn operators() -> String {
-    let mut text = format!("enum {{ STACK = {STACK}");
-    for (number, name) in NAMES.iter().enumerate() {
-        let _ = write!(text, ", OP_{name} = {number}");
-    }
-    text + " };\n"
+    format!("enum {{ STACK = {STACK}{} }};\n", c_numbers("OP_", Op::NAMES))
 }
 
 /// Appends a number, seven bits a byte, the least first.

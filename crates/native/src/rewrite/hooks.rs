@@ -43,6 +43,11 @@ pub(super) fn temporary(temp: LocalId) -> String {
     format!("lydian_t{}", lydian_base::EntityId::index(temp))
 }
 
+/// Names captured values.
+fn names_of(captures: &[Capture]) -> impl Fn(LocalId) -> Option<String> {
+    |temp| captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
+}
+
 /// Declarations of captured values, in order. They have the types of their temporaries where those
 /// are arithmetic, so that a bit-field is promoted as it is in the user's text.
 pub(super) fn captures(program: &Program, body: &Body, captured: &[(LocalId, String)]) -> String {
@@ -201,9 +206,7 @@ impl<'a> Hooks<'a> {
     /// The text of an expression.
     pub(super) fn text(&self, expr: ExprId, standing: Standing<'_>) -> Result<String, String> {
         let Standing { at, guard_from, captures, parameters } = standing;
-        let temporary = |temp: LocalId| {
-            captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
-        };
+        let temporary = names_of(captures);
         let names = ScopedNames::new(
             self.request.program,
             self.objectives.function,
@@ -274,9 +277,7 @@ impl<'a> Hooks<'a> {
         write: impl FnOnce(&mut Coder<'_>) -> Option<T>,
     ) -> Option<T> {
         let Standing { at, guard_from, captures, .. } = standing;
-        let temporary = |temp: LocalId| {
-            captures.iter().any(|capture| capture.temp == temp).then(|| temporary(temp))
-        };
+        let temporary = names_of(captures);
         let RewriteRequest { program, purpose, overflow_traps, .. } = *self.request;
         let names = ScopedNames::new(program, self.objectives.function, self.body, at, &temporary);
         let names = Passed { names: &names, program, body: self.body, purpose, parameters };

@@ -4,8 +4,8 @@
 //! compilers need minutes for such functions. So a place makes a call and passes what the mutants
 //! read: the values of registers, the addresses of all else. In a user's program one function gets
 //! the list of the place's mutants as data ([`super::code`]); in objects for tests, and for mutants
-//! that code cannot say, a place has a function of its own. It is a call that ends: once every
-//! mutant is covered a cell of the place says so, and the call is passed over.
+//! that code cannot say, a place has a function of its own. Once every mutant is covered, the call is
+//! passed over: a cell of the place says so, and in a user's program what counts its passes.
 //!
 //! What is never covered is what keeps such calls alive, most of all the absolute values of numbers
 //! that are never negative. They differ only where an operand is negative; while nothing else is
@@ -15,9 +15,8 @@
 //! After some calls that found nothing new a place of a program skips passes, the more the oftener it
 //! called, in no fixed rhythm: of `n` passes it judges about the cube root of `24 n`. Passes in which
 //! a condition is false and those in which it is true count apart, or those with other values of all
-//! conditions: the last one of a loop is a rare one. What skips
-//! is defined with the text that the compiler gets ([`crate::cc`]), which may have it that none is
-//! skipped.
+//! conditions: the last one of a loop is a rare one. What skips is defined with the text that the
+//! compiler gets ([`crate::cc`]), which may have it that none is skipped.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -29,7 +28,7 @@ use lydian_ir::{
 };
 
 use super::Purpose;
-use super::code::{Op, Shared, number};
+use super::code::{Op, Shared, c_numbers, number, numbered};
 use super::hooks::{PAGES, POISON};
 
 /// The functions made so far.
@@ -51,38 +50,41 @@ pub(super) struct Judges {
 #[derive(Debug, Default)]
 pub(super) struct Entries(Vec<u8>);
 
-/// The kinds of entries. 0 ends the list.
-mod entry {
-    pub(super) const LABEL: u8 = 1;
-    pub(super) const LABEL_BY_SIGN: u8 = 2;
-    pub(super) const MUTANT: u8 = 3;
-    pub(super) const RUN: u8 = 4;
-    pub(super) const RUN_BY_SIGN: u8 = 5;
-    pub(super) const OPEN: u8 = 6;
-    pub(super) const OPEN_BY_SIGN: u8 = 7;
-    pub(super) const BYTES: u8 = 8;
-    pub(super) const GATE: u8 = 9;
-    pub(super) const REACHED: u8 = 10;
-    pub(super) const SHARED: u8 = 11;
+numbered! {
+    /// The kinds of entries. A `Sign…` is of cells that only a negative operand can set.
+    enum Kind {
+        End,
+        Label,
+        SignLabel,
+        Mutant,
+        Run,
+        SignRun,
+        Open,
+        SignOpen,
+        Bytes,
+        Reached,
+        Shared,
+        Gate,
+    }
 }
 
 impl Entries {
     /// The bytes of mutants are made zero, if this is the first call in an evaluation.
     pub(super) fn bytes(&mut self, count: usize) {
-        self.add(entry::BYTES, &[count]);
+        self.add(Kind::Bytes, &[count]);
     }
 
     /// Other entries, which count only where a condition was reached. Before the words of what was
     /// reached stand so many others.
     pub(super) fn if_reached(&mut self, condition: usize, words: usize, entries: &Self) {
-        self.add(entry::REACHED, &[condition, words, entries.0.len()]);
+        self.add(Kind::Reached, &[condition, words, entries.0.len()]);
         self.0.extend(&entries.0);
     }
 
     /// Values that entries share are computed.
     pub(super) fn shared(&mut self, shared: &Shared) {
         if !shared.code.is_empty() {
-            self.add(entry::SHARED, &[shared.slots(), shared.code.len() + 1]);
+            self.add(Kind::Shared, &[shared.code.len() + 1]);
             self.0.extend(&shared.code);
             self.0.push(Op::End as u8);
         }
@@ -90,34 +92,34 @@ impl Entries {
 
     /// A mutant of a condition is evaluated into its byte, unless all cells that ask for it are set.
     pub(super) fn mutant(&mut self, byte: usize, cells: &[usize], code: &[u8]) {
-        self.add(entry::MUTANT, &[byte, cells.len()]);
+        self.add(Kind::Mutant, &[byte, cells.len()]);
         cells.iter().for_each(|cell| number(&mut self.0, *cell as u64));
         self.coded(code);
     }
 
     /// A label's cell is set where its predicate is true.
     pub(super) fn label(&mut self, cell: usize, by_sign: bool, code: &[u8]) {
-        self.add(if by_sign { entry::LABEL_BY_SIGN } else { entry::LABEL }, &[cell]);
+        self.add(if by_sign { Kind::SignLabel } else { Kind::Label }, &[cell]);
         self.coded(code);
     }
 
     /// The cells of mutants are set, from these first numbers on, whose byte is what code says.
     pub(super) fn run(&mut self, first: [usize; 2], count: usize, by_sign: bool, code: &[u8]) {
         let [cell, byte] = first;
-        let kind = if by_sign { entry::RUN_BY_SIGN } else { entry::RUN };
+        let kind = if by_sign { Kind::SignRun } else { Kind::Run };
         self.add(kind, &[cell, byte, count]);
         self.coded(code);
     }
 
     /// A cell that others set.
     pub(super) fn open(&mut self, cell: usize, by_sign: bool) {
-        self.add(if by_sign { entry::OPEN_BY_SIGN } else { entry::OPEN }, &[cell]);
+        self.add(if by_sign { Kind::SignOpen } else { Kind::Open }, &[cell]);
     }
 
     /// Where no cell of the entries before is open, places are done.
     pub(super) fn gate(&mut self, sampled: &Sampled) {
         let signs_only = sampled.signs_only.unwrap_or(0) as usize;
-        self.add(entry::GATE, &[signs_only, sampled.first, sampled.count]);
+        self.add(Kind::Gate, &[signs_only, sampled.first, sampled.count]);
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -129,8 +131,8 @@ impl Entries {
         self.0.extend(other.0);
     }
 
-    fn add(&mut self, kind: u8, numbers: &[usize]) {
-        self.0.push(kind);
+    fn add(&mut self, kind: Kind, numbers: &[usize]) {
+        self.0.push(kind as u8);
         numbers.iter().for_each(|value| number(&mut self.0, *value as u64));
     }
 
@@ -222,58 +224,8 @@ unsigned long cell, unsigned long count, int wanted) { int open = 0; \
 for (; count--; mutants++, cell++) if (!lydian_hit[cell]) { \
 if (wanted && *mutants == wanted) lydian_hit[cell] = 1; else open = 1; } return open; }\n";
 
-/// Judges a place by data: its code begins at an offset, `turn` is where its calls are counted, if
-/// that is no negative number. The run-time evaluates expressions; without it nothing is judged. What
-/// is done waits for more passes than programs have.
-const JUDGE: &str = "\
-extern int lydian_evaluate(const unsigned char *, const unsigned long long *, const unsigned char *, \
-unsigned long long *, unsigned long long *) __attribute__((weak, visibility(\"hidden\")));\n\
-static unsigned long lydian_operand(const unsigned char **code) { \
-unsigned long number = 0; int shift = 0; for (;; shift += 7) { \
-unsigned char byte = *(*code)++; number |= (unsigned long)(byte & 127) << shift; \
-if (byte < 128) return number; } }\n\
-static __attribute__((noinline, cold, unused, no_sanitize(\"address\", \"thread\", \"undefined\"))) \
-void lydian_judge(unsigned long at, long turn, unsigned char *bytes, \
-const unsigned long long *words) { \
-const unsigned char *code = lydian_code + at; \
-unsigned long long slots[LYDIAN_SLOTS], pages[4] = {0}; \
-int open[2] = {0, 0}, news = 0, done = 0, kind, truth; \
-unsigned long first, byte, count, length; \
-if (!lydian_evaluate) return; \
-for (length = 0; (kind = *code++); code += length) { \
-first = lydian_operand(&code), length = 0; \
-switch (kind) { \
-case 1: case 2: length = lydian_operand(&code); \
-if (lydian_hit[first]) break; \
-if (lydian_evaluate(code, words, bytes, slots, pages) == 2) lydian_hit[first] = news = 1; \
-else open[kind - 1] = 1; \
-break; \
-case 3: truth = 0; \
-for (count = lydian_operand(&code); count; count--) if (!lydian_hit[lydian_operand(&code)]) truth = 1; \
-length = lydian_operand(&code); \
-if (truth) \
-bytes[first] = (unsigned char)lydian_evaluate(code, words, bytes, slots, pages); \
-break; \
-case 4: case 5: byte = lydian_operand(&code), count = lydian_operand(&code); \
-length = lydian_operand(&code); \
-truth = lydian_evaluate(code, words, bytes, slots, pages); \
-for (; count; count--, byte++, first++) if (!lydian_hit[first]) { \
-if (truth && bytes[byte] == truth) lydian_hit[first] = news = 1; else open[kind - 4] = 1; } \
-break; \
-case 6: case 7: if (!lydian_hit[first]) open[kind - 6] = 1; break; \
-case 8: if (!bytes) { bytes = __builtin_alloca(first + 1); bytes[0] = 0; } \
-if (!bytes[0]) { bytes[0] = 1; __builtin_memset(bytes + 1, 0, first); } break; \
-case 10: count = lydian_operand(&code), length = lydian_operand(&code); \
-if (words[count + first / 64] >> first % 64 & 1) length = 0; break; \
-case 11: length = lydian_operand(&code); \
-lydian_evaluate(code, words, bytes, slots, pages); break; \
-default: byte = lydian_operand(&code), count = lydian_operand(&code); \
-if (open[0]) break; \
-if (first) lydian_hit[first] = 1; \
-if (!open[1]) for (done = 1; count; count--, byte++) lydian_wait[byte] = 2147483647; } } \
-if (turn >= 0 && !done) { \
-if (news) lydian_called[turn] /= 2; \
-lydian_wait[turn] = lydian_pause(++lydian_called[turn]); } }\n";
+/// Judges a place by data.
+const JUDGE: &str = include_str!("../../runtime/judge.h");
 
 /// Bytes as the text of a string literal.
 fn escaped(bytes: &[u8]) -> String {
@@ -321,8 +273,9 @@ impl Judges {
             true => text.clone(),
             false => format!(
                 "static lydian_turns lydian_wait[{turns}]; static lydian_calls \
-                 lydian_called[{turns}]; enum {{ LYDIAN_SLOTS = {slots} }};\n\
+                 lydian_called[{turns}]; enum {{ LYDIAN_SLOTS = {slots}{} }};\n\
                  static const unsigned char lydian_code[] = \"{}\";\n{JUDGE}{text}",
+                c_numbers("LYDIAN_", Kind::NAMES),
                 escaped(code)
             ),
         }
@@ -346,7 +299,7 @@ impl Judges {
     pub(super) fn by_data(&mut self, entries: &Entries, place: Place<'_>) -> String {
         let at = self.code.len();
         self.code.extend(&entries.0);
-        self.code.push(0);
+        self.code.push(Kind::End as u8);
         let words = place.parameters.words(place.before);
         let (turn, bytes) = (place.turn.unwrap_or("-1"), place.bytes.unwrap_or("0"));
         format!("lydian_judge({at}, {turn}, {bytes}, {words}); ")
@@ -364,7 +317,8 @@ impl Judges {
         self.count += 1;
         let taken = parameters.taken.borrow();
         let declared = taken.values().enumerate();
-        let declared = declared.map(|(number, taken)| format!("{} lydian_p{number}", taken.ty));
+        let declared =
+            declared.map(|(number, taken)| format!("{} {}", taken.ty, parameter_name(number)));
         let declared: Vec<String> =
             own.iter().map(|(own, _)| own.clone()).chain(declared).collect();
         let passed = taken.values().map(|taken| taken.argument.as_str());
@@ -392,11 +346,6 @@ impl Parameters {
         let number = entry.index();
         entry.or_insert_with(|| Parameter { ty, argument: argument() });
         number
-    }
-
-    /// The name of a parameter.
-    fn take(&self, taken: Taken, ty: &'static str, argument: impl FnOnce() -> String) -> String {
-        format!("lydian_p{}", self.number(taken, ty, argument))
     }
 
     /// What the caller passes to code: an array of words, `before` and what was taken.
@@ -501,7 +450,7 @@ impl Passed<'_> {
             Some(scalar) => Some(alias_type(scalar)?),
             None => None,
         };
-        let parameter = format!("lydian_p{}", self.address(taken, name));
+        let parameter = parameter_name(self.address(taken, name));
         Some(match alias {
             Some(alias) => format!("(*({alias} *){parameter})"),
             None => format!("(*{parameter})"),
@@ -526,14 +475,12 @@ impl Passed<'_> {
 
 impl Names for Passed<'_> {
     fn local(&self, local: LocalId) -> Option<String> {
-        let name = self.names.local(local)?;
         let found = &self.body.locals[local];
         match found.storage {
-            Storage::Register(ty) => {
-                let argument = || self.value(local, ty, &name);
-                Some(self.parameters.take(Taken::Local(local), c_type(ty), argument))
+            Storage::Register(_) => self.register(local).map(parameter_name),
+            Storage::Memory { .. } => {
+                self.variable(Taken::Local(local), found.ty, &self.names.local(local)?)
             }
-            Storage::Memory { .. } => self.variable(Taken::Local(local), found.ty, &name),
         }
     }
 
@@ -544,9 +491,7 @@ impl Names for Passed<'_> {
     }
 
     fn function(&self, function: FuncId) -> Option<String> {
-        let name = self.names.function(function)?;
-        let argument = || format!("((char *){name})");
-        Some(self.parameters.take(Taken::Function(function), "char *", argument))
+        self.function_address(function).map(parameter_name)
     }
 
     fn shared(&self, expr: ExprId) -> Option<String> {
@@ -564,6 +509,10 @@ impl Names for Passed<'_> {
         shared.insert(expr, format!("{ty} {name} = {text}; (void){name}; "));
         Some(name)
     }
+}
+
+fn parameter_name(number: usize) -> String {
+    format!("lydian_p{number}")
 }
 
 fn shared_name(number: usize) -> String {

@@ -43,13 +43,12 @@ impl Watch<'_, '_> {
                 None => others.push(*label),
             }
         }
-        let labels = others;
         let always = match always.is_empty() {
             true => String::new(),
             false => format!("lydian_hit[{}] = 1; ", self.plan.cell(self.number, always)),
         };
         let (mut general, mut by_sign) = (Vec::new(), Vec::new());
-        for label in &labels {
+        for label in &others {
             let operand = match &objectives.labels[*label].pred {
                 Pred::Expr(test) => match objectives.exprs[*test] {
                     Expr::Cmp(_, a, b) => operand_made_absolute(&objectives.exprs, a, b)
@@ -64,7 +63,6 @@ impl Watch<'_, '_> {
             }
         }
         if is_program {
-            let by_sign: Vec<_> = by_sign.into_iter().collect();
             return always + &self.sampled_mutants(&general, &by_sign, outside, here);
         }
         let (mut statements, mut inline) = (String::new(), String::new());
@@ -96,7 +94,6 @@ impl Watch<'_, '_> {
         let (parameters, mut shared) = (Parameters::default(), Shared::default());
         let mut entries = Entries::default();
         let (mut statements, mut inline) = (String::new(), String::new());
-        let mut judges_any = false;
         let general = general.iter().map(|label| (*label, false));
         for (label, by_sign) in general.chain(by_sign.iter().map(|(label, _)| (*label, true))) {
             let pred = &self.objectives.labels[label].pred;
@@ -106,17 +103,15 @@ impl Watch<'_, '_> {
             if let Some(code) = code {
                 self.plan.cell(self.number, vec![label]);
                 entries.label(cell, by_sign, &code);
-                judges_any = true;
                 continue;
             }
             let before = statements.len();
             self.record_mutants(&[label], by_sign, outside, here, &mut statements, &mut inline);
             if statements.len() > before {
                 entries.open(cell, by_sign);
-                judges_any = true;
             }
         }
-        if !judges_any {
+        if entries.is_empty() {
             return inline;
         }
         let function = self.number;
@@ -127,15 +122,14 @@ impl Watch<'_, '_> {
         all.append(entries);
         all.gate(&sampled);
         let turn = sampled.turn(0).to_string();
-        let (parameters, turn) = (&parameters, Some(turn.as_str()));
-        let place = Place { parameters, before: &[], bytes: None, turn };
+        let place = Place { parameters: &parameters, before: &[], bytes: None, turn: Some(&turn) };
         let mut calls = String::new();
         if let Some(text) = outside.parameters.filter(|_| !statements.is_empty()) {
             calls = self.judges.call(&[], text, &statements);
         }
         calls.push_str(&self.judges.by_data(&all, place));
         let tests = by_sign.iter().map(|(_, test)| test.clone()).collect();
-        inline + &sampled.pass(turn.unwrap_or_default(), &distinct(tests), &calls)
+        inline + &sampled.pass(&turn, &distinct(tests), &calls)
     }
 
     /// Adds the statements that record labels to `statements`, or to `inline` where they can only

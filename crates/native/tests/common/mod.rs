@@ -8,13 +8,9 @@ pub mod whole;
 
 use std::sync::Arc;
 
-use lydian_base::{Arena, Span};
-use lydian_ir::source::FunctionSource;
+use lydian_base::Span;
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
-use lydian_ir::{
-    Block, Body, CType, CTypeId, Function, Global, GlobalInit, IntKind, Linkage, Program,
-    Terminator,
-};
+use lydian_ir::{Body, CType, CTypeId, Function, Global, GlobalInit, IntKind, Linkage, Program};
 use lydian_native::{Build, BuildRequest, Limits, Optimization, Plan, Runner};
 
 /// A program under construction.
@@ -59,7 +55,7 @@ impl Unit {
     ) {
         let ty = CType::Function { result, params: params.to_vec(), variadic };
         let ty = self.program.types.intern(ty);
-        let body = defined.then(empty_body);
+        let body = defined.then(Body::returning);
         self.program.functions.push(Function { body, ..Function::declared(name, ty) });
     }
 
@@ -106,22 +102,6 @@ impl Unit {
 
     pub fn runner_within(&self, limits: Limits) -> Runner {
         Runner::new(self.build(Optimization::Some), limits).unwrap()
-    }
-}
-
-fn empty_body() -> Body {
-    let mut blocks = Arena::new();
-    let entry = blocks.push(Block { stmts: Vec::new(), term: Terminator::Return(None) });
-    Body {
-        params: Vec::new(),
-        locals: Arena::new(),
-        exprs: Arena::new(),
-        stmts: Arena::new(),
-        blocks,
-        entry,
-        decisions: Arena::new(),
-        marks: Arena::new(),
-        source: FunctionSource::default(),
     }
 }
 

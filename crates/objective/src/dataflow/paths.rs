@@ -114,10 +114,7 @@ impl<'a> DuPaths<'a> {
         let onward = |from: NodeId, to: NodeId| Onward { to, begun: begun(body, graph, from, to) };
         let of = |from: NodeId| graph.successors(from).into_iter().map(move |to| onward(from, to));
         let edges: Vec<Vec<Onward>> = nodes.map(|from| of(from).collect()).collect();
-        let mut before = vec![Vec::new(); graph.nodes.len()];
-        for (from, edges) in edges.iter().enumerate() {
-            edges.iter().for_each(|edge| before[edge.to].push(from));
-        }
+        let before = graph.predecessors();
         Self { body, graph, flow, edges, before, place, kills, limit, left: limit, steps }
     }
 

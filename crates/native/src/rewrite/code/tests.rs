@@ -1,10 +1,9 @@
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use lydian_base::Arena;
 use lydian_ir::cexact::Names;
-use lydian_ir::source::FunctionSource;
-use lydian_ir::{Block, FuncId, GlobalId, LocalId, Overflow, Terminator, arith};
+use lydian_ir::{FuncId, GlobalId, LocalId, Overflow, arith};
 
 use super::*;
 use crate::rewrite::Purpose;
@@ -42,7 +41,7 @@ impl Cases {
     /// A case for `result == value`, where `result` is made in an arena; a trap is expected to leave
     /// 0, that nothing is known.
     fn add(&mut self, make: impl Fn(&mut ExprArena) -> ExprId, ty: Type, value: Option<u128>) {
-        let mut body = empty_body();
+        let mut body = Body::returning();
         let result = make(&mut body.exprs);
         let wanted = body.exprs.push(Expr::Const(ty, value.unwrap_or(0)));
         let test = body.exprs.push(Expr::Cmp(CmpOp::Eq, result, wanted));
@@ -199,22 +198,6 @@ impl Cases {
     }
 }
 
-fn empty_body() -> Body {
-    let mut blocks = Arena::new();
-    let entry = blocks.push(Block { stmts: vec![], term: Terminator::Return(None) });
-    Body {
-        params: vec![],
-        locals: Arena::new(),
-        exprs: Arena::new(),
-        stmts: Arena::new(),
-        blocks,
-        entry,
-        decisions: Arena::new(),
-        marks: Arena::new(),
-        source: FunctionSource::default(),
-    }
-}
-
 fn is_float_operator(op: BinOp) -> bool {
     matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv)
 }
@@ -285,7 +268,7 @@ fn code_means_what_the_operators_of_the_ir_mean() {
 
 #[test]
 fn every_operator_has_a_name_in_c() {
-    assert_eq!(NAMES.len(), Op::ShlS as usize + 1);
+    assert_eq!(Op::NAMES.len(), Op::ShlS as usize + 1);
     let text = operators();
     for (name, op) in [("CONST", Op::Const), ("WANTED", Op::Wanted), ("SHLS", Op::ShlS)] {
         assert!(text.contains(&format!("OP_{name} = {}", op as u8)), "{text}");

@@ -363,22 +363,21 @@ impl DecisionEdit {
         let index = condition.index();
         let captures: Vec<Capture> = condition_captures(hooks, self.id, condition)?;
         let standing = Standing {
-            at: self.spans[index].start,
             guard_from: hooks.body().exprs.len(),
             captures: &captures,
-            parameters: None,
+            ..Standing::at(self.spans[index].start)
         };
         let number = mutants.all.len() + 1;
         let code = match hooks.is_program() {
-            true => self.code_of_mutant(expr, index, standing.at, &captures, hooks),
+            true => self.code_of_mutant(expr, index, standing, hooks),
             false => None,
         };
         let mutants = &mut self.mutants;
-        let standing = Standing { parameters: Some(&mutants.read[index]), ..standing };
         let value = match code {
             Some(code) => Value::Code(code),
             None => {
-                let value = hooks.text(expr, standing)?;
+                let parameters = Some(&mutants.read[index]);
+                let value = hooks.text(expr, Standing { parameters, ..standing })?;
                 let byte = format!("lydian_m{}[{number}]", self.id.index());
                 Value::Text(format!(
                     "lydian_bad = 0; {byte} = ({value}) ? 2 : 1; if (lydian_bad) {byte} = 0;"
@@ -396,12 +395,9 @@ impl DecisionEdit {
         &mut self,
         expr: ExprId,
         index: usize,
-        at: u32,
-        captures: &[Capture],
+        standing: Standing<'_>,
         hooks: &Hooks<'_>,
     ) -> Option<Vec<u8>> {
-        let standing =
-            Standing { at, guard_from: hooks.body().exprs.len(), captures, parameters: None };
         let words = self.words();
         let mutants = &mut self.mutants;
         let (own, shared) = &mut mutants.read_by_code[index];
@@ -415,18 +411,38 @@ impl DecisionEdit {
         hooks.code(standing, (parameters, shared), Some(outcome), write)
     }
 
-    /// The words of the event, as parameters of a function: declarations, and what is passed.
-    fn event_parameters(&self) -> [(String, String); 2] {
+    /// The bytes of its mutants.
+    fn bytes(&self) -> String {
+        format!("lydian_m{}", self.id.index())
+    }
+
+    /// The bytes as a parameter of a function: a declaration, and what is passed.
+    fn bytes_parameter(&self) -> (String, String) {
+        let bytes = self.bytes();
+        (format!("unsigned char *{bytes}"), bytes)
+    }
+
+    /// Makes the bytes zero, if nothing was evaluated into them before: a statement.
+    fn opened_bytes(&self) -> String {
+        let (bytes, count) = (self.bytes(), self.mutants.all.len());
+        format!(
+            "if (!{bytes}[0]) {{ {bytes}[0] = 1; __builtin_memset({bytes} + 1, 0, {count}); }} "
+        )
+    }
+
+    /// The words of the event and the bytes, as parameters of a function.
+    fn event_parameters(&self) -> [(String, String); 3] {
         let id = self.id.index();
         let [value, reached] = match self.is_wide() {
             true => ["unsigned long long *"; 2],
             false => ["unsigned int ", "unsigned long "],
         };
         let words = [(value, format!("lydian_v{id}")), (reached, format!("lydian_r{id}"))];
-        words.map(|(ty, name)| (format!("{ty}{name}"), name))
+        let [value, reached] = words.map(|(ty, name)| (format!("{ty}{name}"), name));
+        [value, reached, self.bytes_parameter()]
     }
 
-    /// The same as words.
+    /// The words of the event, as data is given them.
     fn event_words(&self) -> Vec<String> {
         let every = |of: &dyn Fn(usize) -> String| -> Vec<String> {
             (0..self.words()).map(|word| of(word * 64)).collect()
@@ -446,12 +462,7 @@ impl DecisionEdit {
         judges: &mut Judges,
     ) {
         let mutants = &self.mutants;
-        let bytes = format!("lydian_m{}", self.id.index());
-        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
-        let count = mutants.all.len();
-        let open = format!(
-            "if (!{bytes}[0]) {{ {bytes}[0] = 1; __builtin_memset({bytes} + 1, 0, {count}); }} "
-        );
+        let (own, open) = ([self.bytes_parameter()], self.opened_bytes());
         let mut calls = |index: usize, late: bool| {
             let statements = texts_of(mutants.of_condition(index, late));
             if statements.is_empty() {
@@ -461,9 +472,8 @@ impl DecisionEdit {
             gate.pass(&signs[index], &open, &call)
         };
         let conditions = self.called_at(&mut calls);
-        let statements = mutants.text_of_labels(&bytes, judges) + &gate.update();
-        let own: Vec<_> = self.event_parameters().into_iter().chain(own).collect();
-        let outcome = judges.call(&own, &mutants.read_by_labels, &statements);
+        let statements = mutants.text_of_labels(&self.bytes(), judges) + &gate.update();
+        let outcome = judges.call(&self.event_parameters(), &mutants.read_by_labels, &statements);
         self.mutants.calls = Calls { outcome, ..conditions };
     }
 
@@ -476,13 +486,12 @@ impl DecisionEdit {
         judges: &mut Judges,
     ) {
         let mutants = &self.mutants;
-        let bytes = format!("lydian_m{}", self.id.index());
-        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
         if mutants.at_once {
             let outcome = self.judged_at_once(signs_only, signs, judges);
             self.mutants.calls = Calls { outcome, ..Calls::default() };
             return;
         }
+        let (own, bytes) = ([self.bytes_parameter()], self.bytes());
         // Of each condition the passes in which it is false, those in which it is true, and those
         // in which it is not reached.
         let sampled = judges.sampled(3 * self.spans.len(), signs_only, self.most_slots());
@@ -534,9 +543,7 @@ impl DecisionEdit {
         signs: &[Vec<String>],
         judges: &mut Judges,
     ) -> String {
-        let mutants = &self.mutants;
-        let id = self.id.index();
-        let bytes = format!("lydian_m{id}");
+        let (mutants, bytes) = (&self.mutants, self.bytes());
         let mut entries = Entries::default();
         entries.bytes(mutants.all.len());
         let mut texts = String::new();
@@ -552,17 +559,13 @@ impl DecisionEdit {
                 }
                 entries
             };
-            let (everywhere, mut reached) = (coded(true), coded(false));
+            // Shared values are parts of the condition, which may trap where nothing is pure.
+            let (everywhere, mut reached) = (coded(true), Entries::default());
             let shared = &mutants.read_by_code[index].1;
-            if everywhere.is_empty() {
-                let mut with_shared = Entries::default();
-                with_shared.shared(shared);
-                with_shared.append(std::mem::take(&mut reached));
-                reached = with_shared;
-            } else {
-                entries.shared(shared);
-                entries.append(everywhere);
-            }
+            let of_all = if everywhere.is_empty() { &mut reached } else { &mut entries };
+            of_all.shared(shared);
+            entries.append(everywhere);
+            reached.append(coded(false));
             entries.if_reached(index, self.words(), &reached);
             texts.push_str(&self.texts_at_once(index, judges));
         }
@@ -577,11 +580,11 @@ impl DecisionEdit {
             _ => (16, format!("({value} * 2654435769u >> 28)")),
         };
         // Operands may be looked at where their condition was reached.
-        let is_reached =
-            |index: usize| format!("{} >> {} & 1", self.reached_word(index), index % 64);
         let tests: Vec<String> = (signs.iter().enumerate())
             .filter(|(_, tests)| !tests.is_empty())
-            .map(|(index, tests)| format!("(({}) && ({}))", is_reached(index), tests.join(" | ")))
+            .map(|(index, tests)| {
+                format!("(({}) && ({}))", self.is_reached(index), tests.join(" | "))
+            })
             .collect();
         let signs_only = signs_only.filter(|_| (1..=MOST_TESTS).contains(&tests.len()));
         let sampled = judges.sampled(kinds, signs_only, self.most_slots());
@@ -599,20 +602,18 @@ impl DecisionEdit {
 
     /// The calls, at the outcome, that evaluate a condition's mutants that are text.
     fn texts_at_once(&self, index: usize, judges: &mut Judges) -> String {
-        let mutants = &self.mutants;
-        let bytes = format!("lydian_m{}", self.id.index());
-        let own = [(format!("unsigned char *{bytes}"), bytes.clone())];
-        let statements = texts_of(mutants.of_condition(index, false));
+        let statements = texts_of(self.mutants.of_condition(index, false));
         if statements.is_empty() {
             return String::new();
         }
-        let call = judges.call(&own, &mutants.read[index], &statements);
-        let count = mutants.all.len();
-        let open = format!(
-            "if (!{bytes}[0]) {{ {bytes}[0] = 1; __builtin_memset({bytes} + 1, 0, {count}); }} "
-        );
-        let reached = self.reached_word(index);
-        format!("if ({reached} >> {} & 1) {{ {open}{call}}} ", index % 64)
+        let own = [self.bytes_parameter()];
+        let call = judges.call(&own, &self.mutants.read[index], &statements);
+        format!("if ({}) {{ {}{call}}} ", self.is_reached(index), self.opened_bytes())
+    }
+
+    /// Whether a condition was reached: text.
+    fn is_reached(&self, index: usize) -> String {
+        format!("{} >> {} & 1", self.reached_word(index), index % 64)
     }
 
     /// What judges the labels, but for those that are text, of which it is said that they are open.
@@ -641,14 +642,11 @@ impl DecisionEdit {
     /// The call that judges the labels that are text.
     fn text_at_outcome(&self, judges: &mut Judges) -> String {
         let mutants = &self.mutants;
-        let bytes = format!("lydian_m{}", self.id.index());
-        let statements = mutants.text_of_labels(&bytes, judges);
+        let statements = mutants.text_of_labels(&self.bytes(), judges);
         if statements.is_empty() {
             return String::new();
         }
-        let own = (format!("unsigned char *{bytes}"), bytes);
-        let own: Vec<_> = self.event_parameters().into_iter().chain([own]).collect();
-        judges.call(&own, &mutants.read_by_labels, &statements)
+        judges.call(&self.event_parameters(), &mutants.read_by_labels, &statements)
     }
 
     /// The most values that are shared at one of its places.
