@@ -390,6 +390,10 @@ pub(crate) struct CcArgs {
     /// nothing loses one, and judge mutants in every pass, which is slow
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Count how often lines, branches and functions run, too, which slows the program; `atomic` loses
+    /// no count where threads run at once, and costs more
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "plain")]
+    pub(crate) counts: Option<CountsArg>,
     /// The compiler's command line
     #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
     pub(crate) words: Vec<OsString>,
@@ -525,6 +529,14 @@ pub(crate) enum SemanticsArg {
     ThreeValued,
     /// None
     ShortCircuit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CountsArg {
+    /// As ordinary variables
+    Plain,
+    /// Atomically
+    Atomic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

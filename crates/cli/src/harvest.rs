@@ -30,6 +30,8 @@ pub(crate) struct Counters {
     pub(crate) full: bool,
     /// Whether that of definitions in other units was.
     pub(crate) foreign_full: bool,
+    /// The sums of its counters.
+    pub(crate) counts: Vec<u64>,
 }
 
 /// Everything that the store's builds and runs say. Never fails: what cannot be read is a warning.
@@ -231,6 +233,12 @@ fn add(counters: &mut Counters, unit: UnitCells) {
     counters.set.extend(unit.set);
     counters.full |= unit.full;
     counters.foreign_full |= unit.foreign_full;
+    if counters.counts.len() < unit.counts.len() {
+        counters.counts.resize(unit.counts.len(), 0);
+    }
+    for (sum, count) in counters.counts.iter_mut().zip(unit.counts) {
+        *sum = sum.saturating_add(count);
+    }
     if !unit.tables.is_empty() {
         counters.tables.push(unit.tables);
     }

@@ -105,6 +105,7 @@ impl<'a> Measuring<'a> {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: false,
+                counts: false,
                 any_order: false,
                 flows: None,
             },

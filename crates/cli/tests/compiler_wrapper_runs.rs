@@ -457,3 +457,65 @@ fn definitions_of_cells_in_other_objects_end_the_reach_of_those_of_the_same_cell
     shell(&at, "./unit");
     assert_eq!(status("main", &to("state[0]", 5)), "covered");
 }
+
+const COUNTED: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int chosen(int n) {
+    switch (n % 3) {
+    case 0: return 1;
+    default: return n > 5 && n != 7;
+    }
+}
+static void *work(void *p) {
+    long sum = 0;
+    for (int n = 0; n < 100000; n++) sum += n;
+    return p ? p : (void *)sum;
+}
+int main(int argc, char **argv) {
+    int sum = 0;
+    for (int n = 0; n < atoi(argv[1]); n++) sum += chosen(n);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(threads + i, 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    return sum == 0;
+}
+"#;
+
+#[test]
+fn counts_add_up_over_runs_and_atomic_ones_over_threads() {
+    let at = Workplace::with(COUNTED);
+    for compiler in ["gcc -O2", "clang-19 -O1"] {
+        let name = format!("unit.{}", &compiler[..3]);
+        built(&at, "--counts=atomic", &format!("{compiler} -pthread unit.c -o {name}"));
+        shell(&at, &format!("rm -rf .lydian/cells; ./{name} 10; ./{name} 20"));
+        let found = coverage(&at);
+        assert_eq!(warnings(&found), "");
+        let chosen = function(&found, "chosen");
+        assert_eq!(chosen["entries"], 30, "{compiler}");
+        let ways = &chosen["switches"][0]["ways"];
+        assert_eq!([&ways[0]["count"], &ways[1]["count"]], [4 + 7, 6 + 13], "{compiler}");
+        // Of n that is no multiple of 3: 4 below 6 in both runs; 7 is in both.
+        let conditions = &chosen["decisions"][0]["conditions"];
+        assert_eq!(conditions[0]["counts"], serde_json::json!([8, 11]), "{compiler}");
+        assert_eq!(conditions[1]["counts"], serde_json::json!([2, 9]), "{compiler}");
+        let turns = &function(&found, "work")["decisions"][0]["conditions"][0]["counts"];
+        assert_eq!(*turns, serde_json::json!([8, 800_000]), "{compiler}");
+        at.done("report --lcov counted.info");
+        let lcov = at.read("counted.info");
+        for record in ["FNDA:30,chosen", "FNDA:8,work", "DA:6,11", "BRDA:5,0,1,19"] {
+            assert!(lcov.lines().any(|line| line == record), "{record}: {lcov}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_counted_ran_once_for_other_tools() {
+    let at = Workplace::with(COUNTED);
+    built(&at, "-c stmt,bc", "gcc -pthread unit.c -o unit");
+    shell(&at, "./unit 10");
+    at.done("report --lcov plain.info");
+    let lcov = at.read("plain.info");
+    assert!(lcov.contains("FNDA:1,chosen\n") && lcov.contains("DA:6,1\n"), "{lcov}");
+    assert!(function(&coverage(&at), "chosen")["entries"].is_null());
+}

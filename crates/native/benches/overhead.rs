@@ -161,6 +161,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
         overflow_traps: false,
         purpose: lydian_native::Purpose::Tests,
         leaves_out: false,
+        counts: false,
         any_order: false,
         flows: None,
     };

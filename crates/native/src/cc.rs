@@ -6,7 +6,9 @@
 //! ([`runtime`]), so that the cells of all units lie between them, on pages of their own. Before
 //! `main` the first maps a file of the [`Store`] over these pages. From then on every store to a
 //! cell is in the file: a crash, `_exit`, `kill -9`, `fork` and `exec` lose nothing, and processes
-//! that share a file add up, since stores only ever write ones.
+//! that share a file add up, since stores only ever write ones. Counters (`--counts`) lie there as
+//! well; of processes that share a file, and of threads unless the counters are atomic, two that add
+//! at once may count as one.
 //!
 //! # What holds
 //! - An instrumented object needs nothing of Lydian's at link time. Linked without the run-time,
@@ -37,4 +39,5 @@ pub use notes::{
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, TestRuns, UnitRecord, UnitState};
+pub(crate) use text::FIRST_COUNTER;
 pub use text::{Stores, UnitTables, UnitText, tables_of, unit_text};

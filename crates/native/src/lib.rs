@@ -29,8 +29,9 @@ pub use harness::Uncallable;
 pub use measure::{Instrumented, MeasureError, MeasureRequest, Measurer};
 pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
 pub use plan::{
-    BoundOf, BoundTable, Cell, CellMeaning, Column, DecisionCells, Implied, Plan, SharedPlace,
-    SharedRecords, SharedUse, ShortCell, ShortOf, Unwatched, WideDecision, add_implied,
+    BoundOf, BoundTable, Cell, CellMeaning, Column, Count, CountOf, DecisionCells, Implied, Plan,
+    SharedPlace, SharedRecords, SharedUse, ShortCell, ShortOf, Unwatched, WideDecision,
+    add_implied,
 };
 pub use request::{TestError, Wants};
 pub use rewrite::{Purpose, RewriteRequest, Rewritten, rewrite, rewrite_units};

@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, SourceMap, Span};
-use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, Point, RootId, RootKind};
+use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, RootId};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
     Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId,
-    Program, Stmt, Unreached,
+    Program, Unreached,
 };
 use lydian_objective::event::vector_bits;
 use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
@@ -46,6 +46,7 @@ mod accesses;
 mod borders;
 mod cells;
 pub(crate) mod code;
+mod counts;
 mod dataflow;
 mod decision;
 mod environments;
@@ -62,6 +63,7 @@ mod paths;
 mod rails;
 mod recorded;
 mod render;
+mod roots;
 mod scan;
 mod statements;
 mod switches;
@@ -96,6 +98,9 @@ pub struct RewriteRequest<'a> {
     /// Whether records that follow from others are left out ([`crate::plan::add_implied`] adds
     /// them).
     pub leaves_out: bool,
+    /// Whether it is counted how often control passes entries, statements, and the ways of conditions
+    /// and switches.
+    pub counts: bool,
     /// Whether the compiler may evaluate the operands of an expression in another order than from
     /// left to right, as gcc does. Which calls precede a use is known only at run time then.
     pub any_order: bool,
@@ -384,6 +389,8 @@ struct Watch<'a, 'p> {
     mutants: FxHashSet<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
+    /// The statements that share counters.
+    runs: counts::Runs,
     function: WatchedFunction,
 }
 
@@ -424,6 +431,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             errors: labels_of(objectives, Criterion::Rte),
             mutants: labels_of(objectives, Criterion::Wm),
             user_labels,
+            runs: counts::Runs::new(body, request.counts),
             function,
         }
     }
@@ -470,7 +478,9 @@ impl<'a, 'p> Watch<'a, 'p> {
                     let at = self.body_start();
                     let (cell, others) = self.plain_cell(labels);
                     self.function.entry = cell;
-                    entry = self.records(&others, false, Standing::at(at));
+                    let count = self.count_labels(labels);
+                    entry = count.map_or(String::new(), |count| format!("{count}; "))
+                        + &self.records(&others, false, Standing::at(at));
                 }
                 Site::Mark(mark) => self.mark(mark, labels, edits),
                 Site::Edge(edge) => {
@@ -501,6 +511,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         self.on_ways(&paths.conditions, edits);
         self.tables_on_ways(&flow, &paths, edits);
+        self.count_conditions();
         self.function.flow = flow;
         self.function.paths = paths;
         for (site, labels) in &sites {
@@ -648,7 +659,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         let (cell, others) = self.plain_cell(labels);
         self.function.marks.extend(cell.map(|cell| (mark, cell)));
-        let record = self.records(&others, false, Standing::at(site.span.start));
+        let count =
+            self.count_mark(mark, labels).map_or(String::new(), |count| format!("{count}; "));
+        let record = count + &self.records(&others, false, Standing::at(site.span.start));
         if cell.is_some() || !record.is_empty() {
             edits.push(self.at_mark(&site, cell, record));
         }
@@ -810,75 +823,6 @@ impl<'a, 'p> Watch<'a, 'p> {
         let cells = DecisionCells { function, decision, first, meaning, wanted, settled };
         self.plan.decisions.push(cells);
         first
-    }
-
-    fn root(&mut self, id: RootId, labels: &[LabelId], edits: &mut Vec<Edit<Action>>) {
-        let root = &self.body.source.roots[id];
-        if let Some(reason) = self.unwatchable(id) {
-            return self.unwatch(labels, reason);
-        }
-        // Mutants evaluate the expression, and would crash before its errors and uses are recorded.
-        let (errors, others): (Vec<LabelId>, Vec<LabelId>) =
-            labels.iter().partition(|label| self.errors.contains(label));
-        let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
-            others.iter().partition(|label| self.mutants.contains(label));
-        let standing = Standing {
-            guard_from: self.body.exprs.len(),
-            captures: &root.captures,
-            ..Standing::at(root.span.start)
-        };
-        // Of several errors each must be recorded, also where another one comes first. In a program
-        // that is the user's own, what checks each operand would take too long.
-        let guard_from = match self.request.purpose {
-            Purpose::Tests => 0,
-            Purpose::Program => standing.guard_from,
-        };
-        let mut hooks = self.records(&errors, true, Standing { guard_from, ..standing });
-        hooks.push_str(&self.records(&others, false, standing));
-        hooks.push_str(&self.mutants_of_root(root, &mutants));
-        if hooks.is_empty() {
-            return;
-        }
-        if let RootKind::Condition { decision, condition } = root.kind {
-            let mut decisions = self.function.decisions.iter_mut();
-            let edit = decisions.find(|edit| edit.id == decision);
-            if edit.is_some_and(|edit| edit.takes_hooks(condition, &hooks)) {
-                return;
-            }
-        }
-        self.function.roots.insert(id, hooks);
-        let own = root.captures.iter().find(|capture| capture.span == root.span);
-        let rank = match own.map(|capture| self.capture_rank(capture)) {
-            Some(rank::CAPTURE_OF_DECISION) => rank::ROOT_OF_DECISION,
-            Some(_) => rank::CAPTURING_ROOT,
-            None => rank::ROOT,
-        };
-        let action = Action::Root { function: self.number, root: id };
-        edits.push(Edit { span: root.span, rank, action });
-        for capture in &root.captures {
-            let action = Action::Capture { temp: capture.temp };
-            edits.push(Edit { span: capture.span, rank: self.capture_rank(capture), action });
-        }
-    }
-
-    /// Why a root's text cannot be rewritten.
-    fn unwatchable(&self, id: RootId) -> Option<&'static str> {
-        let root = &self.body.source.roots[id];
-        if !root.rewritable {
-            return Some("its text cannot be rewritten");
-        }
-        if root.span.is_none() {
-            return Some(NO_PLACE);
-        }
-        if scan::has_compound_literal(self.request.map.slice(root.span)) {
-            return Some("its text has a compound literal, which must not move into a block");
-        }
-        let stores_bits = matches!(root.point, Point::Stmt(stmt)
-            if matches!(self.body.stmts[stmt], Stmt::StoreBits { .. }));
-        if root.kind == RootKind::Address && stores_bits {
-            return Some("a bit-field has no address");
-        }
-        None
     }
 }
 

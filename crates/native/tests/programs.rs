@@ -70,6 +70,7 @@ fn measure_request<'a>(
         overflow_traps: false,
         purpose: lydian_native::Purpose::Tests,
         leaves_out: false,
+        counts: false,
         any_order: false,
         flows: None,
     };

@@ -2,8 +2,8 @@
 //!
 //! A branch is a way that one condition went, where evaluations were recorded, and a way of the
 //! whole decision, where they were not; each way of a switch is one, too. The line of a function's name
-//! is a line, as compilers have it: it is passed where the function is entered. Counts are not kept, so a
-//! number of times is 1 or 0. What comments exclude is left out, and what is
+//! is a line, as compilers have it: it is passed where the function is entered. A number of
+//! times is 1 or 0 where it was not counted. What comments exclude is left out, and what is
 //! not covered where they justify that.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use lydian_objective::Criterion;
 
 use crate::coverage::{
-    ConditionCoverage, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus, Position,
-    SwitchCoverage,
+    ConditionCoverage, Count, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus,
+    Position, SwitchCoverage,
 };
 use crate::independence::{Analysis, analyse};
 
@@ -26,8 +26,8 @@ pub struct LineTable {
 /// What is known of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// Whether control passed it.
-    pub covered: bool,
+    /// How often control passed it ([`Count::or_once`]).
+    pub hits: u64,
     /// Its branches, by where they begin.
     pub branches: Vec<BranchGroup>,
     /// The conditions of its decisions whose evaluations were recorded.
@@ -41,8 +41,8 @@ pub struct BranchGroup {
     pub start: Position,
     /// What decides.
     pub kind: BranchKind,
-    /// Whether control came here at all.
-    pub reached: bool,
+    /// How often control came here ([`Count::or_once`]).
+    pub reached: u64,
     /// The ways that count; true before false.
     pub ways: Vec<Way>,
 }
@@ -52,13 +52,14 @@ pub struct BranchGroup {
 pub struct Way {
     /// Its number among all ways of the branch, those that do not count too.
     pub number: usize,
-    /// Whether it was taken.
-    pub taken: bool,
+    /// How often it was taken ([`Count::or_once`]).
+    pub hits: u64,
 }
 
 impl Way {
-    fn all(taken: impl IntoIterator<Item = bool>) -> Vec<Self> {
-        taken.into_iter().enumerate().map(|(number, taken)| Self { number, taken }).collect()
+    /// Whether it was taken.
+    pub const fn taken(&self) -> bool {
+        self.hits > 0
     }
 }
 
@@ -90,7 +91,8 @@ impl LineTable {
         for line in table.lines.values_mut() {
             line.branches.sort_by_key(|group| group.start);
             line.decisions.sort_by_key(|group| group.start);
-            line.covered |= line.branches.iter().any(|group| group.reached);
+            let reached = line.branches.iter().map(|group| group.reached).max();
+            line.pass(reached.unwrap_or(0));
         }
         table
     }
@@ -100,11 +102,12 @@ impl LineTable {
         let first = function.start.line;
         let is_counted = function.is_listed() && !file.exclusions.line(first);
         if is_counted && (function.ran() || !excused.statements(first)) {
-            self.lines.entry(first).or_default().covered |= function.ran();
+            let hits = function.entries.or_once(function.ran());
+            self.lines.entry(first).or_default().pass(hits);
         }
         let measured = function.lines.iter().filter(|line| !file.exclusions.line(line.line));
         for line in measured.filter(|line| line.covered || !excused.statements(line.line)) {
-            self.lines.entry(line.line).or_default().covered |= line.covered;
+            self.lines.entry(line.line).or_default().pass(line.count.or_once(line.covered));
         }
         for decision in &function.decisions {
             self.add_decision(file, decision, &excused);
@@ -116,7 +119,7 @@ impl LineTable {
 
     fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &Excused) {
         if excused.branches(group.start.line) {
-            group.ways.retain(|way| way.taken);
+            group.ways.retain(Way::taken);
         }
         if !file.exclusions.branch(group.start.line) && !group.ways.is_empty() {
             self.lines.entry(group.start.line).or_default().branches.push(group);
@@ -152,7 +155,7 @@ impl LineTable {
 
     /// How many lines there are, and how many were passed.
     pub fn count(&self) -> (usize, usize) {
-        (self.lines.len(), self.lines.values().filter(|line| line.covered).count())
+        (self.lines.len(), self.lines.values().filter(|line| line.covered()).count())
     }
 
     /// How many branches there are, and how many were taken.
@@ -170,10 +173,19 @@ impl LineTable {
 }
 
 impl Line {
+    /// Whether control passed it.
+    pub const fn covered(&self) -> bool {
+        self.hits > 0
+    }
+
+    fn pass(&mut self, hits: u64) {
+        self.hits = self.hits.max(hits);
+    }
+
     /// How many branches it has, and how many were taken.
     pub fn count_branches(&self) -> (usize, usize) {
         let ways = || self.branches.iter().flat_map(|group| &group.ways);
-        (ways().count(), ways().filter(|way| way.taken).count())
+        (ways().count(), ways().filter(|way| way.taken()).count())
     }
 }
 
@@ -207,36 +219,39 @@ impl Excused {
 }
 
 fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
+    let jump = |start, seen, [no, yes]: [Count; 2]| {
+        let [seen_false, seen_true] = seen;
+        group(start, BranchKind::Jump, [(seen_true, yes), (seen_false, no)])
+    };
     if !decision.recorded {
-        let [no, yes] = decision.outcomes;
-        return vec![BranchGroup {
-            start: decision.start,
-            kind: BranchKind::Jump,
-            reached: no || yes,
-            ways: Way::all([yes, no]),
-        }];
+        return vec![jump(decision.start, decision.outcomes, decision.outcome_counts())];
     }
-    let group = |(index, condition): (usize, &crate::coverage::ConditionCoverage)| {
+    let of_condition = |(index, condition): (usize, &ConditionCoverage)| {
         let seen = |value: bool| {
             decision.rows.iter().any(|row| row.reached[index] && row.values[index] == Some(value))
         };
-        let (yes, no) = (seen(true), seen(false));
-        BranchGroup {
-            start: condition.start,
-            kind: BranchKind::Jump,
-            reached: yes || no,
-            ways: Way::all([yes, no]),
-        }
+        jump(condition.start, [seen(false), seen(true)], condition.counts)
     };
-    decision.conditions.iter().enumerate().map(group).collect()
+    decision.conditions.iter().enumerate().map(of_condition).collect()
 }
 
 fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
-    let ways = Way::all(switch.ways.iter().map(|way| way.covered));
-    BranchGroup {
-        start: switch.start,
-        kind: BranchKind::Switch,
-        reached: ways.iter().any(|way| way.taken),
-        ways,
-    }
+    let ways = switch.ways.iter().map(|way| (way.covered, way.count));
+    group(switch.start, BranchKind::Switch, ways)
+}
+
+/// A branch with its ways: whether each was taken, and how often.
+fn group(
+    start: Position,
+    kind: BranchKind,
+    ways: impl IntoIterator<Item = (bool, Count)>,
+) -> BranchGroup {
+    let (mut reached, mut sum) = (false, Count::default());
+    let way = |(number, (taken, count)): (usize, (bool, Count))| {
+        reached |= taken;
+        sum.add(count);
+        Way { number, hits: count.or_once(taken) }
+    };
+    let ways = ways.into_iter().enumerate().map(way).collect();
+    BranchGroup { start, kind, reached: sum.or_once(reached), ways }
 }

@@ -4,6 +4,7 @@
 //! tracefiles, JSON) is made from it and from the sources as they are now. Its serialised form is
 //! documented in `docs/coverage-json.md`: [`form`] has what differs from the types.
 
+mod count;
 mod form;
 mod merge;
 
@@ -14,6 +15,8 @@ use lydian_base::EntityId as _;
 use lydian_ir::ConditionId;
 use lydian_objective::{Criterion, DecisionVector};
 use serde::{Deserialize, Serialize};
+
+pub use count::Count;
 
 /// What runs covered of a program's sources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,6 +114,9 @@ pub struct FunctionCoverage {
     pub part: bool,
     /// Whether it was entered; `None` where that was not measured.
     pub entered: Option<bool>,
+    /// How often.
+    #[serde(default, skip_serializing_if = "Count::is_none")]
+    pub entries: Count,
     /// The lines that begin statements, and whether one of them was passed. Empty where that was
     /// not measured.
     pub lines: Vec<LineCoverage>,
@@ -131,6 +137,9 @@ pub struct LineCoverage {
     pub line: u32,
     /// Whether control passed it.
     pub covered: bool,
+    /// How often: as often as that of its statements which ran most.
+    #[serde(default, skip_serializing_if = "Count::is_none")]
+    pub count: Count,
 }
 
 /// A decision with everything that was seen of it.
@@ -167,6 +176,9 @@ pub struct ConditionCoverage {
     pub text: String,
     /// Whether it has a value, on some states at least, where evaluation does not reach it.
     pub pure: bool,
+    /// How often it was false, and true, where evaluation reached it.
+    #[serde(default, skip_serializing_if = "count::are_none")]
+    pub counts: [Count; 2],
 }
 
 /// One evaluation of a decision.
@@ -199,6 +211,9 @@ pub struct SwitchWay {
     pub start: Position,
     /// Whether it was taken.
     pub covered: bool,
+    /// How often.
+    #[serde(default, skip_serializing_if = "Count::is_none")]
+    pub count: Count,
 }
 
 /// One objective of one criterion.
@@ -371,6 +386,21 @@ impl DecisionRow {
 }
 
 impl DecisionCoverage {
+    /// How often it was false, and true, by the counts of its conditions: each ends the evaluation with
+    /// one of its values or both.
+    pub fn outcome_counts(&self) -> [Count; 2] {
+        let mut counts = [Count::default(); 2];
+        for (index, condition) in self.conditions.iter().enumerate() {
+            let id = ConditionId::from_index(index);
+            for value in [false, true] {
+                if let Some(outcome) = count::end(&self.tree, id, value) {
+                    counts[usize::from(outcome)].add(condition.counts[usize::from(value)]);
+                }
+            }
+        }
+        counts
+    }
+
     /// The evaluations that its rows show, with their outcomes.
     pub fn vectors(&self) -> Vec<(DecisionVector, bool)> {
         self.rows.iter().map(|row| (row.vector(), row.outcome)).collect()

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use draft::{Draft, Places, in_parallel};
 use lydian_objective::Criterion;
 
-use crate::branches::LineTable;
+use crate::branches::{Line, LineTable};
 use crate::coverage::{
     DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus,
     SwitchCoverage,
@@ -37,6 +37,8 @@ use crate::trend::Trend;
 struct Site<'a> {
     report: &'a Report,
     files: Vec<FileView<'a>>,
+    /// Whether it was counted how often anything ran.
+    counts: bool,
 }
 
 /// A file to be written.
@@ -110,7 +112,9 @@ impl<'a> Site<'a> {
             let stem = unique(&mut names, &report.shown(&coverage.path));
             FileView::new(report, coverage, index, stem)
         });
-        Self { report, files: files.collect() }
+        let mut functions = report.coverage.files.iter().flat_map(|file| &file.functions);
+        let counts = functions.any(|function| !function.entries.is_none());
+        Self { report, files: files.collect(), counts }
     }
 }
 
@@ -155,7 +159,7 @@ impl<'a> FileView<'a> {
             return LineStatus::Excluded;
         }
         let (covered, missing) = has(self.objectives_at(line).iter().copied());
-        let passed = self.table.lines.get(&line).map(|line| line.covered);
+        let passed = self.table.lines.get(&line).map(Line::covered);
         match (passed, covered, missing) {
             (Some(false), false, _) | (None, false, true) => LineStatus::Missing,
             (Some(true), _, false) | (None, true, false) => LineStatus::Covered,

@@ -6,7 +6,7 @@ use lydian_base::Diagnostic;
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    Coverage, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
+    Count, Coverage, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
 use lydian_report::sources::{SourceText, Sources};
 
@@ -30,6 +30,7 @@ fn file(text: &str, digest: Option<String>) -> FileCoverage {
         start: Position { line: 1, column: 1 },
         end_line: 1,
         entered: None,
+        entries: Count::default(),
         lines: Vec::new(),
         decisions: Vec::new(),
         switches: Vec::new(),

@@ -2,15 +2,24 @@
 
 mod sample;
 
-use lydian_report::coverage::{Coverage, ObjectiveStatus};
+use lydian_report::coverage::{Count, Coverage, ObjectiveStatus};
 use lydian_report::coverage_json;
 
 #[test]
-fn merging_a_report_with_itself_changes_nothing() {
+fn merging_a_report_with_itself_adds_its_counts_and_changes_nothing_else() {
     let mut twice = sample::coverage();
     twice.merge(sample::coverage());
     let mut once = sample::coverage();
     once.files.sort_by(|a, b| a.path.cmp(&b.path));
+    let double = |count: &mut Count| count.0 = count.0.map(|times| 2 * times);
+    for function in once.files.iter_mut().flat_map(|file| &mut file.functions) {
+        double(&mut function.entries);
+        function.lines.iter_mut().for_each(|line| double(&mut line.count));
+        let ways = function.switches.iter_mut().flat_map(|switch| &mut switch.ways);
+        ways.for_each(|way| double(&mut way.count));
+        let conditions = function.decisions.iter_mut().flat_map(|it| &mut it.conditions);
+        conditions.flat_map(|condition| &mut condition.counts).for_each(double);
+    }
     assert!(twice == once, "{twice:#?}");
 }
 

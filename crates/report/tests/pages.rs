@@ -12,8 +12,8 @@ use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    ConditionCoverage, Coverage, DecisionCoverage, DefUseCoverage, FileCoverage, FunctionCoverage,
-    LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
+    ConditionCoverage, Count, Coverage, DecisionCoverage, DefUseCoverage, FileCoverage,
+    FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
 use lydian_report::html;
 use lydian_report::sources::{SourceText, Sources};
@@ -124,7 +124,8 @@ fn long(functions: u32) -> Report {
         start: Position { line: number * 10 + 1, column: 5 },
         end_line: number * 10 + 10,
         entered: Some(true),
-        lines: vec![LineCoverage { line: number * 10 + 3, covered: true }],
+        entries: Count::default(),
+        lines: vec![LineCoverage { line: number * 10 + 3, covered: true, count: Count::default() }],
         decisions: Vec::new(),
         switches: Vec::new(),
         objectives: Vec::new(),
@@ -410,7 +411,8 @@ fn heavy() -> Report {
         branch: None,
         covered: number.is_multiple_of(2),
     };
-    let condition = ConditionCoverage { start, text: long.clone(), pure: true };
+    let condition =
+        ConditionCoverage { start, text: long.clone(), pure: true, counts: Default::default() };
     let decision = DecisionCoverage {
         start,
         text: long.clone(),
@@ -430,6 +432,7 @@ fn heavy() -> Report {
         start,
         end_line: 3,
         entered: Some(true),
+        entries: Count::default(),
         decisions: vec![decision; 40],
         objectives: (0..9000).map(objective).collect(),
         def_uses: (0..20_000).map(pair).collect(),

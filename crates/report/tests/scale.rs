@@ -9,8 +9,8 @@ use lydian_base::EntityId as _;
 use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::coverage::{
-    ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, FileCoverage,
-    FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
+    ConditionCoverage, Count, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage,
+    FileCoverage, FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
 use lydian_report::exports::{cobertura, gcov_json, lcov, sarif};
 use lydian_report::html;
@@ -50,7 +50,10 @@ fn function(number: u32) -> FunctionCoverage {
         start: at(0, 5),
         end_line: first + LINES - 1,
         entered: Some(true),
-        lines: (0..80).map(|n| LineCoverage { line: first + n, covered: n % 4 > 0 }).collect(),
+        entries: Count::default(),
+        lines: (0..80)
+            .map(|n| LineCoverage { line: first + n, covered: n % 4 > 0, count: Count::default() })
+            .collect(),
         decisions: (0..20).map(|n| decision(at(n * 4, 6))).collect(),
         switches: Vec::new(),
         objectives,
@@ -66,7 +69,12 @@ fn pair(definition: Position, usage: Position, n: u32) -> DefUseCoverage {
 fn decision(start: Position) -> DecisionCoverage {
     let cond = |index| Box::new(BoolTree::Cond(ConditionId::from_index(index)));
     let rows = ["TTf=T", "TFF=F", "Ftf=F"];
-    let condition = |text: &str| ConditionCoverage { start, text: text.into(), pure: true };
+    let condition = |text: &str| ConditionCoverage {
+        start,
+        text: text.into(),
+        pure: true,
+        counts: Default::default(),
+    };
     DecisionCoverage {
         short_circuit: false,
         start,

@@ -145,6 +145,7 @@ impl Subject {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: level != Optimization::None,
+                counts: false,
                 any_order: false,
                 flows: None,
             },

@@ -7,6 +7,8 @@
 //! - lines with statements, with gcov's lines and what it counts on them;
 //! - branches of conditions and switches, with gcov's, line by line where both see the same number,
 //!   and with clang's, place by place;
+//! - how often conditions had each value and functions were entered, with clang's counts, and how
+//!   often lines ran, with gcov's;
 //! - the conditions of decisions of `&&`, `||` and `!`, under short-circuit semantics, with clang's
 //!   MC/DC. Clang asks that the other conditions have the same value or were not evaluated in one
 //!   of the two rows, Lydian (masking MC/DC) that they do not matter; so the rows that Lydian saw
@@ -144,7 +146,7 @@ pub fn compare(
     level: Optimization,
 ) -> Comparison {
     let (place, tests) = prepared(batch, settings, lydian);
-    let report = lydian_report(&place, batch, level);
+    let report = lydian_report(&place, batch, level, true);
     let mut found = Comparison::of(&tests);
     objectives(batch, &tests, &report, &mut found);
     let source = Source { lines: batch.text.lines().collect() };
@@ -161,7 +163,7 @@ pub fn compare_program(
     level: Optimization,
 ) -> Comparison {
     let (place, tests) = prepared(batch, settings, lydian);
-    let report = lydian_report(&place, batch, level);
+    let report = lydian_report(&place, batch, level, false);
     let mut found = Comparison::of(&tests);
     objectives(batch, &tests, &report, &mut found);
     found
@@ -211,8 +213,13 @@ fn main_of(batch: &Batch, tests: &[Vec<Traced>]) -> String {
     text
 }
 
-/// The functions of the unit, as `lydian report --json` has them.
-fn lydian_report(place: &Place<'_>, batch: &Batch, level: Optimization) -> Vec<Value> {
+/// The functions of the unit, as `lydian report --json` has them, with counts or without.
+fn lydian_report(
+    place: &Place<'_>,
+    batch: &Batch,
+    level: Optimization,
+    counts: bool,
+) -> Vec<Value> {
     let is_written = batch.htol.is_some();
     let criteria: Vec<&str> = batch.criteria.iter().map(|criterion| criterion.name()).collect();
     let semantics = if batch.subject.short_circuit { "short-circuit" } else { "three-valued" };
@@ -222,6 +229,7 @@ fn lydian_report(place: &Place<'_>, batch: &Batch, level: Optimization) -> Vec<V
     if is_written {
         words.extend(["--htol", "unit.htol"]);
     }
+    words.extend(counts.then_some("--counts"));
     words.extend(["--", "clang-19", level.flag()]);
     words.extend(compile);
     place.run(place.lydian, &words);
@@ -229,7 +237,7 @@ fn lydian_report(place: &Place<'_>, batch: &Batch, level: Optimization) -> Vec<V
     let link = ["cc", "--", "clang-19", "lydian.o", "main.o", "-o", "lydian"];
     place.run(place.lydian, &link);
     place.run(place.path("lydian"), &[]);
-    place.run(place.lydian, &["report", "--json", "report.json"]);
+    place.run(place.lydian, &["report", "--json", "report.json", "--lcov", "report.info"]);
     let mut report = read_json(&place.path("report.json"));
     let files = report["coverage"]["files"].as_array_mut().expect("a report has files");
     let file = files.iter_mut().find(|file| text(&file["path"]).ends_with("unit.c"));
@@ -379,10 +387,23 @@ fn gcov(place: &Place<'_>, source: &Source<'_>, report: &[Value], found: &mut Co
     let lines = file.map_or(&[][..], |file| list(&file["lines"]));
     let lines: BTreeMap<u64, &Value> =
         lines.iter().map(|line| (number(&line["line_number"]), line)).collect();
+    let ours = lines_of_tracefile(&place.path("report.info"));
     for function in report {
-        gcov_lines(function, source, &lines, found);
+        gcov_lines(function, source, (&ours, &lines), found);
         gcov_branches(function, &lines, found);
     }
+}
+
+/// How often each line of the unit ran, by Lydian's tracefile.
+fn lines_of_tracefile(path: &Path) -> BTreeMap<u64, u64> {
+    let text = std::fs::read_to_string(path).expect("it was just written");
+    let records = text.split("end_of_record").find(|file| file.contains("unit.c"));
+    let records = records.unwrap_or("").lines().filter_map(|line| line.strip_prefix("DA:"));
+    let line = |record: &str| {
+        let (line, count) = record.split_once(',')?;
+        Some((line.parse().ok()?, count.parse().ok()?))
+    };
+    records.filter_map(line).collect()
 }
 
 /// What gcov says of each line that it counts.
@@ -393,7 +414,7 @@ type GcovLines<'a> = BTreeMap<u64, &'a Value>;
 fn gcov_lines(
     function: &Value,
     source: &Source<'_>,
-    lines: &GcovLines<'_>,
+    (own, lines): (&BTreeMap<u64, u64>, &GcovLines<'_>),
     found: &mut Comparison,
 ) {
     let name = text(&function["name"]);
@@ -415,6 +436,15 @@ fn gcov_lines(
         let theirs = executed(at) || ours && below();
         found.judge("lines, gcov", ours == theirs, || {
             format!("{name} line {at}: Lydian {ours}, gcov {}", lines[&at]["count"])
+        });
+        // Of several branches gcov sometimes counts more than one as the beginning of their line.
+        let is_plain = list(&lines[&at]["branches"]).len() <= 2 && source.is_whole(at);
+        if is_jump || !is_plain {
+            continue;
+        }
+        let (ours, theirs) = (own.get(&at).copied().unwrap_or(0), number(&lines[&at]["count"]));
+        found.judge("line counts, gcov", ours == theirs, || {
+            format!("{name} line {at}: Lydian {ours}, gcov {theirs}")
         });
     }
 }
@@ -559,7 +589,17 @@ fn clang(
         return found.mismatches.push("clang has no coverage of the unit".to_owned());
     };
     let branches = regions(list(&file["branches"]));
+    let counted = list(&said["data"][0]["functions"]);
     for function in report {
+        let name = text(&function["name"]);
+        // Clang puts the file before the name of what is static.
+        let is_it = |other: &&Value| text(&other["name"]).rsplit([':', ';']).next() == Some(name);
+        if let Some(other) = counted.iter().find(is_it) {
+            let (ours, theirs) = (number(&function["entries"]), number(&other["count"]));
+            found.judge("entries, clang", ours == theirs, || {
+                format!("{name}: Lydian {ours}, clang {theirs}")
+            });
+        }
         clang_branches(function, source, &branches, found);
         if short_circuit {
             clang_mcdc(function, source, &regions(list(&file["mcdc_records"])), found);
@@ -599,6 +639,13 @@ fn clang_branches(
             found.judge("branches, clang", ours == theirs, || {
                 format!("{name} at {at:?}: Lydian {ours:?}, clang {theirs:?}")
             });
+            let mut ours = [0, 1].map(|way| self::number(&condition["counts"][way]));
+            let mut theirs = [5, 4].map(|way| self::number(&region.value[way]));
+            ours.sort_unstable();
+            theirs.sort_unstable();
+            found.judge("branch counts, clang", ours == theirs, || {
+                format!("{name} at {at:?}: Lydian {ours:?}, clang {theirs:?}")
+            });
         }
     }
 }
@@ -613,6 +660,13 @@ impl Source<'_> {
     fn begins(&self, at: u64, text: &str) -> bool {
         let line = self.lines.get(at as usize - 1);
         line.is_some_and(|line| line.trim_start().starts_with(text))
+    }
+
+    /// Whether a line holds the whole of what begins on it. Of an expression that goes on on the next
+    /// line gcov counts each return to the first.
+    fn is_whole(&self, at: u64) -> bool {
+        let line = self.lines.get(at as usize - 1).map_or("", |line| line.trim());
+        line.ends_with([';', '{', '}'])
     }
 
     /// Whether a line is the label of a `goto`.

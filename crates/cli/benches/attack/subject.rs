@@ -108,6 +108,7 @@ pub(crate) fn place(
         overflow_traps: false,
         purpose: Purpose::Tests,
         leaves_out: false,
+        counts: false,
         any_order: false,
         flows: None,
     });

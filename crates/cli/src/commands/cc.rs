@@ -8,7 +8,7 @@ use lydian_native::cc::{Action, CommandLine, Input, InputKind, Runtime, Store, S
 use lydian_objective::criterion_set::Choice;
 use lydian_objective::{Criterion, HtolFile};
 
-use crate::args::{CcArgs, SemanticsArg};
+use crate::args::{CcArgs, CountsArg, SemanticsArg};
 use crate::exit::Failure;
 use crate::load::lowering_options;
 use crate::render;
@@ -62,6 +62,8 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
             (false, true) => Stores::Exact,
             (false, false) => Stores::Plain,
         },
+        counts: args.counts.is_some(),
+        counts_atomically: args.counts == Some(CountsArg::Atomic),
         htol: &htol,
     };
     if line.wants_lto() && store.first_time("lto") {

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
-use lydian_native::Column;
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
+use lydian_native::{Column, Count, CountOf};
 use lydian_objective::event::DecisionVector;
 use lydian_objective::harvest::{Consolidation, Harvest};
 use lydian_objective::pairs::PairObjective;
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
-    ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, FunctionCoverage,
-    LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage, SwitchWay,
+    ConditionCoverage, Count as Times, DecisionCoverage, DecisionRow, DefUseCoverage,
+    FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage,
+    SwitchWay,
 };
 
 use super::Counters;
@@ -37,8 +38,18 @@ struct Judged {
     /// The sequences that cells say were covered.
     sequences: BTreeSet<SequenceId>,
     unmeasured_sequences: BTreeMap<SequenceId, String>,
+    /// How often control passed the places of labels, where that was counted.
+    counts: BTreeMap<LabelId, u64>,
+    /// How often conditions were false, and true.
+    ways: BTreeMap<(DecisionId, ConditionId), [u64; 2]>,
     /// What became of each hyperlabel.
     hypers: Vec<ObjectiveStatus>,
+}
+
+impl Judged {
+    fn times(&self, label: LabelId) -> Times {
+        Times(self.counts.get(&label).copied())
+    }
 }
 
 /// The functions of a unit, in the order of its notes, each for the files that its text comes from, its
@@ -90,6 +101,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
         let seen = [0, 1].map(|outcome| counters.set.contains(&(first + outcome)));
         judged.outcomes.insert(*decision, seen);
     }
+    read_counts(notes, counters, all);
     read_vectors(notes, counters, all);
     read_bound(notes, counters, all);
     for (function, label, reason) in &plan.unbound {
@@ -105,6 +117,23 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
     for (function, sequence, reason) in &plan.unmeasured {
         if let Some(judged) = all.get_mut(*function as usize) {
             judged.unmeasured_sequences.insert(*sequence, reason.clone());
+        }
+    }
+}
+
+/// Reads the counters. Where none was read nothing ran.
+fn read_counts(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
+    let count = |at: u32| counters.counts.get(at as usize).copied().unwrap_or(0);
+    for Count { function, counter, of } in &notes.plan.counts {
+        let Some(judged) = all.get_mut(*function as usize) else { continue };
+        match of {
+            CountOf::Labels(labels) => {
+                judged.counts.extend(labels.iter().map(|label| (*label, count(*counter))));
+            }
+            CountOf::Condition(decision, condition) => {
+                let ways = [0, 1].map(|way| count(counter + way));
+                judged.ways.insert((*decision, *condition), ways);
+            }
         }
     }
 }
@@ -325,6 +354,7 @@ impl Part<'_> {
             end_line: function.end_line,
             part: !is_own,
             entered: entered(function, judged),
+            entries: entries(function, judged),
             lines: self.lines(),
             decisions: decisions
                 .map(|(index, noted)| {
@@ -349,16 +379,19 @@ impl Part<'_> {
 
     fn lines(&self) -> Vec<LineCoverage> {
         let Self { function, judged, .. } = *self;
-        let mut lines: BTreeMap<u32, bool> = BTreeMap::new();
+        let mut lines: BTreeMap<u32, (bool, Times)> = BTreeMap::new();
         let statements = function.criteria.get(&Criterion::Stmt).into_iter().flatten();
         let statements = statements.map(|entry| (entry.label, &function.labels[entry.label].place));
         let labels = function.text_labels.iter().map(|(label, place)| (*label, place));
         for (label, place) in statements.chain(labels) {
             if self.has(place) {
-                *lines.entry(place.line).or_default() |= judged.covered.contains(&label);
+                let (covered, count) = lines.entry(place.line).or_default();
+                *covered |= judged.covered.contains(&label);
+                *count = count.max(judged.times(label));
             }
         }
-        lines.into_iter().map(|(line, covered)| LineCoverage { line, covered }).collect()
+        let line = |(line, (covered, count))| LineCoverage { line, covered, count };
+        lines.into_iter().map(line).collect()
     }
 
     fn objectives(&self) -> Vec<ObjectiveCoverage> {
@@ -456,6 +489,12 @@ fn entered(function: &NotedFunction, judged: &Judged) -> Option<bool> {
     Some(labels.any(|label| judged.covered.contains(&label)))
 }
 
+/// How often it was, where that was counted.
+fn entries(function: &NotedFunction, judged: &Judged) -> Times {
+    let labels = function.criteria.get(&Criterion::Fc).into_iter().flatten();
+    labels.map(|entry| judged.times(entry.label)).fold(Times::default(), Times::max)
+}
+
 fn decision(
     (id, noted): (DecisionId, &NotedDecision),
     judged: &Judged,
@@ -475,16 +514,20 @@ fn decision(
         Some(outcomes) if recorded.is_none() => *outcomes,
         _ => [seen(false), seen(true)],
     };
-    let conditions = noted.conditions.iter().zip(noted.decision.conditions.values());
+    let conditions = noted.conditions.iter().zip(noted.decision.conditions.iter());
     DecisionCoverage {
         start: position(&noted.place),
         text: noted.text.clone(),
         from_macro: noted.from_macro,
         conditions: conditions
-            .map(|(noted, condition)| ConditionCoverage {
+            .map(|(noted, (condition, of))| ConditionCoverage {
                 start: position(&noted.place),
                 text: noted.text.clone(),
-                pure: condition.unreached != Unreached::Never,
+                pure: of.unreached != Unreached::Never,
+                counts: judged
+                    .ways
+                    .get(&(id, condition))
+                    .map_or_else(Default::default, |ways| ways.map(|count| Times(Some(count)))),
             })
             .collect(),
         tree: noted.decision.tree.clone(),
@@ -529,6 +572,7 @@ fn switch(
             name: noted.name.clone(),
             start: position(&noted.place),
             covered: judged.covered.contains(&label),
+            count: judged.times(label),
         })
     });
     Some(SwitchCoverage { start: position(&noted.place), ways: ways.collect::<Option<_>>()? })

@@ -36,6 +36,9 @@ pub(crate) struct Job<'a> {
     pub(crate) short_circuit: bool,
     pub(crate) lowering: LoweringOptions,
     pub(crate) stores: Stores,
+    /// Whether it is counted how often control passes, and so that threads lose no count.
+    pub(crate) counts: bool,
+    pub(crate) counts_atomically: bool,
     /// The files of hyperlabels.
     pub(crate) htol: &'a [Hyperlabels],
 }
@@ -339,6 +342,7 @@ impl Job<'_> {
             purpose: Purpose::Program,
             // An exact build puts no record off.
             leaves_out: matches!(self.stores, Stores::Plain),
+            counts: self.counts,
             any_order: self.compiler.is_gcc,
             flows: Some(&read.flows),
         });
@@ -380,6 +384,7 @@ impl Job<'_> {
             id,
             notes: (&path, packed.len()),
             stores: self.stores,
+            counts_atomically: self.counts_atomically,
         });
         Ok((id, text))
     }

@@ -5,13 +5,15 @@
 //! where it is found and no other.
 
 use super::notes::UnitId;
-use super::text::{CELLS_MAGIC, FOREIGN_FULL, FULL, HEADER, TABLES_MAGIC};
+use super::text::{
+    CELLS_MAGIC, COUNTS_MAGIC, FIRST_COUNTER, FOREIGN_FULL, FULL, HEADER, TABLES_MAGIC,
+};
 
 /// Files are whole pages of this many bytes.
 const PAGE: usize = 4096;
 
 /// What a file says of one unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitCells {
     /// The unit.
     pub id: UnitId,
@@ -23,6 +25,8 @@ pub struct UnitCells {
     pub full: bool,
     /// Whether that of definitions in other units was.
     pub foreign_full: bool,
+    /// Its counters; empty where it has none.
+    pub counts: Vec<u64>,
 }
 
 /// What is wrong with a file of counters.
@@ -47,7 +51,7 @@ pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
     while at + HEADER <= bytes.len() {
         let header = &bytes[at..at + HEADER];
         let magic = &header[..8];
-        if magic != CELLS_MAGIC && magic != TABLES_MAGIC {
+        if ![CELLS_MAGIC, TABLES_MAGIC, COUNTS_MAGIC].iter().any(|known| magic == *known) {
             if header.iter().any(|byte| *byte != 0) && !header.starts_with(super::runtime::MAGIC) {
                 damage.push(DamagedCells::Overwritten);
             }
@@ -66,24 +70,19 @@ pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
         let Some(unit) = at.checked_add(size).and_then(|end| bytes.get(at..end)) else {
             break;
         };
-        match (magic == CELLS_MAGIC, UnitId(id)) {
-            (true, id) => match set_cells(unit) {
-                Some(set) => units.push(UnitCells {
-                    id,
-                    set,
-                    tables: Vec::new(),
-                    full: false,
-                    foreign_full: false,
-                }),
+        let found = UnitCells { id: UnitId(id), ..UnitCells::default() };
+        let words = unit.chunks_exact(8);
+        let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
+        if magic == CELLS_MAGIC {
+            match set_cells(unit) {
+                Some(set) => units.push(UnitCells { set, ..found }),
                 None => damage.push(DamagedCells::Overwritten),
-            },
-            (false, id) => {
-                let words = unit.chunks_exact(8);
-                let words = words.map(|word| word.try_into().map_or(0, u64::from_le_bytes));
-                let (full, foreign_full) = (unit[FULL] != 0, unit[FOREIGN_FULL] != 0);
-                let tables = words.collect();
-                units.push(UnitCells { id, set: Vec::new(), tables, full, foreign_full });
             }
+        } else if magic == COUNTS_MAGIC {
+            units.push(UnitCells { counts: words.skip(FIRST_COUNTER).collect(), ..found });
+        } else {
+            let (full, foreign_full) = (unit[FULL] != 0, unit[FOREIGN_FULL] != 0);
+            units.push(UnitCells { tables: words.collect(), full, foreign_full, ..found });
         }
         at += size;
     }
@@ -144,5 +143,15 @@ mod tests {
         bytes[FULL] = 1;
         let (units, _) = read_cells(&bytes);
         assert_eq!((units[0].tables[8], units[0].full), (2, true));
+    }
+
+    #[test]
+    fn counters_come_without_their_header() {
+        let (units, damage) = read_cells(&{
+            let mut bytes = unit(COUNTS_MAGIC, 4, &[7u64, 1 << 40].map(u64::to_le_bytes).concat());
+            bytes.resize(PAGE, 0);
+            bytes
+        });
+        assert_eq!((&units[0].counts[..3], damage), (&[7, 1 << 40, 0][..], vec![]));
     }
 }

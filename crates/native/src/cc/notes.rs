@@ -19,15 +19,15 @@ use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
 use serde::{Deserialize, Serialize};
 
 use super::text::UnitTables;
-use crate::plan::{BoundOf, CellMeaning, Column, Implied, Plan, ShortCell, Unwatched};
+use crate::plan::{BoundOf, CellMeaning, Column, Count, Implied, Plan, ShortCell, Unwatched};
 
 /// The version of the notes' form. Notes of another one cannot be read.
-const FORMAT: u32 = 9;
+const FORMAT: u32 = 10;
 
 const MAGIC: &[u8; 8] = b"LYDIANN1";
 
 /// Names a compilation of a unit: the hash of its notes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct UnitId(pub [u8; 16]);
 
 impl fmt::Display for UnitId {
@@ -292,6 +292,8 @@ pub struct NotedPlan {
     pub unbound: Vec<(u32, LabelId, String)>,
     /// Cells that nothing sets, since others say as much.
     pub implied: Vec<Implied>,
+    /// What counters count.
+    pub counts: Vec<Count>,
 }
 
 /// A table of the distinct values that a label or a sequence binds.
@@ -418,8 +420,9 @@ impl NotedPlan {
     pub fn new(plan: &Plan, tables: UnitTables) -> Self {
         let UnitTables { wide: tables, bound, foreign: _ } = tables;
         let cells = plan.cells.len() as u32;
-        let (short, implied) = (plan.short.clone(), plan.implied.clone());
-        let mut noted = Self { cells, tables, bound, short, implied, ..Self::default() };
+        let (short, implied, counts) =
+            (plan.short.clone(), plan.implied.clone(), plan.counts.clone());
+        let mut noted = Self { cells, tables, bound, short, implied, counts, ..Self::default() };
         let mut of_vectors = vec![false; plan.cells.len()];
         for found in &plan.decisions {
             let (function, decision, first) = (found.function, found.decision, found.first);

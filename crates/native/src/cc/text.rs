@@ -15,11 +15,17 @@ use crate::plan::{Cell, Plan};
 /// Bytes of the header in front of the cells, and of the one in front of the tables.
 pub(crate) const HEADER: usize = 64;
 
+/// The first counter behind the header of counters, in words of 64 bits.
+pub(crate) const FIRST_COUNTER: usize = HEADER / 8;
+
 /// What a header of cells begins with.
 pub(crate) const CELLS_MAGIC: &[u8; 8] = b"LYDIANC1";
 
 /// What a header of tables begins with.
 pub(crate) const TABLES_MAGIC: &[u8; 8] = b"LYDIANT1";
+
+/// What a header of counters begins with.
+pub(crate) const COUNTS_MAGIC: &[u8; 8] = b"LYDIANK1";
 
 /// The position, in the header of tables, of the byte that says that one of them was full.
 pub(crate) const FULL: usize = 32;
@@ -62,6 +68,8 @@ pub struct UnitText<'a> {
     pub notes: (&'a Path, usize),
     /// How records are stored.
     pub stores: Stores,
+    /// Whether threads that count at once are all counted.
+    pub counts_atomically: bool,
 }
 
 /// How records are stored.
@@ -167,6 +175,9 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
         "typedef {stored} int lydian_turns; typedef {stored} unsigned int lydian_calls;"
     );
     text.push_str(if unit.stores == Stores::Exact { NO_PAUSE } else { PAUSE });
+    if unit.plan.counters > 0 {
+        text.push_str(&counters(unit, stored));
+    }
     if !unit.tables.is_empty() {
         text.push_str(&table(unit.id, unit.tables));
     }
@@ -199,6 +210,26 @@ fn initialiser(bytes: &[u8]) -> String {
     format!("{{{}}}", numbers.join(","))
 }
 
+/// The counters, behind a header.
+fn counters(unit: &UnitText<'_>, stored: &str) -> String {
+    let words = (FIRST_COUNTER + unit.plan.counters as usize).next_multiple_of(HEADER / 8);
+    let stored = if unit.counts_atomically { "_Atomic" } else { stored };
+    format!(
+        "static {stored} unsigned long long lydian_counts[{words}] \
+         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n",
+        words_of(&header(COUNTS_MAGIC, unit.id, words * 8)),
+    )
+}
+
+/// An initialiser of words of 64 bits.
+fn words_of(bytes: &[u8]) -> String {
+    let word = |chunk: &[u8]| {
+        let number = chunk.try_into().map_or(0, u64::from_le_bytes);
+        format!("{number}ull")
+    };
+    format!("{{{}}}", bytes.chunks(8).map(word).collect::<Vec<_>>().join(", "))
+}
+
 /// What asks whether memory can be read: weak, so that objects link without the run-time, where
 /// nothing can.
 const READABLE: &str = "\
@@ -226,12 +257,7 @@ static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) \
 /// 3 releases.
 fn table(id: UnitId, tables: &UnitTables) -> String {
     let size = (tables.words() as usize * 8).next_multiple_of(HEADER);
-    let bytes = header(TABLES_MAGIC, id, size);
-    let word = |chunk: &[u8]| {
-        let number = chunk.try_into().map_or(0, u64::from_le_bytes);
-        format!("{number}ull")
-    };
-    let initial: Vec<_> = bytes.chunks(8).map(word).collect();
+    let initial = words_of(&header(TABLES_MAGIC, id, size));
     let place = |(at, capacity, words): (u32, u32, u32)| format!("{{{at}, {capacity}, {words}}}");
     let wide = tables.wide.iter().map(|table| place((table.at, table.capacity, table.words)));
     let bound = tables.bound.iter().map(|table| place((table.at, table.capacity, table.words)));
@@ -239,9 +265,8 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
         "struct lydian_place {{ unsigned int at, capacity, words; }};\n\
          typedef unsigned long long __attribute__((aligned(8))) lydian_word;\n\
          static unsigned long long lydian_table[{}] \
-         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {{{}}};\n{KEEP}",
+         __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {initial};\n{KEEP}",
         size / 8,
-        initial.join(", "),
     );
     if !tables.wide.is_empty() {
         let _ = writeln!(
@@ -346,6 +371,7 @@ mod tests {
             id: UnitId([9; 16]),
             notes: (Path::new("/n"), 4),
             stores: Stores::Plain,
+            counts_atomically: false,
         };
         let text = unit_text(&unit);
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");

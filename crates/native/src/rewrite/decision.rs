@@ -265,6 +265,16 @@ impl DecisionEdit {
         waits.then(|| borders::waiting(self.id))
     }
 
+    /// What is recorded of its evaluations.
+    pub(super) const fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    /// How many conditions it has.
+    pub(super) const fn conditions(&self) -> usize {
+        self.spans.len()
+    }
+
     /// Adds what is recorded on the two ways of a condition.
     pub(super) fn on_ways(&mut self, condition: ConditionId, texts: &[String; 2]) {
         let ways = &mut self.ways[condition.index()];

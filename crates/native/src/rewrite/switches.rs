@@ -115,8 +115,11 @@ impl Watch<'_, '_> {
         by_way: &mut IndexMap<u32, Vec<LabelId>>,
     ) -> WayOut {
         let mut on_way = OnWayOut::default();
-        let labels = by_way.swap_remove(&way);
-        on_way.cells.extend(labels.map(|labels| self.plan.cell(self.number, labels)));
+        if let Some(labels) = by_way.swap_remove(&way) {
+            let count = self.count_labels(&labels);
+            on_way.text.extend(count.map(|count| format!("{count}; ")));
+            on_way.cells.push(self.plan.cell(self.number, labels));
+        }
         let of = &self.function;
         for more in [of.flow.switches.get(&(block, way)), of.paths.switches.get(&(block, way))] {
             on_way.cells.extend(more.into_iter().flat_map(|more| &more.cells));
@@ -142,9 +145,11 @@ impl Watch<'_, '_> {
                 self.unwatch(&labels, "the label has no place in the text");
                 continue;
             }
+            let count = self.count_labels(&labels).map_or(String::new(), |count| count + ", ");
             let cell = self.plan.cell(self.number, labels);
             let or = if dispatch.is_empty() { "" } else { "else " };
-            let _ = write!(dispatch, "{or}if (lydian_x == &&{name}) lydian_hit[{cell}] = 1; ");
+            let record = format!("{count}lydian_hit[{cell}] = 1");
+            let _ = write!(dispatch, "{or}if (lydian_x == &&{name}) {record}; ");
         }
         dispatch
     }

@@ -117,6 +117,7 @@ impl Watched {
                 overflow_traps: false,
                 purpose: lydian_native::Purpose::Tests,
                 leaves_out: false,
+                counts: false,
                 any_order: false,
                 flows: None,
             },

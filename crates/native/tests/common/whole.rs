@@ -50,6 +50,7 @@ pub fn measurer<'a>(
             overflow_traps: false,
             purpose: lydian_native::Purpose::Tests,
             leaves_out: false,
+            counts: false,
             any_order: false,
             flows: None,
         },

@@ -1,6 +1,6 @@
 //! Coverage of several machines or builds as one.
 //!
-//! What one of them covers is covered. An objective that a pair of evaluations of a decision shows is
+//! What one of them covers is covered, and counts add up. An objective that a pair of evaluations of a decision shows is
 //! judged by the evaluations of all parts. Others that need two runs are covered only where one part saw
 //! both: parts have judged already. To judge these over all runs, data directories are merged, not
 //! reports.
@@ -117,9 +117,13 @@ impl FunctionCoverage {
             (Some(a), Some(b)) => Some(a || b),
             (a, b) => a.or(b),
         };
+        self.entries.add(other.entries);
         self.end_line = self.end_line.max(other.end_line);
         let key = |line: &super::LineCoverage| line.line;
-        join(&mut self.lines, other.lines, key, |ours, theirs| ours.covered |= theirs.covered);
+        join(&mut self.lines, other.lines, key, |ours, theirs| {
+            ours.covered |= theirs.covered;
+            ours.count.add(theirs.count);
+        });
         let key = |d: &DecisionCoverage| (d.start, d.text.clone());
         let places = join(&mut self.decisions, other.decisions, key, DecisionCoverage::merge);
         join(&mut self.switches, other.switches, |s| s.start, SwitchCoverage::merge);
@@ -179,6 +183,9 @@ impl DecisionCoverage {
     fn merge(&mut self, other: Self) {
         self.outcomes = [0, 1].map(|way| self.outcomes[way] || other.outcomes[way]);
         self.recorded |= other.recorded;
+        for (ours, theirs) in self.conditions.iter_mut().zip(&other.conditions) {
+            ours.counts.iter_mut().zip(theirs.counts).for_each(|(count, more)| count.add(more));
+        }
         if self.tree == other.tree {
             let seen: BTreeSet<_> = self.rows.iter().cloned().collect();
             self.rows.extend(other.rows.into_iter().filter(|row| !seen.contains(row)));
@@ -189,7 +196,10 @@ impl DecisionCoverage {
 impl SwitchCoverage {
     fn merge(&mut self, other: Self) {
         let key = |way: &super::SwitchWay| (way.start, way.name.clone());
-        join(&mut self.ways, other.ways, key, |ours, theirs| ours.covered |= theirs.covered);
+        join(&mut self.ways, other.ways, key, |ours, theirs| {
+            ours.covered |= theirs.covered;
+            ours.count.add(theirs.count);
+        });
     }
 }
 

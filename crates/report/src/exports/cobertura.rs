@@ -1,7 +1,7 @@
 //! Coverage as Cobertura's XML (`coverage-04.dtd`).
 //!
 //! A folder is a package, a file a class, as gcovr and others have it for C. Line rates and branch
-//! rates are those of [`crate::branches`]; hits are 1 or 0.
+//! rates are those of [`crate::branches`], and so are hits.
 
 use std::collections::BTreeMap;
 
@@ -141,7 +141,7 @@ fn lines<'a>(xml: &mut Xml, lines: impl Iterator<Item = (&'a u32, &'a Line)>) ->
 }
 
 fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
-    let hits = u8::from(line.covered).to_string();
+    let hits = line.hits.to_string();
     let mut attributes = vec![("number", number.to_string()), ("hits", hits)];
     if line.branches.is_empty() {
         attributes.push(("branch", "false".into()));
@@ -161,7 +161,7 @@ fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
 }
 
 fn condition(index: usize, group: &BranchGroup) -> [(&'static str, String); 3] {
-    let taken = group.ways.iter().filter(|way| way.taken).count();
+    let taken = group.ways.iter().filter(|way| way.taken()).count();
     let kind = match group.kind {
         BranchKind::Jump => "jump",
         BranchKind::Switch => "switch",

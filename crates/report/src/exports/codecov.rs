@@ -14,7 +14,7 @@ struct Document {
     coverage: BTreeMap<String, BTreeMap<u32, Value>>,
 }
 
-/// The JSON text. A line without branches has a count, 1 or 0; one with branches says how many of
+/// The JSON text. A line without branches has a count, which is 1 or 0 where it was not counted; one with branches says how many of
 /// them were taken: `"1/2"`.
 pub fn render(report: &Report) -> String {
     let files = report.coverage.files.iter().map(|file| {
@@ -28,7 +28,7 @@ pub fn render(report: &Report) -> String {
 
 fn of_line(line: &Line) -> Value {
     match line.count_branches() {
-        (0, _) => json!(u8::from(line.covered)),
+        (0, _) => json!(line.hits),
         (found, taken) => json!(format!("{taken}/{found}")),
     }
 }

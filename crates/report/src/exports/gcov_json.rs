@@ -3,8 +3,9 @@
 //! newer: what one version has and another has not, it passes over.
 //!
 //! `conditions` are those of gcc's `-fcondition-coverage`: for a decision, how many values of its
-//! conditions decided the outcome, as [`crate::independence`] has it. Counts are 1 or 0. A branch's `throw` and `fallthrough` are false: C has no exceptions, and
-//! blocks are not laid out here.
+//! conditions decided the outcome, as [`crate::independence`] has it. A count is
+//! 1 or 0 where it was not counted. A branch's `throw` and `fallthrough` are false: C has no exceptions,
+//! and blocks are not laid out here.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -84,11 +85,11 @@ struct Function {
     end_column: u32,
     blocks: u32,
     blocks_executed: u32,
-    execution_count: u8,
+    execution_count: u64,
     /// gcovr's name for `start_line`.
     lineno: u32,
     /// How often it returned; gcovr 7 asks for it.
-    returned_count: u8,
+    returned_count: u64,
     /// gcovr's, from 0 to 100.
     blocks_percent: f32,
     /// gcovr's places of begin and end: line and column.
@@ -100,7 +101,7 @@ struct LineEntry {
     line_number: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_name: Option<String>,
-    count: u8,
+    count: u64,
     unexecuted_block: bool,
     branches: Vec<Branch>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -113,7 +114,7 @@ struct LineEntry {
 
 #[derive(Serialize)]
 struct Branch {
-    count: u8,
+    count: u64,
     throw: bool,
     fallthrough: bool,
     /// gcovr's number of it on the line.
@@ -182,7 +183,8 @@ fn of_file(report: &Report, file: &FileCoverage) -> File {
 
 fn of_function(function: &FunctionCoverage) -> Function {
     let Position { line, column } = function.start;
-    let count = u8::from(function.ran());
+    let ran = function.ran();
+    let count = function.entries.or_once(ran);
     Function {
         name: function.name.clone(),
         demangled_name: function.name.clone(),
@@ -191,11 +193,11 @@ fn of_function(function: &FunctionCoverage) -> Function {
         end_line: function.end_line,
         end_column: 1,
         blocks: 1,
-        blocks_executed: u32::from(count),
+        blocks_executed: u32::from(ran),
         execution_count: count,
         lineno: line,
         returned_count: count,
-        blocks_percent: 100.0 * f32::from(count),
+        blocks_percent: if ran { 100.0 } else { 0.0 },
         pos: [format!("{line}:{column}"), format!("{}:1", function.end_line)],
     }
 }
@@ -211,7 +213,7 @@ fn of_line(number: u32, line: &Line, owners: &BTreeMap<u32, (u32, &str)>) -> Lin
     let ways = line.branches.iter().enumerate();
     let ways = ways.flat_map(|(block, group)| group.ways.iter().map(move |way| (block, way)));
     let branch = |(branchno, (block, way)): (usize, (usize, &Way))| Branch {
-        count: u8::from(way.taken),
+        count: way.hits,
         throw: false,
         fallthrough: false,
         branchno,
@@ -223,8 +225,8 @@ fn of_line(number: u32, line: &Line, owners: &BTreeMap<u32, (u32, &str)>) -> Lin
         function_name: owner
             .filter(|(_, (end, _))| number <= *end)
             .map(|(_, (_, name))| (*name).to_owned()),
-        count: u8::from(line.covered),
-        unexecuted_block: !line.covered,
+        count: line.hits,
+        unexecuted_block: !line.covered(),
         branches: ways.enumerate().map(branch).collect(),
         conditions: line.decisions.iter().enumerate().map(Conditions::of).collect(),
         noncode: false,

@@ -3,7 +3,7 @@
 //! Records: `TN`, `SF`, `FN`, `FNDA`, `FNF`, `FNH`, `BRDA`, `BRF`, `BRH`, `DA`, `LF`, `LH`, which every
 //! lcov reads. From lcov 2.0 on, `FN` has the function's last line, which earlier ones would take for a
 //! part of its name; from lcov 2.2 on there are `MCDC`, `MCF` and `MCH`, which 2.0 and 2.1 refuse
-//! ([`Version`]). Counts are 1 or 0: how often something ran is not kept.
+//! ([`Version`]). A count is 1 or 0 where it was not counted.
 //!
 //! A block of branches is a condition, a decision or a switch; blocks are numbered on each line.
 //! `MCDC` says of each condition whether it decided the outcome by being true, and false, as
@@ -67,19 +67,20 @@ fn render_file(out: &mut String, file: &FileCoverage, version: Version) {
         independence(out, &table);
     }
     for (number, line) in &table.lines {
-        let _ = writeln!(out, "DA:{number},{}", u8::from(line.covered));
+        let _ = writeln!(out, "DA:{number},{}", line.hits);
     }
     let (found, hit) = table.count();
     let _ = writeln!(out, "LF:{found}\nLH:{hit}\nend_of_record");
 }
 
 fn functions(out: &mut String, file: &FileCoverage, version: Version) {
-    // Its first and last line, and whether it ran.
-    let mut names: BTreeMap<&str, (u32, u32, bool)> = BTreeMap::new();
+    // Its first and last line, and how often it ran.
+    let mut names: BTreeMap<&str, (u32, u32, u64)> = BTreeMap::new();
     for function in file.functions.iter().filter(|function| function.is_listed()) {
         let (first, last) = (function.start.line, function.end_line.max(function.start.line));
         if !file.exclusions.line(first) {
-            names.entry(&function.name).or_insert((first, last, false)).2 |= function.ran();
+            let runs = &mut names.entry(&function.name).or_insert((first, last, 0)).2;
+            *runs = runs.saturating_add(function.entries.or_once(function.ran()));
         }
     }
     let mut in_order: Vec<_> = names.into_iter().collect();
@@ -90,21 +91,20 @@ fn functions(out: &mut String, file: &FileCoverage, version: Version) {
             _ => writeln!(out, "FN:{first},{last},{name}"),
         };
     }
-    for (name, (_, _, ran)) in &in_order {
-        let _ = writeln!(out, "FNDA:{},{name}", u8::from(*ran));
+    for (name, (_, _, runs)) in &in_order {
+        let _ = writeln!(out, "FNDA:{runs},{name}");
     }
-    let hit = in_order.iter().filter(|(_, (_, _, ran))| *ran).count();
+    let hit = in_order.iter().filter(|(_, (_, _, runs))| *runs > 0).count();
     let _ = writeln!(out, "FNF:{}\nFNH:{hit}", in_order.len());
 }
 
 fn branches(out: &mut String, table: &LineTable) {
     for (number, line) in &table.lines {
         for (block, group) in line.branches.iter().enumerate() {
-            for Way { number: branch, taken } in &group.ways {
-                let taken = match (group.reached, taken) {
-                    (false, _) => "-",
-                    (true, false) => "0",
-                    (true, true) => "1",
+            for Way { number: branch, hits } in &group.ways {
+                let taken = match group.reached {
+                    0 => "-".to_owned(),
+                    _ => hits.to_string(),
                 };
                 let _ = writeln!(out, "BRDA:{number},{block},{branch},{taken}");
             }

@@ -23,7 +23,7 @@ fn of_file(xml: &mut Xml, report: &Report, file: &FileCoverage) -> Written {
 
 fn of_line(xml: &mut Xml, number: u32, line: &Line) -> Written {
     let mut attributes =
-        vec![("lineNumber", number.to_string()), ("covered", line.covered.to_string())];
+        vec![("lineNumber", number.to_string()), ("covered", line.covered().to_string())];
     let (found, taken) = line.count_branches();
     if found > 0 {
         attributes.push(("branchesToCover", found.to_string()));

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::draft;
-use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow};
+use crate::coverage::{ConditionCoverage, Count, DecisionCoverage, DecisionRow};
 use crate::independence::{Analysis, Wanted, analyse, wanted};
 use crate::sources::SourceText;
 
@@ -48,7 +48,8 @@ pub(super) fn render(decision: &DecisionCoverage, source: Option<&SourceText>, i
             @if decision.from_macro && source.is_some() {
                 details.expansion { summary { "Macros expanded" } code { (text(&decision.text)) } }
             }
-            p.outcomes { "Outcomes: " (seen(decision.outcomes[1], "true")) ", " (seen(decision.outcomes[0], "false")) }
+            p.outcomes { "Outcomes: " (outcome(decision, true)) ", " (outcome(decision, false)) }
+            @if views.len() > 1 { (counts(&views)) }
             @if decision.recorded && views.len() > 1 {
                 (table(decision, &views, id))
                 (conditions(&views, id))
@@ -74,14 +75,35 @@ fn short(text: &str) -> String {
     draft::clipped(&draft::clean(text), MOST_SHORT)
 }
 
-fn seen(yes: bool, what: &str) -> Markup {
+fn outcome(decision: &DecisionCoverage, value: bool) -> Markup {
+    let count = decision.outcome_counts()[usize::from(value)];
     html! {
-        @if yes {
-            span.sym.yes aria-hidden="true" { "✓" } " " (what) " seen"
+        @if decision.outcomes[usize::from(value)] {
+            span.sym.yes aria-hidden="true" { "✓" } " " (value) " seen" (times(count))
         } @else {
-            span.sym.no aria-hidden="true" { "✗" } " " (what) " not seen"
+            span.sym.no aria-hidden="true" { "✗" } " " (value) " not seen"
         }
     }
+}
+
+/// How often each condition had each value, where that was counted.
+fn counts(views: &[View<'_>]) -> Markup {
+    let counted = views.iter().any(|view| view.condition.counts.iter().any(|c| !c.is_none()));
+    html! {
+        @if counted {
+            ul.counts {
+                @for (index, view) in views.iter().enumerate() {
+                    @let [no, yes] = view.condition.counts.map(|count| count.0.unwrap_or(0));
+                    li { (name(views, index)) ": true " (yes) "×, false " (no) "×" }
+                }
+            }
+        }
+    }
+}
+
+/// A number of times, if it was counted.
+pub(super) fn times(count: Count) -> Markup {
+    html! { @if let Count(Some(count)) = count { " " (count) "×" } }
 }
 
 /// The rows to show: those in pairs, then the first others.

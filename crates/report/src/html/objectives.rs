@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{FileView, draft};
+use super::{FileView, decision, draft};
 use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
 
@@ -102,7 +102,7 @@ pub(super) fn switch(file: &FileView<'_>, switch: &SwitchCoverage) -> Markup {
                 @for way in &switch.ways {
                     li {
                         @if way.covered {
-                            span.sym.yes aria-hidden="true" { "✓" } " " span.word { "taken" }
+                            span.sym.yes aria-hidden="true" { "✓" } " " span.word { "taken" (decision::times(way.count)) }
                         } @else {
                             span.sym.no aria-hidden="true" { "✗" } " " span.word { "not taken" }
                         }

@@ -89,6 +89,7 @@ fn page(site: &Site<'_>, file: &FileView<'_>, part: &Part, names: &[Named], here
                 thead.sr { tr {
                     th scope="col" { "Line" }
                     th scope="col" { "Covered" }
+                    @if site.counts { th scope="col" { "Times" } }
                     th scope="col" { "Code" }
                 } }
                 tbody { (PreEscaped(&part.body)) }
@@ -200,20 +201,27 @@ fn piece(
 ) -> String {
     let (class, symbol, word) = file.status(line).shown();
     let functions = file.functions.get(&line).map_or(&[][..], Vec::as_slice);
+    let columns = if site.counts { 4 } else { 3 };
     let each = file.by_criterion(line, &site.report.coverage.criteria);
     let each = Some(each).filter(|each| each.bytes().any(|digit| digit != b'0'));
     let piece = html! {
         @for function in functions {
-            tr.above { td colspan="3" { (function::render(site, file, function, others)) } }
+            tr.above { td colspan=(columns) { (function::render(site, file, function, others)) } }
         }
         tr.line.(class)[!class.is_empty()] id={ "L" (line) } data-c=[each] {
             td.n { a href={ "#L" (line) } title=[tests_of(site, file, line)] { (line) } }
             td.s { @if !symbol.is_empty() { span.sym.(class) aria-hidden="true" { (symbol) } span.sr { (word) } } }
+            @if site.counts { td.t { (times(file, line)) } }
             td.c { (code(file, line, colours)) }
         }
         (below(site, file, line, others))
     };
     piece.into_string()
+}
+
+/// How often control passed a line, where it has code.
+fn times(file: &FileView<'_>, line: u32) -> Markup {
+    html! { @if let Some(line) = file.table.lines.get(&line) { span { (line.hits) "×" } } }
 }
 
 /// The tests that passed a line, as far as runs were marked.
@@ -292,7 +300,7 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft
     html! {
         tr.below {
             td {}
-            td colspan="2" {
+            td colspan=(if site.counts { 3 } else { 2 }) {
                 details id={ "D" (line) } {
                     summary.full[full] {
                         span.sr { "Line " (line) ": " }

@@ -12,6 +12,7 @@ fn decision(tree: BoolTree, conditions: usize, rows: &[&str]) -> DecisionCoverag
         start: Position { line: 1, column: index as u32 + 1 },
         text: format!("c{index}"),
         pure: true,
+        counts: Default::default(),
     };
     DecisionCoverage {
         short_circuit: false,

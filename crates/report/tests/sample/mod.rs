@@ -12,9 +12,9 @@ use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, FileCoverage,
-    FunctionCoverage, LineCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus, PlainFile,
-    Position, SwitchCoverage, SwitchWay, TestCoverage,
+    ConditionCoverage, Count, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage,
+    FileCoverage, FunctionCoverage, LineCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus,
+    PlainFile, Position, SwitchCoverage, SwitchWay, TestCoverage,
 };
 use lydian_report::sources::{SourceText, Sources};
 
@@ -104,7 +104,9 @@ fn at(text: &str) -> Position {
 }
 
 fn lines(covered: &[&str], missing: &[&str]) -> Vec<LineCoverage> {
-    let line = |covered: bool| move |text: &&str| LineCoverage { line: at(text).line, covered };
+    let line = |covered: bool| {
+        move |text: &&str| LineCoverage { line: at(text).line, covered, count: Count::default() }
+    };
     let mut all: Vec<_> = covered.iter().map(line(true)).collect();
     all.extend(missing.iter().map(line(false)));
     all.sort_by_key(|line| line.line);
@@ -128,6 +130,7 @@ fn decision(
         start: at(part),
         text: (*part).to_owned(),
         pure: !part.contains('*') && !part.contains('['),
+        counts: Default::default(),
     };
     DecisionCoverage {
         short_circuit: false,
@@ -261,6 +264,7 @@ fn number() -> FunctionCoverage {
         start: at("number("),
         end_line: 18,
         entered: Some(true),
+        entries: Count::default(),
         lines,
         decisions: vec![null, digits, some],
         switches: Vec::new(),
@@ -292,6 +296,10 @@ fn weigh() -> FunctionCoverage {
         BoolTree::Eq(cond(0), Box::new(BoolTree::And(cond(1), cond(2)))),
         &["FTF=T", "FFf=T"],
     );
+    let mut flags = flags;
+    for (condition, counts) in flags.conditions.iter_mut().zip([[12, 30], [1, 29], [1, 0]]) {
+        condition.counts = counts.map(|count| Count(Some(count)));
+    }
     let lines = lines(
         &[
             "int best",
@@ -305,14 +313,21 @@ fn weigh() -> FunctionCoverage {
         ],
         &["return a & b"],
     );
-    let way = |name: &str, covered| SwitchWay { name: name.into(), start: at(name), covered };
+    let mut lines = lines;
+    lines.iter_mut().filter(|line| line.covered).for_each(|line| line.count = Count(Some(42)));
+    let way = |name: &str, times: u64| SwitchWay {
+        name: name.into(),
+        start: at(name),
+        covered: times > 0,
+        count: Count(Some(times)),
+    };
     let switch = SwitchCoverage {
         start: at("switch ("),
         ways: vec![
-            way("case 0", true),
-            way("case 1", false),
-            way("case 2", false),
-            way("default", true),
+            way("case 0", 5_000_000_000),
+            way("case 1", 0),
+            way("case 2", 0),
+            way("default", 37),
         ],
     };
     let mut objectives = statements(&lines);
@@ -324,6 +339,7 @@ fn weigh() -> FunctionCoverage {
         start: at("weigh("),
         end_line: 40,
         entered: Some(true),
+        entries: Count(Some(42)),
         lines,
         decisions: vec![flags, equal],
         switches: vec![switch],
@@ -355,6 +371,7 @@ fn debug() -> FunctionCoverage {
         start: at("debug("),
         end_line: 46,
         entered: Some(false),
+        entries: Count::default(),
         lines,
         decisions: vec![both],
         switches: Vec::new(),
@@ -374,6 +391,7 @@ fn never() -> FunctionCoverage {
         start: at("never("),
         end_line: 54,
         entered: Some(false),
+        entries: Count::default(),
         lines,
         decisions: vec![negative],
         switches: Vec::new(),
@@ -384,7 +402,8 @@ fn never() -> FunctionCoverage {
 
 fn clamp() -> FunctionCoverage {
     let start = nth(LIMIT, "x > 999", 0);
-    let condition = ConditionCoverage { start, text: "x > 999".into(), pure: true };
+    let condition =
+        ConditionCoverage { start, text: "x > 999".into(), pure: true, counts: Default::default() };
     let decision = DecisionCoverage {
         short_circuit: false,
         start,
@@ -410,7 +429,8 @@ fn clamp() -> FunctionCoverage {
         start: nth(LIMIT, "clamp", 0),
         end_line: 7,
         entered: Some(true),
-        lines: vec![LineCoverage { line: start.line, covered: true }],
+        entries: Count::default(),
+        lines: vec![LineCoverage { line: start.line, covered: true, count: Count::default() }],
         objectives: vec![
             objective("d0 true", "x > 999", ObjectiveStatus::Missing),
             objective("d0 false", "!(x > 999)", ObjectiveStatus::Covered),
@@ -430,9 +450,10 @@ fn gone() -> FunctionCoverage {
         start,
         end_line: 9,
         entered: Some(true),
+        entries: Count::default(),
         lines: vec![
-            LineCoverage { line: 4, covered: true },
-            LineCoverage { line: 5, covered: false },
+            LineCoverage { line: 4, covered: true, count: Count::default() },
+            LineCoverage { line: 5, covered: false, count: Count::default() },
         ],
         decisions: Vec::new(),
         switches: Vec::new(),

@@ -140,7 +140,7 @@ fn lacking(report: &Report, file: &FileCoverage) -> BTreeMap<u32, String> {
     lines.sort_unstable();
     lines.dedup();
     for line in lines {
-        if table.lines.get(&line).is_some_and(|line| !line.covered) {
+        if table.lines.get(&line).is_some_and(|line| !line.covered()) {
             found.insert(line, "not run".to_owned());
             continue;
         }

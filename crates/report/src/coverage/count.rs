@@ -1,0 +1,102 @@
+//! How often something ran.
+
+use lydian_ir::{BoolTree, ConditionId};
+use serde::{Deserialize, Serialize};
+
+/// How often something ran; nothing where that was not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Count(pub Option<u64>);
+
+impl Count {
+    /// Whether nothing was counted.
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Adds what another part counted.
+    pub fn add(&mut self, other: Self) {
+        if let Some(more) = other.0 {
+            self.0 = Some(self.0.unwrap_or(0).saturating_add(more));
+        }
+    }
+
+    /// The larger of two.
+    pub fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+
+    /// The number of times for formats that know of nothing else: 1 or 0 where it was not counted. What
+    /// was seen ran at least once.
+    pub fn or_once(self, seen: bool) -> u64 {
+        match seen {
+            true => self.0.unwrap_or(1).max(1),
+            false => 0,
+        }
+    }
+}
+
+/// Whether nothing was counted.
+pub(super) fn are_none(counts: &[Count; 2]) -> bool {
+    counts.iter().all(Count::is_none)
+}
+
+/// The value of a tree in which evaluation ends with a condition that has a value; nothing where it
+/// goes on, and where the value depends on other conditions.
+pub(super) fn end(tree: &BoolTree, condition: ConditionId, value: bool) -> Option<bool> {
+    let of = |tree: &BoolTree| end(tree, condition, value);
+    match tree {
+        BoolTree::Cond(own) => (*own == condition).then_some(value),
+        BoolTree::Not(a) => of(a).map(|outcome| !outcome),
+        BoolTree::And(a, b) => of(a).filter(|outcome| !outcome).or_else(|| of(b)),
+        BoolTree::Or(a, b) => of(a).filter(|outcome| *outcome).or_else(|| of(b)),
+        BoolTree::Ite(_, a, b) => of(a).or_else(|| of(b)),
+        BoolTree::Const(_)
+        | BoolTree::BitAnd(..)
+        | BoolTree::BitOr(..)
+        | BoolTree::Eq(..)
+        | BoolTree::Xor(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::EntityId as _;
+
+    use super::super::{ConditionCoverage, DecisionCoverage, Position};
+    use super::*;
+
+    fn condition(counts: [u64; 2]) -> ConditionCoverage {
+        ConditionCoverage {
+            start: Position::default(),
+            text: "c".into(),
+            pure: true,
+            counts: counts.map(|count| Count(Some(count))),
+        }
+    }
+
+    #[test]
+    fn outcomes_are_counted_where_evaluation_ends() {
+        let leaf = |index| Box::new(BoolTree::Cond(ConditionId::from_index(index)));
+        // (a && b) || !c: 10 evaluations, a is true in 6, b in 2 of these, c in 3 of the other 8.
+        let both = Box::new(BoolTree::And(leaf(0), leaf(1)));
+        let decision = DecisionCoverage {
+            start: Position::default(),
+            text: String::new(),
+            from_macro: false,
+            conditions: vec![condition([4, 6]), condition([4, 2]), condition([5, 3])],
+            tree: BoolTree::Or(both, Box::new(BoolTree::Not(leaf(2)))),
+            rows: Vec::new(),
+            outcomes: [true; 2],
+            recorded: false,
+            short_circuit: false,
+        };
+        assert_eq!(decision.outcome_counts(), [Count(Some(3)), Count(Some(7))]);
+    }
+
+    #[test]
+    fn what_was_seen_ran_once_at_least_and_what_was_not_never() {
+        assert_eq!([None, Some(0), Some(9)].map(|n| Count(n).or_once(true)), [1, 1, 9]);
+        assert_eq!([None, Some(9)].map(|n| Count(n).or_once(false)), [0, 0]);
+    }
+}
