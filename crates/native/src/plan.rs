@@ -41,21 +41,21 @@ pub struct Plan {
     pub shares_cells: bool,
     /// The most words that an environment of a sequence under way has; 0 where there are none.
     pub environments: u32,
-    /// What counters count; two may stand for one number of times.
+    /// What counters count.
     pub counts: Vec<Count>,
     /// How many counters there are.
     pub counters: u32,
 }
 
-/// What a counter counts.
+/// What a sum of counters says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// The watched function, by position.
     pub function: u32,
-    /// The counter: the first of two for a condition.
-    pub counter: u32,
-    /// What it counts.
+    /// What is counted.
     pub of: CountOf,
+    /// The counters, each with whether it is subtracted.
+    pub terms: Vec<(u32, bool)>,
 }
 
 /// What is counted.
@@ -63,8 +63,8 @@ pub struct Count {
 pub enum CountOf {
     /// How often control passes the place of these labels.
     Labels(Vec<LabelId>),
-    /// How often a condition is false; the next counter has how often it is true.
-    Condition(DecisionId, ConditionId),
+    /// How often a condition has a value.
+    Way(DecisionId, ConditionId, bool),
 }
 
 /// The records of variables that units share.
@@ -314,13 +314,6 @@ pub struct UnmeasuredSequence {
 }
 
 impl Plan {
-    /// Adds counters; the first of them.
-    pub(crate) fn new_counters(&mut self, how_many: u32) -> u32 {
-        let first = self.counters;
-        self.counters += how_many;
-        first
-    }
-
     /// Why a label of a watched function, by its position, cannot be measured; `None` where it can.
     pub fn why_unwatched(&self, owner: usize, label: LabelId) -> Option<&str> {
         let is_it = |lost: &&Unwatched| lost.function as usize == owner && lost.label == label;

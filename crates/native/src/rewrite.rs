@@ -234,7 +234,9 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
             further_prelude(user, units[unit].start, &own) + &text + epilogue
         })
     });
-    Rewritten { text, others: others.collect(), plan }
+    let others: Vec<Option<String>> = others.collect();
+    counts::forget_lost(&mut plan, others.iter().flatten().chain([&text]).map(String::as_str));
+    Rewritten { text, others, plan }
 }
 
 /// Objectives that ask for nothing.
@@ -389,8 +391,8 @@ struct Watch<'a, 'p> {
     mutants: FxHashSet<LabelId>,
     /// The records of the user's labels.
     user_labels: IndexMap<MarkId, String>,
-    /// The statements that share counters.
-    runs: counts::Runs,
+    /// The counters of the function.
+    counters: counts::Counters,
     function: WatchedFunction,
 }
 
@@ -431,7 +433,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             errors: labels_of(objectives, Criterion::Rte),
             mutants: labels_of(objectives, Criterion::Wm),
             user_labels,
-            runs: counts::Runs::new(body, request.counts),
+            counters: counts::Counters::default(),
             function,
         }
     }
@@ -478,9 +480,7 @@ impl<'a, 'p> Watch<'a, 'p> {
                     let at = self.body_start();
                     let (cell, others) = self.plain_cell(labels);
                     self.function.entry = cell;
-                    let count = self.count_labels(labels);
-                    entry = count.map_or(String::new(), |count| format!("{count}; "))
-                        + &self.records(&others, false, Standing::at(at));
+                    entry = self.records(&others, false, Standing::at(at));
                 }
                 Site::Mark(mark) => self.mark(mark, labels, edits),
                 Site::Edge(edge) => {
@@ -511,7 +511,8 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         self.on_ways(&paths.conditions, edits);
         self.tables_on_ways(&flow, &paths, edits);
-        self.count_conditions();
+        self.counters = self.count(&sites, edits);
+        entry.push_str(&self.counters.entry);
         self.function.flow = flow;
         self.function.paths = paths;
         for (site, labels) in &sites {
@@ -659,9 +660,7 @@ impl<'a, 'p> Watch<'a, 'p> {
         }
         let (cell, others) = self.plain_cell(labels);
         self.function.marks.extend(cell.map(|cell| (mark, cell)));
-        let count =
-            self.count_mark(mark, labels).map_or(String::new(), |count| format!("{count}; "));
-        let record = count + &self.records(&others, false, Standing::at(site.span.start));
+        let record = self.records(&others, false, Standing::at(site.span.start));
         if cell.is_some() || !record.is_empty() {
             edits.push(self.at_mark(&site, cell, record));
         }

@@ -124,15 +124,21 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
 /// Reads the counters. Where none was read nothing ran.
 fn read_counts(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
     let count = |at: u32| counters.counts.get(at as usize).copied().unwrap_or(0);
-    for Count { function, counter, of } in &notes.plan.counts {
+    for Count { function, of, terms } in &notes.plan.counts {
         let Some(judged) = all.get_mut(*function as usize) else { continue };
+        let sum = |subtracts: bool| {
+            let terms = terms.iter().filter(|term| term.1 == subtracts);
+            terms.fold(0u64, |sum, term| sum.saturating_add(count(term.0)))
+        };
+        // Threads may have lost some of what is added, and none of what is subtracted.
+        let times = sum(false).saturating_sub(sum(true));
         match of {
             CountOf::Labels(labels) => {
-                judged.counts.extend(labels.iter().map(|label| (*label, count(*counter))));
+                judged.counts.extend(labels.iter().map(|label| (*label, times)));
             }
-            CountOf::Condition(decision, condition) => {
-                let ways = [0, 1].map(|way| count(counter + way));
-                judged.ways.insert((*decision, *condition), ways);
+            CountOf::Way(decision, condition, value) => {
+                let ways = judged.ways.entry((*decision, *condition)).or_default();
+                ways[usize::from(*value)] = times;
             }
         }
     }

@@ -417,7 +417,8 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    fn new(body: &Body) -> Self {
+    /// Reads the branches of a body.
+    pub(super) fn new(body: &Body) -> Self {
         let mut this = Self::default();
         for (from, block) in body.blocks.iter() {
             let Terminator::Branch { origin: Some(origin), .. } = &block.term else { continue };

@@ -83,7 +83,7 @@ impl Watch<'_, '_> {
         let mut by_way: IndexMap<u32, Vec<LabelId>> = IndexMap::new();
         ways.iter().for_each(|(way, label)| by_way.entry(*way).or_default().push(*label));
         if site.computed {
-            let dispatch = self.labels_dispatch(cases, by_way);
+            let dispatch = self.labels_dispatch(block, cases, by_way);
             // Several `goto`s may lead to one dispatch.
             let sites = self.body.source.switches.iter().filter(|site| site.block == block);
             edits.extend(sites.map(|site| {
@@ -116,8 +116,6 @@ impl Watch<'_, '_> {
     ) -> WayOut {
         let mut on_way = OnWayOut::default();
         if let Some(labels) = by_way.swap_remove(&way) {
-            let count = self.count_labels(&labels);
-            on_way.text.extend(count.map(|count| format!("{count}; ")));
             on_way.cells.push(self.plan.cell(self.number, labels));
         }
         let of = &self.function;
@@ -127,6 +125,7 @@ impl Watch<'_, '_> {
         }
         let edge = Edge { from: block, way };
         on_way.text.extend(of.steps.get(&edge).map(String::as_str));
+        on_way.text.extend(self.counters.on_edges.get(&edge).map(|count| format!("{count}; ")));
         let tables = of.tables_on_edge(edge).collect();
         WayOut { label, on_way, tables }
     }
@@ -134,6 +133,7 @@ impl Watch<'_, '_> {
     /// Comparisons with the addresses of labels tell where a computed `goto` goes.
     fn labels_dispatch(
         &mut self,
+        block: BlockId,
         cases: &[lydian_ir::SwitchCase],
         mut by_way: IndexMap<u32, Vec<LabelId>>,
     ) -> String {
@@ -145,10 +145,11 @@ impl Watch<'_, '_> {
                 self.unwatch(&labels, "the label has no place in the text");
                 continue;
             }
-            let count = self.count_labels(&labels).map_or(String::new(), |count| count + ", ");
             let cell = self.plan.cell(self.number, labels);
             let or = if dispatch.is_empty() { "" } else { "else " };
-            let record = format!("{count}lydian_hit[{cell}] = 1");
+            let count = self.counters.on_edges.get(&Edge { from: block, way: way as u32 });
+            let count = count.map_or(String::new(), |count| format!(", {count}"));
+            let record = format!("lydian_hit[{cell}] = 1{count}");
             let _ = write!(dispatch, "{or}if (lydian_x == &&{name}) {record}; ");
         }
         dispatch
