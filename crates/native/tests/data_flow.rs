@@ -426,7 +426,7 @@ int f(int n) {
             Hyper::Sequence(id) => sequences(id),
             _ => false,
         });
-        found.map(|hyper| hyper.text.as_str()).collect()
+        found.map(|hyper| &*hyper.text).collect()
     };
     assert_eq!(
         of(&|id| lost.contains(id)),

@@ -375,7 +375,7 @@ struct Draft {
 /// A hyperlabel before it has a key.
 struct HyperDraft {
     hyper: Hyper,
-    text: String,
+    text: Arc<str>,
     span: Span,
 }
 
@@ -475,7 +475,7 @@ impl<'a> Context<'a> {
         hyper: Hyper,
         span: Span,
         name: impl Into<String>,
-        text: impl Into<String>,
+        text: impl Into<Arc<str>>,
     ) {
         debug_assert_eq!(
             hyper.visible_names(&self.sequences).err(),
@@ -581,10 +581,11 @@ impl<'a> Context<'a> {
         let temporaries = text::temporaries(self);
         let spelled = |expr| text::spelled(self, &temporaries, expr);
         let user = UserC::new(self.program, self.body, self.exprs.arena(), &spelled);
+        let conditions = text::Conditions::default();
         let labels = drafts.into_values().map(|Draft { site, pred, span }| {
             let span = self.shown_span(site, &pred, span);
             Label {
-                text: text::predicate(self, &user, site, &pred),
+                text: text::predicate(self, &user, &conditions, site, &pred).into(),
                 place: self.map.place(span.start),
                 key: keys.key(self.program, self.exprs.arena(), site, &pred),
                 site,

@@ -334,7 +334,7 @@ pub struct Hyperlabel {
     /// What is to be covered.
     pub hyper: Hyper,
     /// It as text for the user: short, in terms of the source.
-    pub text: String,
+    pub text: Arc<str>,
     /// The place in the user's file.
     pub place: Place,
     /// What identifies it across runs.

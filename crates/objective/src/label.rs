@@ -1,6 +1,7 @@
 //! Labels: a site, a predicate, and what identifies them across edits of the file.
 
 use std::fmt;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place, entity_id};
@@ -59,13 +60,13 @@ pub enum Pred {
     /// An `i1` expression on the state at the site; unknown where evaluating it would trap.
     Expr(ExprId),
     /// Negation.
-    Not(Box<Pred>),
+    Not(Arc<Pred>),
     /// Conjunction.
-    And(Box<Pred>, Box<Pred>),
+    And(Arc<Pred>, Arc<Pred>),
     /// Disjunction.
-    Or(Box<Pred>, Box<Pred>),
+    Or(Arc<Pred>, Arc<Pred>),
     /// Exclusive or.
-    Xor(Box<Pred>, Box<Pred>),
+    Xor(Arc<Pred>, Arc<Pred>),
 }
 
 /// Identifies a label by what it says, not by where it stands: function name, the function's text
@@ -88,7 +89,7 @@ pub struct Label {
     /// What must be true there.
     pub pred: Pred,
     /// The predicate as C text for the user.
-    pub text: String,
+    pub text: Arc<str>,
     /// The place in the user's file.
     pub place: Place,
     /// What identifies it across runs.
@@ -134,8 +135,8 @@ impl Pred {
     pub fn not(a: Self) -> Self {
         match a {
             Self::Const(value) => Self::Const(!value),
-            Self::Not(inner) => *inner,
-            other => Self::Not(Box::new(other)),
+            Self::Not(inner) => Arc::unwrap_or_clone(inner),
+            other => Self::Not(Arc::new(other)),
         }
     }
 
@@ -144,7 +145,7 @@ impl Pred {
         match (a, b) {
             (Self::Const(true), other) | (other, Self::Const(true)) => other,
             (Self::Const(false), _) | (_, Self::Const(false)) => Self::Const(false),
-            (a, b) => Self::And(Box::new(a), Box::new(b)),
+            (a, b) => Self::And(Arc::new(a), Arc::new(b)),
         }
     }
 
@@ -153,7 +154,7 @@ impl Pred {
         match (a, b) {
             (Self::Const(false), other) | (other, Self::Const(false)) => other,
             (Self::Const(true), _) | (_, Self::Const(true)) => Self::Const(true),
-            (a, b) => Self::Or(Box::new(a), Box::new(b)),
+            (a, b) => Self::Or(Arc::new(a), Arc::new(b)),
         }
     }
 
@@ -162,7 +163,7 @@ impl Pred {
         match (a, b) {
             (Self::Const(false), other) | (other, Self::Const(false)) => other,
             (Self::Const(true), other) | (other, Self::Const(true)) => Self::not(other),
-            (a, b) => Self::Xor(Box::new(a), Box::new(b)),
+            (a, b) => Self::Xor(Arc::new(a), Arc::new(b)),
         }
     }
 

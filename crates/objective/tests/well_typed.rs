@@ -186,7 +186,7 @@ fn predicates_read_as_c() {
     let criteria = [Criterion::Rte, Criterion::Wm];
     let annotation = annotate(&program, &map, function, &Request::new(criteria)).expect("a body");
     let texts: Vec<&str> =
-        annotation.objectives.labels.values().map(|label| label.text.as_str()).collect();
+        annotation.objectives.labels.values().map(|label| &*label.text).collect();
     for expected in [
         "j == 0",
         "s == 0",

@@ -580,7 +580,7 @@ fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
         decided += usize::from(small.summary.bounds.is_empty());
         larger_covers_more += usize::from(!more.is_empty());
         let names: Vec<&str> = (wrong.iter())
-            .map(|wrong| small.objectives[0].labels[wrong.label.label].text.as_str())
+            .map(|wrong| &*small.objectives[0].labels[wrong.label.label].text)
             .collect();
         assert!(wrong.is_empty(), "seed {seed}: {names:?}\n{text}");
     }

@@ -17,7 +17,7 @@ fn proved(text: &str, criterion: Criterion) -> Vec<String> {
     let subject = Subject::read(text, &[criterion], false);
     let last = subject.objectives.len() - 1;
     let objectives = &subject.objectives[last];
-    let label = |id: &LabelId| objectives.labels[*id].text.clone();
+    let label = |id: &LabelId| objectives.labels[*id].text.to_string();
     subject.proved_infeasible(last, TIME).iter().map(label).collect()
 }
 
@@ -66,7 +66,7 @@ fn proved_assuming_start(text: &str) -> Vec<String> {
     let without = subject.proved_infeasible(last, TIME);
     let mut proved = subject.proved_assuming_starts(last, TIME, &[0]);
     proved.retain(|label| !without.contains(label));
-    proved.into_iter().map(|label| labels[label].text.clone()).collect()
+    proved.into_iter().map(|label| labels[label].text.to_string()).collect()
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_pointer_that_goes_up_to_another_one_is_never_beyond_it() {
     let is_proved = |function: usize| {
         let labels = &subject.objectives[function].labels;
         let mut proved = subject.proved_infeasible(function, TIME).into_iter();
-        proved.any(|label| labels[label].text == "(p < end) != (p != end)")
+        proved.any(|label| &*labels[label].text == "(p < end) != (p != end)")
     };
     assert!(is_proved(0));
     assert!(!is_proved(1), "steps of two may go beyond it");
@@ -303,7 +303,7 @@ fn proved_assuming_small_objects(text: &str) -> Vec<String> {
     let mut proved = subject.proved_assuming_small_objects(last, TIME);
     assert!(without.iter().all(|label| proved.contains(label)), "it assumes more");
     proved.retain(|label| !without.contains(label));
-    proved.into_iter().map(|label| labels[label].text.clone()).collect()
+    proved.into_iter().map(|label| labels[label].text.to_string()).collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! id, which stands in front of its cells: counters and notes of different compilations never meet.
 
 use std::fmt;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -475,15 +475,12 @@ pub enum BadNotes {
 impl Notes {
     /// Packs the notes and gives them their id.
     pub fn pack(&self) -> (UnitId, Vec<u8>) {
-        let plain = postcard::to_allocvec(self).unwrap_or_default();
-        let mut packed = FORMAT.to_le_bytes().to_vec();
-        packed.extend((plain.len() as u64).to_le_bytes());
-        let mut deflate = flate2::write::DeflateEncoder::new(packed, flate2::Compression::fast());
+        let packed = FORMAT.to_le_bytes().to_vec();
+        let deflate = flate2::write::DeflateEncoder::new(packed, flate2::Compression::fast());
         // Writing to memory cannot fail.
-        let packed = match deflate.write_all(&plain) {
-            Ok(()) => deflate.finish().unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
+        let written = postcard::to_io(self, std::io::BufWriter::with_capacity(1 << 16, deflate));
+        let deflate = written.ok().and_then(|writer| writer.into_inner().ok());
+        let packed = deflate.and_then(|deflate| deflate.finish().ok()).unwrap_or_default();
         let mut id = [0; 16];
         id.copy_from_slice(&blake3::hash(&packed).as_bytes()[..16]);
         (UnitId(id), packed)
@@ -503,12 +500,10 @@ impl Notes {
         if blake3::hash(packed).as_bytes()[..16] != id.0 {
             return Err(BadNotes::Damaged);
         }
-        let (size, deflated) = rest.split_first_chunk::<8>().ok_or(BadNotes::Damaged)?;
         let mut plain = Vec::new();
-        let read = flate2::read::DeflateDecoder::new(deflated).read_to_end(&mut plain);
-        if read.ok() != usize::try_from(u64::from_le_bytes(*size)).ok() {
-            return Err(BadNotes::Damaged);
-        }
+        flate2::read::DeflateDecoder::new(rest)
+            .read_to_end(&mut plain)
+            .map_err(|_| BadNotes::Damaged)?;
         postcard::from_bytes(&plain).map_err(|_| BadNotes::Damaged)
     }
 }

@@ -62,7 +62,7 @@ impl WholeUnit {
             };
             for entry in &objectives.hyper_criteria[&criterion] {
                 let hyper = &objectives.hypers[entry.hyper];
-                found[usize::from(!covers(&hyper.hyper))].push(hyper.text.clone());
+                found[usize::from(!covers(&hyper.hyper))].push(hyper.text.to_string());
             }
         }
         found

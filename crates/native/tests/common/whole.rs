@@ -107,7 +107,7 @@ impl Measuring {
             Hyper::Any(parts) => parts.iter().any(covers_part),
             _ => covers_part(hyper),
         };
-        let text = |hyper| self.objectives.hypers[hyper].text.clone();
+        let text = |hyper| self.objectives.hypers[hyper].text.to_string();
         let entries = self.objectives.hyper_criteria[&criterion].iter().map(|entry| entry.hyper);
         let (covered, open): (Vec<_>, Vec<_>) =
             entries.partition(|hyper| covers(&self.objectives.hypers[*hyper].hyper));

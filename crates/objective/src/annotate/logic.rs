@@ -88,14 +88,18 @@ impl Annotator for MultipleConditionCoverage {
 /// All combinations, from all true to all false, the last condition changing fastest.
 fn combinations(cx: &mut Context<'_>, id: DecisionId, decision: &Decision) {
     let conditions = conditions(&decision.tree);
-    for combination in (0..1u32 << conditions.len()).rev() {
-        let values = (0..conditions.len()).rev().map(|bit| combination >> bit & 1 == 1);
-        let mut name = format!("{id} ");
-        let mut pred = Pred::Const(true);
-        for (condition, value) in conditions.iter().zip(values) {
-            name.push(if value { 'T' } else { 'F' });
-            pred = Pred::and(pred, signed(Pred::Cond(*condition), value));
-        }
+    // The first conditions with each combination of their values: predicates share them.
+    let mut partial = vec![(format!("{id} "), Pred::Const(true))];
+    for condition in conditions {
+        let one_more = partial.into_iter().flat_map(|(name, pred)| {
+            [(true, 'T'), (false, 'F')].map(|(value, letter)| {
+                let pred = Pred::and(pred.clone(), signed(Pred::Cond(condition), value));
+                (format!("{name}{letter}"), pred)
+            })
+        });
+        partial = one_more.collect();
+    }
+    for (name, pred) in partial {
         cx.push(Site::Decision(id), pred, decision.span, name);
     }
 }

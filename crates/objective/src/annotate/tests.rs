@@ -130,7 +130,7 @@ fn calls_of_one_function_are_one_objective() {
     }
     let annotation = annotate_sample(sample, &Request::new([Criterion::Fcc]));
     let objectives = &annotation.objectives;
-    let shown: Vec<_> = objectives.hypers.values().map(|hyper| hyper.text.as_str()).collect();
+    let shown: Vec<_> = objectives.hypers.values().map(|hyper| &*hyper.text).collect();
     assert_eq!(shown, ["f calls g at one of 2 places", "f calls h"]);
     let Hyper::Any(atoms) = &objectives.hypers.values().next().expect("two").hyper else {
         panic!("a disjunction over the call sites")
@@ -468,6 +468,6 @@ fn an_increment_becomes_a_decrement_and_nothing_else() {
     let arithmetic: Vec<_> = found.iter().filter(|name| name.starts_with("AOR")).collect();
     assert_eq!(arithmetic, [&"AOR + -> -"]);
     assert!(!found.iter().any(|name| name.starts_with("CRO")), "{found:?}");
-    let texts: Vec<_> = annotation.objectives.labels.values().map(|l| l.text.as_str()).collect();
-    assert!(texts.contains(&"x + 1 != x - 1"), "{texts:?}");
+    let texts: Vec<_> = annotation.objectives.labels.values().map(|l| l.text.to_string()).collect();
+    assert!(texts.contains(&"x + 1 != x - 1".to_owned()), "{texts:?}");
 }

@@ -1,11 +1,13 @@
 //! The text of a predicate for the user: C, with the program's own text for its conditions.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use lydian_base::Span;
 use lydian_ir::ctext::{UserC, is_truth, words};
 use lydian_ir::source::RootKind;
-use lydian_ir::{Body, ConditionId, Expr, ExprId, LocalId, Stmt};
+use lydian_ir::{Body, ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Context;
@@ -23,9 +25,15 @@ const SHOWN: usize = 60;
 ///
 /// Where the program evaluates a condition or an operand that has an effect (a call, an assignment),
 /// its text stands for the value that this evaluation gave.
-pub(super) fn predicate(cx: &Context<'_>, user: &UserC<'_>, site: Site, pred: &Pred) -> String {
+pub(super) fn predicate(
+    cx: &Context<'_>,
+    user: &UserC<'_>,
+    conditions: &Conditions,
+    site: Site,
+    pred: &Pred,
+) -> String {
     let mut out = String::new();
-    Writer { cx, site, user }.write(pred, Binding::Loose, &mut out);
+    Writer { cx, site, user, conditions }.write(pred, Binding::Loose, &mut out);
     if out.len() > MAX_LENGTH {
         let end = (0..=MAX_LENGTH).rev().find(|at| out.is_char_boundary(*at)).unwrap_or(0);
         out.truncate(end);
@@ -54,11 +62,16 @@ enum Binding {
     Tight,
 }
 
+/// The texts of conditions that were written already: a decision may have thousands of predicates.
+#[derive(Debug, Default)]
+pub(super) struct Conditions(RefCell<FxHashMap<(DecisionId, ConditionId), Rc<str>>>);
+
 /// Writes the predicates of one site.
 struct Writer<'c, 'a> {
     cx: &'c Context<'a>,
     site: Site,
     user: &'c UserC<'c>,
+    conditions: &'c Conditions,
 }
 
 impl Writer<'_, '_> {
@@ -149,13 +162,17 @@ impl Writer<'_, '_> {
     }
 
     /// A condition as the user wrote it, on one line.
-    fn condition(&self, id: ConditionId) -> String {
+    fn condition(&self, id: ConditionId) -> Rc<str> {
         let (Site::Decision(decision) | Site::Condition(decision, _)) = self.site else {
-            return id.to_string();
+            return id.to_string().into();
         };
-        let span = self.cx.body.decisions[decision].conditions[id].span;
-        let text = one_line(self.cx.map.slice(span));
-        if text.is_empty() { id.to_string() } else { text }
+        let mut known = self.conditions.0.borrow_mut();
+        let text = known.entry((decision, id)).or_insert_with(|| {
+            let span = self.cx.body.decisions[decision].conditions[id].span;
+            let text = one_line(self.cx.map.slice(span));
+            if text.is_empty() { id.to_string().into() } else { text.into() }
+        });
+        Rc::clone(text)
     }
 }
 

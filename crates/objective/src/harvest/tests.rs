@@ -355,7 +355,7 @@ fn a_value_that_no_guard_uses_is_not_asked_for() {
     let (mut objectives, hyper, expected) = two_marks(guard);
     objectives.hypers.push(crate::Hyperlabel {
         hyper,
-        text: String::new(),
+        text: "".into(),
         place: objectives.labels.values().next().expect("a label").place.clone(),
         key: crate::LabelKey(String::new()),
     });
@@ -377,7 +377,7 @@ fn what_a_guard_says_of_one_label_alone_filters_what_is_kept_of_it() {
             let (_, hyper, _) = two_marks(guard.clone());
             objectives.hypers.push(crate::Hyperlabel {
                 hyper,
-                text: String::new(),
+                text: "".into(),
                 place: objectives.labels.values().next().expect("a label").place.clone(),
                 key: crate::LabelKey(String::new()),
             });

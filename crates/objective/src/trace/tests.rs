@@ -174,7 +174,7 @@ fn with_hyper(draft: Draft) -> (FunctionObjectives, Hyper) {
     let hyper = hyper_of(draft, &mut objectives);
     objectives.hypers.push(crate::Hyperlabel {
         hyper: hyper.clone(),
-        text: String::new(),
+        text: "".into(),
         place: objectives.labels.values().next().expect("a label").place.clone(),
         key: crate::LabelKey(String::new()),
     });

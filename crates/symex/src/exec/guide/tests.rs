@@ -88,7 +88,7 @@ impl Subject {
                 });
                 own
             });
-            let texts: Vec<&str> = named.map(|hyper| hyper.text.as_str()).collect();
+            let texts: Vec<&str> = named.map(|hyper| &*hyper.text).collect();
             if texts.iter().any(|text| parts.iter().all(|part| text.contains(part))) {
                 found.push((goal, texts));
             }
