@@ -6,6 +6,7 @@
 pub mod arena;
 pub mod budget;
 pub mod cache;
+mod columns;
 pub mod diagnostic;
 pub mod memory;
 pub mod names;

@@ -5,7 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::columns::{Piece, Ranges, SourceLines};
 
 /// A half-open range of byte offsets into the preprocessed text.
 #[derive(
@@ -79,7 +84,7 @@ pub struct Place {
     pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
-    /// Column in bytes, from 1. Exact where no macro stands before it on the line.
+    /// Column in bytes, from 1. What a macro stands for has that of its name.
     pub column: u32,
 }
 
@@ -104,6 +109,8 @@ pub struct SourceMap {
     text: Arc<str>,
     stretches: Vec<Stretch>,
     line_starts: Vec<u32>,
+    /// Where columns of the source are others than those of the text, in the order of their offsets.
+    pieces: Vec<Piece>,
 }
 
 impl SourceMap {
@@ -125,7 +132,43 @@ impl SourceMap {
             offset = next;
         }
         line_starts.push(offset);
-        Self { text, stretches: builder.stretches, line_starts }
+        Self { text, stretches: builder.stretches, line_starts, pieces: Vec::new() }
+    }
+
+    /// Finds the columns of what stands behind macros. `read` gives the text of a source.
+    pub fn find_columns(&mut self, read: impl Fn(&str) -> Option<String>) {
+        let users = self.stretches.iter().filter(|stretch| !stretch.system);
+        let users: BTreeSet<&str> = users.map(|stretch| &*stretch.file).collect();
+        let mut files: FxHashMap<&str, Ranges> = FxHashMap::default();
+        for (index, bounds) in self.line_starts.windows(2).enumerate() {
+            let range = bounds[0] as usize..bounds[1] as usize;
+            let stretch = self.stretch(bounds[0]);
+            let is_blank = self.text[range.clone()].trim().is_empty();
+            if is_blank || !users.contains(&*stretch.file) || self.is_marker(&range) {
+                continue;
+            }
+            let number = stretch.line + (index - self.line_index(stretch.start)) as u32;
+            let lines = files.entry(&*stretch.file).or_default();
+            match lines.last_mut() {
+                Some((last, ranges)) if *last == number => ranges.push(range),
+                _ => lines.push((number, vec![range])),
+            }
+        }
+        let mut pieces = Vec::new();
+        for (file, lines) in files {
+            let Some(text) = read(file) else { continue };
+            let source = SourceLines::new(&text);
+            for (number, ranges) in lines {
+                pieces.extend(source.pieces(&self.text, &ranges, number));
+            }
+        }
+        pieces.sort_unstable_by_key(|piece: &Piece| piece.at);
+        self.pieces = pieces;
+    }
+
+    /// Whether a line of the text is a line marker or another directive.
+    fn is_marker(&self, line: &Range<usize>) -> bool {
+        self.text[line.clone()].trim_start().starts_with('#')
     }
 
     /// One map for the texts of several, one after the other, and the offset at which each now
@@ -135,6 +178,7 @@ impl SourceMap {
         u32::try_from(total).ok()?;
         let mut text = String::with_capacity(total);
         let (mut stretches, mut line_starts, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pieces = Vec::new();
         for map in maps {
             let base = text.len() as u32;
             starts.push(base);
@@ -142,12 +186,14 @@ impl SourceMap {
             let moved =
                 |stretch: &Stretch| Stretch { start: stretch.start + base, ..stretch.clone() };
             stretches.extend(map.stretches.iter().map(moved));
+            let moved = |piece: &Piece| Piece { at: piece.at + base, ..*piece };
+            pieces.extend(map.pieces.iter().map(moved));
             // The last one is the text's end.
             let own = map.line_starts.split_last().map_or(&[][..], |(_, rest)| rest);
             line_starts.extend(own.iter().map(|start| start + base));
         }
         line_starts.push(total as u32);
-        Some((Self { text: text.into(), stretches, line_starts }, starts))
+        Some((Self { text: text.into(), stretches, line_starts, pieces }, starts))
     }
 
     /// The preprocessed text.
@@ -168,7 +214,18 @@ impl SourceMap {
         Place {
             file: stretch.file.clone(),
             line: stretch.line + (line - first_line) as u32,
-            column: offset - self.line_starts[line] + 1,
+            column: self.column(offset, self.line_starts[line]),
+        }
+    }
+
+    /// The column of an offset on the line that starts at another one.
+    fn column(&self, offset: u32, start: u32) -> u32 {
+        let after = self.pieces.partition_point(|piece| piece.at <= offset);
+        let piece = after.checked_sub(1).map(|index| self.pieces[index]);
+        match piece.filter(|piece| piece.at >= start) {
+            Some(piece) if piece.of_macro => piece.column,
+            Some(piece) => piece.column + (offset - piece.at),
+            None => offset - start + 1,
         }
     }
 

@@ -92,7 +92,13 @@ pub fn preprocess(
         expand_predicates(clang, &mut stripped.labels, &with_macros)?;
     }
     let is_gcc = matches!(how, Preprocessing::Compiler { is_gcc: true, .. });
-    Ok(assemble(&stripped, &input.to_string_lossy(), is_gcc))
+    let mut made = assemble(&stripped, &input.to_string_lossy(), is_gcc);
+    made.source.find_columns(|file| {
+        let path = flags.directory().map_or_else(|| PathBuf::from(file), |base| base.join(file));
+        let bytes = std::fs::read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    Ok(made)
 }
 
 /// Runs another compiler's preprocessor. Its messages are dropped: the compilation itself will
