@@ -6,7 +6,7 @@
 use lydian_base::{Arena, Span, entity_id};
 use serde::{Deserialize, Serialize};
 
-use crate::expr::ExprId;
+use crate::expr::{Expr, ExprArena, ExprId};
 
 entity_id!(
     /// Names a decision of a function.
@@ -123,6 +123,21 @@ impl Condition {
     /// evaluated there is what is evaluated where it is reached.
     pub fn is_one_expression(&self) -> bool {
         self.unreached == Unreached::Always(self.expr)
+    }
+}
+
+impl Decision {
+    /// The tree that criteria ask about: what has a constant value whatever is evaluated in it, as
+    /// `(x++, 1)` has, is a constant, and no condition. `exprs` are the body's expressions.
+    pub fn asked(&self, exprs: &ExprArena) -> BoolTree {
+        let constant = |condition: ConditionId| match exprs[self.conditions[condition].expr] {
+            Expr::Const(_, bits) => Some(bits & 1 == 1),
+            _ => None,
+        };
+        match self.conditions.ids().any(|condition| constant(condition).is_some()) {
+            true => self.tree.with_values(&constant),
+            false => self.tree.clone(),
+        }
     }
 }
 
@@ -252,16 +267,18 @@ impl BoolTree {
     /// What is left of the tree when a condition has this value: the static partial evaluation of
     /// [003]. A constant once evaluation asks for nothing more.
     pub fn assume(&self, condition: ConditionId, value: bool) -> Self {
-        self.rebuild(&|other| (other == condition).then_some(value))
+        self.with_values(&|other| (other == condition).then_some(value))
     }
 
     /// The tree without the parts that its constants settle.
     pub fn settled(&self) -> Self {
-        self.rebuild(&|_| None)
+        self.with_values(&|_| None)
     }
 
-    fn rebuild(&self, value: &impl Fn(ConditionId) -> Option<bool>) -> Self {
-        let both = |a: &Self, b: &Self| (Box::new(a.rebuild(value)), Box::new(b.rebuild(value)));
+    /// What is left of the tree when some conditions have values.
+    pub fn with_values(&self, value: &impl Fn(ConditionId) -> Option<bool>) -> Self {
+        let both =
+            |a: &Self, b: &Self| (Box::new(a.with_values(value)), Box::new(b.with_values(value)));
         let strict =
             |a: &Self, b: &Self, op: fn(bool, bool) -> bool, make: MakePair| match both(a, b) {
                 (a, b) if matches!((&*a, &*b), (Self::Const(_), Self::Const(_))) => {
@@ -272,7 +289,7 @@ impl BoolTree {
         match self {
             Self::Const(_) => self.clone(),
             Self::Cond(condition) => value(*condition).map_or_else(|| self.clone(), Self::Const),
-            Self::Not(a) => match a.rebuild(value) {
+            Self::Not(a) => match a.with_values(value) {
                 Self::Const(a) => Self::Const(!a),
                 a => Self::Not(Box::new(a)),
             },
@@ -290,15 +307,22 @@ impl BoolTree {
             Self::BitOr(a, b) => strict(a, b, |a, b| a | b, Self::BitOr),
             Self::Eq(a, b) => strict(a, b, |a, b| a == b, Self::Eq),
             Self::Xor(a, b) => strict(a, b, |a, b| a != b, Self::Xor),
-            Self::Ite(c, a, b) => match c.rebuild(value) {
-                Self::Const(true) => a.rebuild(value),
-                Self::Const(false) => b.rebuild(value),
+            Self::Ite(c, a, b) => match c.with_values(value) {
+                Self::Const(true) => a.with_values(value),
+                Self::Const(false) => b.with_values(value),
                 c => {
                     let (a, b) = both(a, b);
                     Self::Ite(Box::new(c), a, b)
                 }
             },
         }
+    }
+
+    /// Whether a condition is in it.
+    pub fn has(&self, condition: ConditionId) -> bool {
+        let mut found = false;
+        self.for_each_condition(&mut |other| found |= other == condition);
+        found
     }
 
     /// Calls `visit` with each condition, from left to right.

@@ -45,10 +45,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use lydian_base::{Arena, Diagnostic, SourceMap, Span};
+use lydian_base::{Arena, Diagnostic, EntityId as _, SourceMap, Span};
 use lydian_ir::ctext::UserC;
 use lydian_ir::stmt::MarkKind;
-use lydian_ir::{Body, ExprId, FuncId, Function, Program};
+use lydian_ir::{Body, BoolTree, DecisionId, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::Criterion;
@@ -356,6 +356,8 @@ pub struct Context<'a> {
     /// The definitions of variables that sequences must not pass.
     clear: FxHashMap<Variable, Arc<Definitions>>,
     known_paths: FxHashMap<Path, SequenceId>,
+    /// The trees that criteria ask about, by decision.
+    trees: Vec<Rc<BoolTree>>,
     /// What several criteria work out, once one has.
     graph: Option<Rc<NodeGraph>>,
     prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
@@ -405,6 +407,7 @@ impl<'a> Context<'a> {
             cells: FxHashMap::default(),
             clear: FxHashMap::default(),
             known_paths: FxHashMap::default(),
+            trees: body.decisions.values().map(|it| it.asked(&body.exprs).into()).collect(),
             graph: None,
             prime_paths: None,
             found: Vec::new(),
@@ -546,6 +549,11 @@ impl<'a> Context<'a> {
     pub(crate) fn statement_marks(&self) -> impl Iterator<Item = (lydian_ir::MarkId, Span)> + '_ {
         let marks = self.body.marks.iter();
         marks.filter(|(_, mark)| mark.kind == MarkKind::Statement).map(|(id, mark)| (id, mark.span))
+    }
+
+    /// The tree of a decision that criteria ask about ([`lydian_ir::Decision::asked`]).
+    pub(crate) fn tree(&self, decision: DecisionId) -> Rc<BoolTree> {
+        Rc::clone(&self.trees[decision.index()])
     }
 
     /// The text to show for a label. Criteria that share a label name different texts for it; this

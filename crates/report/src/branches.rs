@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use lydian_ir::BoolTree;
 use lydian_objective::Criterion;
 
 use crate::coverage::{
@@ -138,13 +139,14 @@ impl LineTable {
         if decision.recorded && !file.exclusions.branch(decision.start.line) {
             let analysis = analyse(decision);
             let effects = analysis.iter().map(Analysis::decided);
-            let conditions = decision.conditions.iter().zip(effects);
-            let counts = |(condition, decided): &(&ConditionCoverage, [bool; 2])| {
+            let conditions = decision.conditions.iter().zip(effects).enumerate();
+            let conditions = conditions.filter(|(index, _)| decision.asks(*index));
+            let counts = |(_, (condition, decided)): &(usize, (&ConditionCoverage, [bool; 2]))| {
                 *decided == [true; 2] || !excused.pairs(condition.start.line)
             };
             let conditions: Vec<(String, [bool; 2])> = conditions
                 .filter(counts)
-                .map(|(condition, decided)| (condition.text.clone(), decided))
+                .map(|(_, (condition, decided))| (condition.text.clone(), decided))
                 .collect();
             if !conditions.is_empty() {
                 let group = IndependenceGroup { start: decision.start, conditions };
@@ -223,6 +225,9 @@ fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
         let [seen_false, seen_true] = seen;
         group(start, BranchKind::Jump, [(seen_true, yes), (seen_false, no)])
     };
+    if !decision.recorded && matches!(decision.tree, BoolTree::Const(_)) {
+        return Vec::new();
+    }
     if !decision.recorded {
         return vec![jump(decision.start, decision.outcomes, decision.outcome_counts())];
     }
@@ -232,7 +237,8 @@ fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
         };
         jump(condition.start, [seen(false), seen(true)], condition.counts)
     };
-    decision.conditions.iter().enumerate().map(of_condition).collect()
+    let conditions = decision.conditions.iter().enumerate();
+    conditions.filter(|(index, _)| decision.asks(*index)).map(of_condition).collect()
 }
 
 fn switch_group(switch: &SwitchCoverage) -> BranchGroup {

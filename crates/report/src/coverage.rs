@@ -153,7 +153,8 @@ pub struct DecisionCoverage {
     pub from_macro: bool,
     /// Its conditions, from left to right.
     pub conditions: Vec<ConditionCoverage>,
-    /// Its tree, with conditions by position.
+    /// Its tree, with conditions by position. One that is not in it has a constant value, as `(x++, 1)`
+    /// has: nothing is asked about it.
     #[serde(with = "form::tree")]
     pub tree: lydian_ir::BoolTree,
     /// Each distinct evaluation. Empty with `outcomes` set where vectors were not recorded.
@@ -386,6 +387,11 @@ impl DecisionRow {
 }
 
 impl DecisionCoverage {
+    /// Whether a condition, by its position, is one that something is asked about.
+    pub fn asks(&self, condition: usize) -> bool {
+        self.tree.has(ConditionId::from_index(condition))
+    }
+
     /// How often it was false, and true, by the counts of its conditions: each ends the evaluation with
     /// one of its values or both.
     pub fn outcome_counts(&self) -> [Count; 2] {

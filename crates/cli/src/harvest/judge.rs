@@ -536,7 +536,7 @@ fn decision(
                     .map_or_else(Default::default, |ways| ways.map(|count| Times(Some(count)))),
             })
             .collect(),
-        tree: noted.decision.tree.clone(),
+        tree: noted.asked.clone(),
         recorded: recorded.is_some(),
         rows,
         outcomes,

@@ -174,6 +174,7 @@ fn decisions(map: &SourceMap, body: &Body, sources: &mut Sources<'_>) -> Vec<Not
             from_macro: sources.is_from_macro(&place.file, place.line, &text),
             conditions: conditions.collect(),
             decision: decision.clone(),
+            asked: decision.asked(&body.exprs),
             place,
             text,
         }

@@ -220,6 +220,21 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
+    /// The truth of an expression that evaluates something and has a constant value, as `(x++, 1)`.
+    pub(super) fn constant_behind(&self, e: ast::ExprId) -> Option<bool> {
+        match &self.unit.exprs[e].kind {
+            ExprKind::Paren(inner)
+            | ExprKind::Chosen(inner)
+            | ExprKind::Unary { op: UnaryOp::Extension, operand: inner } => {
+                self.constant_behind(*inner)
+            }
+            ExprKind::Binary { op: BinaryOp::Comma, right, .. } => {
+                self.module.constant_truth(*right).or_else(|| self.constant_behind(*right))
+            }
+            _ => None,
+        }
+    }
+
     /// The tree of an expression whose value is 0 or 1 because it is Boolean; `None` for others.
     pub(super) fn boolean_value(&self, e: ast::ExprId) -> Option<Node> {
         let unit = self.unit;

@@ -426,8 +426,11 @@ impl FunctionLowering<'_, '_> {
                 true => self.computed_truth(leaf),
             };
             let unreached = unreached.map_or(Unreached::Never, Unreached::WhereDefined);
+            let constant = self.constant_behind(leaf);
+            let expr = constant
+                .map_or(cond, |truth| self.expr(Expr::Const(Type::BOOL, u128::from(truth))));
             let conditions = &mut self.body.decisions[decision.id].conditions;
-            conditions.push(Condition { expr: cond, purity, unreached, span });
+            conditions.push(Condition { expr, purity, unreached, span });
         }
         let origin = BranchOrigin {
             decision: decision.id,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::{Arena, Place};
-use lydian_ir::{BlockId, Decision, DecisionId, ExprArena, FuncId};
+use lydian_ir::{BlockId, BoolTree, Decision, DecisionId, ExprArena, FuncId};
 use lydian_objective::dataflow::SharedFlow;
 use lydian_objective::hyper::{
     HyperEntry, HyperId, Hyperlabel, Passage, SameCell, Sequence, SequenceId,
@@ -226,6 +226,8 @@ pub struct NotedFlow {
 pub struct NotedDecision {
     /// Its tree and its conditions.
     pub decision: Decision,
+    /// The tree that criteria ask about, without conditions whose value is constant.
+    pub asked: BoolTree,
     /// Where it begins.
     pub place: Place,
     /// Its text, macros expanded.

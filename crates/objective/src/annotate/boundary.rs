@@ -61,7 +61,7 @@ fn border(cx: &mut Context<'_>, root: &Root, decision: DecisionId, condition: Co
     if !is_written(cx, root.expr, &[a, b]) {
         return;
     }
-    let always = always_reached(&cx.body.decisions[decision].tree);
+    let always = always_reached(&cx.tree(decision));
     let arrives = reached(&always, condition);
     let push = |cx: &mut Context<'_>, pred: Pred, name: &str| {
         let name = format!("{decision}.{condition} {name}");

@@ -26,7 +26,7 @@
 //! This is Table I of [003], and RACC is then what compilers measure as unique-cause MC/DC. CACC is
 //! then MCDC.
 
-use lydian_ir::{BoolTree, ConditionId, Decision, DecisionId};
+use lydian_ir::{BoolTree, ConditionId, DecisionId};
 
 use super::text::shown;
 use super::{Annotator, Context};
@@ -49,8 +49,8 @@ impl Annotator for CorrelatedActiveClauses {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        for (id, decision) in cx.body.decisions.iter() {
-            for (condition, decides) in deciding(cx, &decision.tree) {
+        for id in cx.body.decisions.ids() {
+            for (condition, decides) in deciding(cx, &cx.tree(id)) {
                 correlated(cx, id, condition, &decides);
             }
         }
@@ -66,8 +66,8 @@ impl Annotator for MarkedConditions {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        for (id, decision) in cx.body.decisions.iter() {
-            for (condition, mark) in marks(&decision.tree) {
+        for id in cx.body.decisions.ids() {
+            for (condition, mark) in marks(&cx.tree(id)) {
                 correlated(cx, id, condition, &mark);
             }
         }
@@ -83,8 +83,8 @@ impl Annotator for RestrictedActiveClauses {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        for (id, decision) in few_conditions(cx, Criterion::Racc) {
-            for (condition, decides) in active_conditions(&decision.tree) {
+        for id in few_conditions(cx, Criterion::Racc) {
+            for (condition, decides) in active_conditions(&cx.tree(id)) {
                 if decides != Pred::Const(false) {
                     restricted(cx, id, condition, [true, false]);
                 }
@@ -102,8 +102,8 @@ impl Annotator for RestrictedInactiveClauses {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        for (id, decision) in few_conditions(cx, Criterion::Ricc) {
-            for (condition, decides) in active_conditions(&decision.tree) {
+        for id in few_conditions(cx, Criterion::Ricc) {
+            for (condition, decides) in active_conditions(&cx.tree(id)) {
                 if decides != Pred::Const(true) {
                     restricted(cx, id, condition, [true, true]);
                     restricted(cx, id, condition, [false, false]);
@@ -115,16 +115,13 @@ impl Annotator for RestrictedInactiveClauses {
 
 /// The decisions with few enough conditions that each can be compared with all others. Warns of the
 /// others.
-fn few_conditions<'a>(
-    cx: &mut Context<'a>,
-    criterion: Criterion,
-) -> Vec<(DecisionId, &'a Decision)> {
+fn few_conditions(cx: &mut Context<'_>, criterion: Criterion) -> Vec<DecisionId> {
     let body = cx.body;
     let mut few = Vec::new();
     for (id, decision) in body.decisions.iter() {
-        let count = conditions(&decision.tree).len();
+        let count = conditions(&cx.tree(id)).len();
         if count <= RESTRICTED_CONDITIONS {
-            few.push((id, decision));
+            few.push(id);
         } else {
             let message = format!(
                 "{criterion} has no objectives for a decision with {count} conditions: the limit \
@@ -151,7 +148,7 @@ fn correlated(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, coun
     let atoms = [(true, "r"), (false, "r'")].map(|(value, name)| {
         let pred = Pred::and(signed(Pred::Cond(condition), value), counts.clone());
         let label = cx.label(Site::Decision(id), pred, span);
-        let outcome = Bound::Truth(outcome(&decision.tree));
+        let outcome = Bound::Truth(outcome(&cx.tree(id)));
         Hyper::Atom(cx.atom(label, vec![Binding { name: name.to_owned(), value: outcome }]))
     });
     let guard = Formula::binary(FormulaOp::Ne, Formula::name("r"), Formula::name("r'"));
@@ -164,7 +161,8 @@ fn correlated(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, coun
 /// alone says that an outcome cannot be, as for labels.
 fn restricted(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, outcomes: [bool; 2]) {
     let decision = &cx.body.decisions[id];
-    let whole = outcome(&decision.tree);
+    let tree = cx.tree(id);
+    let whole = outcome(&tree);
     if outcomes.iter().any(|value| signed(whole.clone(), *value) == Pred::Const(false)) {
         return;
     }
@@ -173,10 +171,10 @@ fn restricted(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, outc
     let atoms = outcomes.into_iter().zip(["", "'"]).map(|(value, prime)| {
         let pred = signed(whole.clone(), value);
         let label = cx.label(Site::Decision(id), pred, decision.span);
-        Hyper::Atom(cx.atom(label, bind_all(decision, free, prime)))
+        Hyper::Atom(cx.atom(label, bind_all(&tree, free, prime)))
     });
     let hyper = Hyper::All(atoms.collect());
-    let guard = differ_in(decision, free, condition);
+    let guard = differ_in(&tree, free, condition);
     let active = outcomes[0] != outcomes[1];
     let (verb, name) = match (active, outcomes[0]) {
         (true, _) => ("decides", format!("{id}.{condition} alone decides")),
@@ -187,9 +185,9 @@ fn restricted(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, outc
 }
 
 /// Binds each condition's value; where conditions may be free, also whether it was reached.
-fn bind_all(decision: &Decision, free: bool, prime: &str) -> Vec<Binding> {
+fn bind_all(tree: &BoolTree, free: bool, prime: &str) -> Vec<Binding> {
     let mut bindings = Vec::new();
-    for condition in conditions(&decision.tree) {
+    for condition in conditions(tree) {
         let value = Pred::Cond(condition);
         let bound = if free {
             let reached = Pred::Reached(condition);
@@ -213,13 +211,13 @@ fn value_name(condition: ConditionId, prime: &str) -> String {
 }
 
 /// That two evaluations differ in a condition and agree on all others.
-fn differ_in(decision: &Decision, free: bool, condition: ConditionId) -> Formula {
+fn differ_in(tree: &BoolTree, free: bool, condition: ConditionId) -> Formula {
     let name = |c: ConditionId, prime: &str| Formula::Name(value_name(c, prime));
     let reached = |c: ConditionId, prime: &str| Formula::Name(format!("r{}{prime}", number(c)));
     let differs = Formula::binary(FormulaOp::Ne, name(condition, ""), name(condition, "'"));
     let both = [reached(condition, ""), reached(condition, "'")];
     let first = if free { both.into_iter().fold(differs, Formula::and) } else { differs };
-    let others = conditions(&decision.tree).into_iter().filter(|other| *other != condition);
+    let others = conditions(tree).into_iter().filter(|other| *other != condition);
     others.fold(first, |all, other| {
         let agree = Formula::binary(FormulaOp::Eq, name(other, ""), name(other, "'"));
         let agree = if free {

@@ -74,8 +74,8 @@ impl Annotator for BlockCoverage {
                 let name = format!("{id} evaluated");
                 cx.push(Site::Decision(id), Pred::Const(true), decision.span, name);
             }
-            let always = always_reached(&decision.tree);
-            for condition in conditions(&decision.tree) {
+            let always = always_reached(&cx.tree(id));
+            for condition in conditions(&cx.tree(id)) {
                 if !always.contains(condition) {
                     let span = decision.conditions[condition].span;
                     let name = format!("{id}.{condition} evaluated");
@@ -84,7 +84,7 @@ impl Annotator for BlockCoverage {
             }
             for value in [true, false] {
                 if leads_to_an_arm(body, id, value) {
-                    let pred = signed(outcome(&decision.tree), value);
+                    let pred = signed(outcome(&cx.tree(id)), value);
                     cx.push(
                         Site::Decision(id),
                         pred,
@@ -158,8 +158,8 @@ impl Annotator for BranchCoverage {
     fn annotate(&self, cx: &mut Context<'_>) {
         let body = cx.body;
         for (id, decision) in body.decisions.iter() {
-            let always = always_reached(&decision.tree);
-            for condition in conditions(&decision.tree) {
+            let always = always_reached(&cx.tree(id));
+            for condition in conditions(&cx.tree(id)) {
                 let span = decision.conditions[condition].span;
                 for value in [true, false] {
                     let taken = signed(Pred::Cond(condition), value);

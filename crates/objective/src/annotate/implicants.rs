@@ -12,7 +12,9 @@
 //! name. Among several minimal forms [`crate::dnf`] takes a fixed one; where it reaches a limit the
 //! decision gets no objectives, and a warning.
 
-use lydian_ir::{ConditionId, Decision, DecisionId};
+use std::rc::Rc;
+
+use lydian_ir::{BoolTree, ConditionId, Decision, DecisionId};
 
 use super::{Annotator, Context, text};
 use crate::criterion::Criterion;
@@ -75,6 +77,7 @@ impl Annotator for NearFalsePoints {
 /// The minimal form of a decision or of its negation.
 struct Form<'b> {
     id: DecisionId,
+    tree: Rc<BoolTree>,
     decision: &'b Decision,
     /// Whether it is of the decision itself.
     value: bool,
@@ -110,9 +113,10 @@ fn for_each_implicant(
     let body = cx.body;
     for (id, decision) in body.decisions.iter() {
         for value in [true, false] {
-            match minimal(&decision.tree, value) {
+            let tree = cx.tree(id);
+            match minimal(&tree, value) {
                 Ok(implicants) => {
-                    let form = Form { id, decision, value, implicants };
+                    let form = Form { id, decision, tree, value, implicants };
                     (0..form.implicants.len()).for_each(|at| visit(cx, &form, at));
                 }
                 Err(error) => {
@@ -128,9 +132,9 @@ fn for_each_implicant(
 fn pair(cx: &mut Context<'_>, form: &Form<'_>, at: usize, condition: ConditionId) {
     let implicant = &form.implicants[at];
     let flipped = implicant.with_flipped(condition).pred();
-    let near = Pred::and(flipped, signed(outcome(&form.decision.tree), !form.value));
+    let near = Pred::and(flipped, signed(outcome(&form.tree), !form.value));
     let free: Vec<ConditionId> = {
-        let all = conditions(&form.decision.tree).into_iter();
+        let all = conditions(&form.tree).into_iter();
         all.filter(|condition| !implicant.has(*condition)).collect()
     };
     let name = |condition: ConditionId, prime: &str| format!("{condition}{prime}");

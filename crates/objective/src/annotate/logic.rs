@@ -19,7 +19,7 @@ impl Annotator for DecisionCoverage {
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
             for value in [true, false] {
-                let pred = signed(outcome(&decision.tree), value);
+                let pred = signed(outcome(&cx.tree(id)), value);
                 cx.push(Site::Decision(id), pred, decision.span, format!("{id} {value}"));
             }
         }
@@ -36,7 +36,7 @@ impl Annotator for ConditionCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
-            for condition in conditions(&decision.tree) {
+            for condition in conditions(&cx.tree(id)) {
                 let span = decision.conditions[condition].span;
                 for value in [true, false] {
                     let pred = signed(Pred::Cond(condition), value);
@@ -71,7 +71,7 @@ impl Annotator for MultipleConditionCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
-            let count = conditions(&decision.tree).len();
+            let count = conditions(&cx.tree(id)).len();
             let limit = cx.request.mcc_conditions.min(20) as usize;
             if count > limit {
                 let message = format!(
@@ -87,7 +87,7 @@ impl Annotator for MultipleConditionCoverage {
 
 /// All combinations, from all true to all false, the last condition changing fastest.
 fn combinations(cx: &mut Context<'_>, id: DecisionId, decision: &Decision) {
-    let conditions = conditions(&decision.tree);
+    let conditions = conditions(&cx.tree(id));
     // The first conditions with each combination of their values: predicates share them.
     let mut partial = vec![(format!("{id} "), Pred::Const(true))];
     for condition in conditions {
@@ -115,7 +115,7 @@ impl Annotator for ActiveClauseCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
-            for (condition, decides) in deciding(cx, &decision.tree) {
+            for (condition, decides) in deciding(cx, &cx.tree(id)) {
                 let span = decision.conditions[condition].span;
                 for value in [true, false] {
                     let literal = signed(Pred::Cond(condition), value);
@@ -139,13 +139,13 @@ impl Annotator for InactiveClauseCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for (id, decision) in cx.body.decisions.iter() {
-            for (condition, decides) in active_conditions(&decision.tree) {
+            for (condition, decides) in active_conditions(&cx.tree(id)) {
                 let span = decision.conditions[condition].span;
                 let inactive = Pred::not(decides);
                 for (result, value) in [(true, true), (true, false), (false, true), (false, false)]
                 {
                     let literal = signed(Pred::Cond(condition), value);
-                    let result_pred = signed(outcome(&decision.tree), result);
+                    let result_pred = signed(outcome(&cx.tree(id)), result);
                     let pred = Pred::and(Pred::and(literal, inactive.clone()), result_pred);
                     let name = format!("{id}.{condition} {value} idle, {id} {result}");
                     cx.push(Site::Decision(id), pred, span, name);

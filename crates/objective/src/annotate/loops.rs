@@ -63,7 +63,7 @@ impl Annotator for LoopsEntered {
             let name = format!("{} entered", found.name());
             match found.control {
                 Control::Before(decision) => {
-                    let pred = outcome(&cx.body.decisions[decision].tree);
+                    let pred = outcome(&cx.tree(decision));
                     cx.push(Site::Decision(decision), pred, found.span, name);
                 }
                 Control::After(_) | Control::None(_) => {
@@ -135,7 +135,7 @@ fn passes(cx: &mut Context<'_>, found: &FoundLoop, mark: MarkId) -> Atom {
 }
 
 fn decides(cx: &mut Context<'_>, found: &FoundLoop, decision: DecisionId, value: bool) -> Atom {
-    let pred = signed(outcome(&cx.body.decisions[decision].tree), value);
+    let pred = signed(outcome(&cx.tree(decision)), value);
     let label = cx.label(Site::Decision(decision), pred, found.span);
     cx.atom(label, Vec::new())
 }

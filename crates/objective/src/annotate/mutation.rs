@@ -112,9 +112,10 @@ struct Decides(FxHashMap<DecisionId, FxHashMap<ConditionId, Pred>>);
 
 impl Decides {
     fn get(&mut self, cx: &Context<'_>, decision: DecisionId, condition: ConditionId) -> Pred {
-        let conditions = self.0.entry(decision).or_insert_with(|| {
-            active_conditions(&cx.body.decisions[decision].tree).into_iter().collect()
-        });
+        let conditions = self
+            .0
+            .entry(decision)
+            .or_insert_with(|| active_conditions(&cx.tree(decision)).into_iter().collect());
         conditions.get(&condition).cloned().unwrap_or(Pred::Const(false))
     }
 }
@@ -156,7 +157,7 @@ fn condition_mutants(
 fn connectives(cx: &mut Context<'_>, id: DecisionId) {
     let decision = &cx.body.decisions[id];
     let mut found = Vec::new();
-    for_each_node(&decision.tree, &mut |node, decides| {
+    for_each_node(&cx.tree(id), &mut |node, decides| {
         let (symbol, other, a, b) = match node {
             BoolTree::And(a, b) => ("&&", "||", outcome(a), outcome(b)),
             BoolTree::Or(a, b) => ("||", "&&", outcome(a), outcome(b)),

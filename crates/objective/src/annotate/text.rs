@@ -158,7 +158,7 @@ impl Writer<'_, '_> {
     /// That evaluation reaches a condition, as what the conditions before it must be.
     fn way_to(&self, id: ConditionId) -> Pred {
         let Site::Decision(decision) = self.site else { return Pred::Const(true) };
-        reaches(&self.cx.body.decisions[decision].tree, id).unwrap_or(Pred::Const(true))
+        reaches(&self.cx.tree(decision), id).unwrap_or(Pred::Const(true))
     }
 
     /// A condition as the user wrote it, on one line.

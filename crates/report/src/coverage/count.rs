@@ -50,7 +50,13 @@ pub(super) fn end(tree: &BoolTree, condition: ConditionId, value: bool) -> Optio
         BoolTree::Not(a) => of(a).map(|outcome| !outcome),
         BoolTree::And(a, b) => of(a).filter(|outcome| !outcome).or_else(|| of(b)),
         BoolTree::Or(a, b) => of(a).filter(|outcome| *outcome).or_else(|| of(b)),
-        BoolTree::Ite(_, a, b) => of(a).or_else(|| of(b)),
+        BoolTree::Ite(c, a, b) => match of(c) {
+            Some(value) => match if value { &**a } else { &**b } {
+                BoolTree::Const(value) => Some(*value),
+                _ => None,
+            },
+            None => of(a).or_else(|| of(b)),
+        },
         BoolTree::Const(_)
         | BoolTree::BitAnd(..)
         | BoolTree::BitOr(..)
@@ -92,6 +98,15 @@ mod tests {
             short_circuit: false,
         };
         assert_eq!(decision.outcome_counts(), [Count(Some(3)), Count(Some(7))]);
+    }
+
+    #[test]
+    fn a_test_whose_arm_is_a_constant_ends_the_evaluation() {
+        let leaf = |index| Box::new(BoolTree::Cond(ConditionId::from_index(index)));
+        let tree = BoolTree::Ite(leaf(0), Box::new(BoolTree::Const(true)), leaf(2));
+        let ends = |index, value| end(&tree, ConditionId::from_index(index), value);
+        assert_eq!([ends(0, true), ends(0, false)], [Some(true), None]);
+        assert_eq!([ends(2, true), ends(2, false), ends(1, true)], [Some(true), Some(false), None]);
     }
 
     #[test]

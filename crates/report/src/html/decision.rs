@@ -49,10 +49,10 @@ pub(super) fn render(decision: &DecisionCoverage, source: Option<&SourceText>, i
                 details.expansion { summary { "Macros expanded" } code { (text(&decision.text)) } }
             }
             p.outcomes { "Outcomes: " (outcome(decision, true)) ", " (outcome(decision, false)) }
-            @if views.len() > 1 { (counts(&views)) }
+            @if views.len() > 1 { (counts(decision, &views)) }
             @if decision.recorded && views.len() > 1 {
                 (table(decision, &views, id))
-                (conditions(&views, id))
+                (conditions(decision, &views, id))
             } @else if !decision.recorded {
                 p { "Its evaluations were not recorded one by one." }
             }
@@ -87,12 +87,12 @@ fn outcome(decision: &DecisionCoverage, value: bool) -> Markup {
 }
 
 /// How often each condition had each value, where that was counted.
-fn counts(views: &[View<'_>]) -> Markup {
+fn counts(decision: &DecisionCoverage, views: &[View<'_>]) -> Markup {
     let counted = views.iter().any(|view| view.condition.counts.iter().any(|c| !c.is_none()));
     html! {
         @if counted {
             ul.counts {
-                @for (index, view) in views.iter().enumerate() {
+                @for (index, view) in asked(decision, views) {
                     @let [no, yes] = view.condition.counts.map(|count| count.0.unwrap_or(0));
                     li { (name(views, index)) ": true " (yes) "×, false " (no) "×" }
                 }
@@ -104,6 +104,14 @@ fn counts(views: &[View<'_>]) -> Markup {
 /// A number of times, if it was counted.
 pub(super) fn times(count: Count) -> Markup {
     html! { @if let Count(Some(count)) = count { " " (count) "×" } }
+}
+
+/// The conditions that something is asked about, with their positions.
+fn asked<'v, 'a>(
+    decision: &DecisionCoverage,
+    views: &'v [View<'a>],
+) -> impl Iterator<Item = (usize, &'v View<'a>)> {
+    views.iter().enumerate().filter(|(index, _)| decision.asks(*index))
 }
 
 /// The rows to show: those in pairs, then the first others.
@@ -190,7 +198,7 @@ fn wanted_row(index: usize, wanted: &Wanted) -> Markup {
     }
 }
 
-fn conditions(views: &[View<'_>], id: &str) -> Markup {
+fn conditions(decision: &DecisionCoverage, views: &[View<'_>], id: &str) -> Markup {
     html! {
         div.scroll role="region" aria-label="Which conditions decide" tabindex="0" {
             table.conditions {
@@ -202,7 +210,7 @@ fn conditions(views: &[View<'_>], id: &str) -> Markup {
                     th scope="col" { "What is missing" }
                 } }
                 tbody {
-                    @for (index, view) in views.iter().enumerate() {
+                    @for (index, view) in asked(decision, views) {
                         tr {
                             th scope="row" { span.cond { "c" (index) } " " code { (short(&view.condition.text)) } }
                             td { (pair(view.analysis.masking, id)) }
