@@ -107,3 +107,17 @@ fn tests_of_ctest_are_marked_by_their_names() {
     assert_eq!(at.done("tests --at unit.c:8").out, "high\n");
     assert_eq!(at.done("tests --at unit.c:4").out, "low.1+\n");
 }
+
+#[test]
+fn lines_of_labels_are_lines_of_tests() {
+    let at = Workplace::with(
+        "int main(int n, char **words)\n{\n    switch (n) {\n    case 2:\n        n = 0;\n        \
+         break;\n    default:\n        n = 0;\n    }\n    return n;\n}\n",
+    );
+    built(&at, "-c stmt", "gcc unit.c -o unit");
+    for line in ["mark two -- ./unit x", "mark one -- ./unit"] {
+        assert_eq!(shell(&at, &format!("{LYDIAN} {line}")).code, Some(0), "{line}");
+    }
+    assert_eq!(at.done("tests --at unit.c:4").out, "two\n");
+    assert_eq!(at.done("tests --at unit.c:7").out, "one\n");
+}

@@ -386,10 +386,7 @@ impl Part<'_> {
     fn lines(&self) -> Vec<LineCoverage> {
         let Self { function, judged, .. } = *self;
         let mut lines: BTreeMap<u32, (bool, Times)> = BTreeMap::new();
-        let statements = function.criteria.get(&Criterion::Stmt).into_iter().flatten();
-        let statements = statements.map(|entry| (entry.label, &function.labels[entry.label].place));
-        let labels = function.text_labels.iter().map(|(label, place)| (*label, place));
-        for (label, place) in statements.chain(labels) {
+        for (label, place) in function.lines() {
             if self.has(place) {
                 let (covered, count) = lines.entry(place.line).or_default();
                 *covered |= judged.covered.contains(&label);

@@ -36,12 +36,13 @@ impl Tests {
         }
         let directory = Path::new(&notes.directory);
         let mut lines: BTreeMap<u32, Vec<(PathBuf, u32)>> = BTreeMap::new();
-        let places: Vec<BTreeMap<LabelId, &Place>> = notes.functions.iter().map(places).collect();
+        let places: Vec<BTreeMap<LabelId, Vec<&Place>>> =
+            notes.functions.iter().map(places).collect();
         // The system is asked once for each file.
         let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
         for (cell, number, labels) in &notes.plan.labels {
             let Some(places) = places.get(*number as usize) else { continue };
-            for place in labels.iter().filter_map(|label| places.get(label)) {
+            for place in labels.iter().filter_map(|label| places.get(label)).flatten() {
                 let file = files.entry(&place.file).or_insert_with(|| {
                     let file = absolute(directory, &*place.file);
                     file.canonicalize().unwrap_or(file)
@@ -60,11 +61,15 @@ impl Tests {
     }
 }
 
-/// The places of the statements of a function, and its own, by their labels.
-fn places(function: &NotedFunction) -> BTreeMap<LabelId, &Place> {
-    let of = |criterion| function.criteria.get(&criterion).into_iter().flatten();
-    let statements = of(Criterion::Stmt).map(|it| (it.label, &function.labels[it.label].place));
-    statements.chain(of(Criterion::Fc).map(|it| (it.label, &function.place))).collect()
+/// The places of a function's lines, and its own, by their labels.
+fn places(function: &NotedFunction) -> BTreeMap<LabelId, Vec<&Place>> {
+    let entries = function.criteria.get(&Criterion::Fc).into_iter().flatten();
+    let entries = entries.map(|entry| (entry.label, &function.place));
+    let mut places: BTreeMap<LabelId, Vec<&Place>> = BTreeMap::new();
+    for (label, place) in function.lines().chain(entries) {
+        places.entry(label).or_default().push(place);
+    }
+    places
 }
 
 fn of_test(test: TestRuns, units: &BTreeMap<UnitId, Unit>) -> TestCoverage {

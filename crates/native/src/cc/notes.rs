@@ -403,6 +403,14 @@ fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
 }
 
 impl NotedFunction {
+    /// What its lines begin with: statements, and labels in the text with the statement behind them, each
+    /// with its place.
+    pub fn lines(&self) -> impl Iterator<Item = (LabelId, &Place)> {
+        let statements = self.criteria.get(&Criterion::Stmt).into_iter().flatten();
+        let statements = statements.map(|entry| (entry.label, &self.labels[entry.label].place));
+        statements.chain(self.text_labels.iter().map(|(label, place)| (*label, place)))
+    }
+
     /// The objectives again, without their expressions.
     pub fn objectives(&self) -> FunctionObjectives {
         FunctionObjectives {
