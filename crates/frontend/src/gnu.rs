@@ -7,7 +7,11 @@
 //! text that clang does not know are declared under another name of the same length. The text that gcc
 //! compiles in the end has everything still.
 //!
+//! Of its extensions clang lacks nested functions, which become declarations, too ([`nested`]).
+//!
 //! All changes keep all offsets: what is declared stands where a body was.
+
+mod nested;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,6 +26,7 @@ const RENAMED: &str = "__lydians_ia32_";
 /// keep all offsets.
 pub(crate) fn adapt(clang: &Clang, bytes: &mut [u8], text: &str) {
     let mut rooms = blank_bodies(bytes, text);
+    nested::blank_nested(bytes);
     let mut names = builtins(bytes);
     if names.is_empty() || rooms.is_empty() {
         return;
@@ -222,6 +227,7 @@ fn end_of_braces(bytes: &[u8], open: usize) -> usize {
                     return at + 1;
                 }
             }
+            b'\'' => at = end_of_character(bytes, at),
             b'"' => at = end_of_string(bytes, at),
             _ => {}
         }
@@ -234,6 +240,15 @@ fn end_of_braces(bytes: &[u8], open: usize) -> usize {
 fn end_of_string(bytes: &[u8], open: usize) -> usize {
     let mut at = open + 1;
     while at < bytes.len() && bytes[at] != b'"' {
+        at += 1 + usize::from(bytes[at] == b'\\');
+    }
+    at
+}
+
+/// The quote that ends a character.
+fn end_of_character(bytes: &[u8], open: usize) -> usize {
+    let mut at = open + 1;
+    while at < bytes.len() && bytes[at] != b'\'' && bytes[at] != b'\n' {
         at += 1 + usize::from(bytes[at] == b'\\');
     }
     at

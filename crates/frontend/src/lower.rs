@@ -106,6 +106,9 @@ pub struct Gap {
     pub span: Span,
 }
 
+/// What a function is that another one defines.
+const NESTED: &str = "a nested function";
+
 /// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsupported {

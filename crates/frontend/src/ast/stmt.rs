@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::decl::{LabelId, TypedefId, VarId};
+use super::decl::{FunctionId, LabelId, TypedefId, VarId};
 use super::expr::ExprId;
 use lydian_base::{Span, entity_id};
 
@@ -27,7 +27,9 @@ pub enum LocalDecl {
     Var(VarId),
     /// A typedef of a type with variable length arrays: their bounds are evaluated.
     Typedef(TypedefId),
-    /// Another type, a function prototype or a static assertion: nothing is executed.
+    /// A function: a prototype, or a definition that clang saw as one.
+    Function(FunctionId),
+    /// Another type or a static assertion: nothing is executed.
     NoEffect,
 }
 

@@ -19,10 +19,7 @@ impl Decoder<'_> {
     /// Decodes a declaration at file scope or in a block.
     pub(super) fn declaration(&mut self, node: &Node<'_>) {
         match node.kind {
-            "FunctionDecl" => {
-                let function = self.function(node);
-                self.list(TopLevel::Function(function));
-            }
+            "FunctionDecl" => _ = self.listed_function(node),
             "VarDecl" => {
                 let var = self.var(node);
                 self.list(TopLevel::Var(var));
@@ -66,6 +63,13 @@ impl Decoder<'_> {
 
     /// Decodes a function's declaration or definition. Functions have one namespace, so all
     /// declarations of a name are one function.
+    /// A function, which is also listed.
+    pub(super) fn listed_function(&mut self, node: &Node<'_>) -> FunctionId {
+        let function = self.function(node);
+        self.list(TopLevel::Function(function));
+        function
+    }
+
     fn function(&mut self, node: &Node<'_>) -> FunctionId {
         let name = node.name.as_deref().unwrap_or("");
         let ty = self.type_of(node);

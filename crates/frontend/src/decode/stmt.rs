@@ -150,6 +150,7 @@ impl Decoder<'_> {
                     false => LocalDecl::NoEffect,
                 }
             }
+            "FunctionDecl" => LocalDecl::Function(self.listed_function(node)),
             _ => {
                 self.declaration(node);
                 LocalDecl::NoEffect

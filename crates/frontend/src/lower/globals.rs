@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::function::{lower_body, outline_body};
 use super::types::{TypeMap, layout_of, quals_of};
-use super::{Gap, Lowered, LoweringOptions, Unsupported};
+use super::{Gap, Lowered, LoweringOptions, NESTED, Unsupported};
 use crate::ast::{
     ExprId, ExprKind, FunctionDecl, FunctionId, LabelId, StringLiteral, TopLevel, TranslationUnit,
     VarId, VarStorage,
@@ -165,6 +165,17 @@ impl<'a> Module<'a> {
                 self.diagnostics.push(diagnostic);
             }
         }
+    }
+
+    /// Whether a declaration, with its last token, is what clang saw of a nested function's definition.
+    pub(super) fn is_nested(&self, declaration: Span) -> bool {
+        self.source.slice(declaration).ends_with('{')
+    }
+
+    /// Notes a nested function: nothing of it is seen.
+    pub(super) fn leave_out_nested(&mut self, id: FunctionId, span: Span) {
+        let func = self.function(id);
+        self.left_out.insert(func, Gap { what: NESTED.to_owned(), span });
     }
 
     /// Whether the verifier accepts a body; else that is reported as an error of Lydian's. Only

@@ -8,7 +8,7 @@ use super::builder::{FunctionLowering, JumpTargets};
 use super::gaps::Part;
 use super::marks::Slot;
 use super::types::layout_of;
-use super::{Lowering, Unsupported};
+use super::{Lowering, NESTED, Unsupported};
 use crate::ast::{self, ExprId, ExprKind, LocalDecl, StmtId, StmtKind, VarStorage};
 
 impl<'a> FunctionLowering<'_, 'a> {
@@ -170,7 +170,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let var = &unit.vars[*var];
                 var.init.is_some() && matches!(var.storage, VarStorage::Local(_))
             }
-            LocalDecl::Typedef(_) | LocalDecl::NoEffect => false,
+            LocalDecl::Typedef(_) | LocalDecl::Function(_) | LocalDecl::NoEffect => false,
         };
         if decls.iter().any(is_initialised) {
             self.mark_statement(whole, slot);
@@ -193,7 +193,16 @@ impl<'a> FunctionLowering<'_, 'a> {
                     let owner = ast::BoundOwner::Typedef(*id);
                     self.evaluate_bounds(owner, typedef.ty.ty, typedef.span)?;
                 }
-                LocalDecl::NoEffect => {}
+                LocalDecl::Function(id) if self.module.is_nested(unit.stmts[whole].span) => {
+                    let span = unit.functions[*id].span;
+                    self.module.leave_out_nested(*id, span);
+                    self.or_outline(
+                        Part::Stmt(whole),
+                        |_| Err(Unsupported::new(NESTED, span)),
+                        |_| Ok(()),
+                    )?;
+                }
+                LocalDecl::Function(_) | LocalDecl::NoEffect => {}
             }
         }
         Ok(())

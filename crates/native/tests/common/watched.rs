@@ -6,8 +6,8 @@ use lydian_ir::source::{DecisionSite, MarkSite, MarkStyle};
 use lydian_ir::stmt::{Mark, MarkKind};
 use lydian_ir::test::Test;
 use lydian_ir::{
-    BoolTree, CTypeId, ConditionId, Decision, DecisionKind, Expr, Local, LocalKind, MarkId, Purity,
-    Storage, Type,
+    BoolTree, CTypeId, CmpOp, ConditionId, Decision, DecisionKind, Expr, Local, LocalKind, MarkId,
+    Purity, Storage, Type,
 };
 use lydian_native::{
     Limits, MeasureRequest, Measured, Measurer, Optimization, Plan, RewriteRequest,
@@ -71,7 +71,9 @@ impl Watched {
         }
         let body = self.body();
         let conditions = conditions.iter().zip(&spans).map(|((_, purity), span)| {
-            let expr = body.exprs.push(Expr::Const(Type::BOOL, 1));
+            // A constant would be no condition.
+            let one = body.exprs.push(Expr::Const(Type::BOOL, 1));
+            let expr = body.exprs.push(Expr::Cmp(CmpOp::Eq, one, one));
             Condition::new(expr, *purity, *span)
         });
         let conditions = conditions.collect();
