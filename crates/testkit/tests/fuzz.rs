@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use lydian_base::Rng;
+use lydian_base::{Rng, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, lower};
 use lydian_frontend::{Dump, ParseRequest, parse_unit};
@@ -48,4 +48,23 @@ fn what_is_lowered_of_a_mutated_text_is_well_formed() {
         let faults = verify(&lowered.program);
         assert!(faults.is_empty(), "seed {seed}: {}\n{mutant}", faults[0]);
     }
+}
+
+#[test]
+fn columns_of_texts_that_do_not_belong_together_are_found_without_a_panic() {
+    let text = std::fs::read_to_string(program("old_style.c")).unwrap();
+    let mut moved = 0;
+    for seed in 0..100 {
+        let source = mutated_text(&text, &mut Rng::new(seed));
+        let made = mutated_text(&text, &mut Rng::new(seed + 1000));
+        let mut map = SourceMap::from_preprocessed(format!("# 1 \"a.c\"\n{made}"), "a.c");
+        let plain = map.clone();
+        map.find_columns(|_| Some(source.clone()));
+        for at in (0..map.text().len() as u32).step_by(3) {
+            let (found, before) = (map.place(at), plain.place(at));
+            assert!(found.column > 0 && found.line == before.line, "seed {seed}: {found}");
+            moved += usize::from(found != before);
+        }
+    }
+    assert!(moved > 0, "some lines come out even");
 }
