@@ -65,10 +65,10 @@ impl<'s> SourceLines<'s> {
     /// The pieces of what was made of a line: ranges of the preprocessed text in their order. None where
     /// its columns are those of the source, or cannot be found.
     pub(crate) fn pieces(&self, text: &str, ranges: &[Range<usize>], line: u32) -> Vec<Piece> {
-        let own = (line as usize).checked_sub(1).and_then(|index| self.lines.get(index));
-        let (Some(own), Some(first)) = (own, self.first.get(&line)) else { return Vec::new() };
+        let written = (line as usize).checked_sub(1).and_then(|index| self.lines.get(index));
+        let Some((written, first)) = written.zip(self.first.get(&line)) else { return Vec::new() };
         if let [range] = ranges
-            && text[range.clone()].trim_end() == own.trim_end()
+            && text[range.clone()].trim_end() == written.trim_end()
         {
             return Vec::new();
         }
@@ -80,11 +80,13 @@ impl<'s> SourceLines<'s> {
         let source = &self.tokens[*first..];
         let own = source.iter().take_while(|token| token.line == line).count();
         // A macro may bring up what stands on further lines. The line may begin within the arguments of
-        // one of a line before.
-        let ways = [own, source.len()].map(|end| &source[..end.min(MOST_TOKENS)]);
-        let found = ways.into_iter().find_map(|source| {
-            let dead = FxHashSet::default();
-            let mut beside = Beside { source, made: &made, line, steps: 0, dead };
+        // one of a line before. What is left in the made line is hardly a macro's name.
+        let left: FxHashSet<&str> = made.iter().map(|token| token.text).collect();
+        let none = FxHashSet::default();
+        let ways = [(own, &left), (source.len(), &left), (own, &none), (source.len(), &none)];
+        let found = ways.into_iter().find_map(|(end, no_macros)| {
+            let (source, dead) = (&source[..end.min(MOST_TOKENS)], FxHashSet::default());
+            let mut beside = Beside { source, made: &made, line, no_macros, steps: 0, dead };
             (0..own).find_map(|start| {
                 let mut found = Vec::new();
                 beside.goes_on(start, 0, &mut found).then_some(found)
@@ -109,6 +111,8 @@ struct Beside<'a, 's> {
     /// Those of the preprocessed line.
     made: &'a [Token<'s>],
     line: u32,
+    /// The names that are no macros.
+    no_macros: &'a FxHashSet<&'a str>,
     steps: usize,
     /// From where it does not come out even.
     dead: FxHashSet<(usize, usize)>,
@@ -135,7 +139,8 @@ impl Beside<'_, '_> {
             }
             found.pop();
         }
-        if token.is_name() && self.is_macro(from, at, found) {
+        let may_be = token.is_name() && !self.no_macros.contains(token.text);
+        if may_be && self.is_macro(from, at, found) {
             return true;
         }
         self.dead.insert((from, at));
@@ -144,24 +149,22 @@ impl Beside<'_, '_> {
 
     /// Whether it does where a name, with arguments or without, stands for some tokens.
     fn is_macro(&mut self, from: usize, at: usize, found: &mut Vec<(usize, usize)>) -> bool {
-        let ends = [closed(self.source, from + 1), Some(from + 1)];
+        let (ends, before) = ([closed(self.source, from + 1), Some(from + 1)], found.len());
         for end in ends.into_iter().flatten() {
             let mut depth = 0i32;
             for until in at..=self.made.len() {
-                if depth == 0 {
-                    let before = found.len();
-                    found.extend((at..until).map(|made| (made, from)));
-                    if self.goes_on(end, until, found) {
-                        return true;
-                    }
-                    found.truncate(before);
+                if depth == 0 && self.goes_on(end, until, found) {
+                    return true;
                 }
-                let Some(made) = self.made.get(until) else { break };
+                let made = self.made.get(until).filter(|_| self.steps <= MOST_STEPS);
+                let Some(made) = made else { break };
                 depth += i32::from(made.text == "(") - i32::from(made.text == ")");
                 if depth < 0 {
                     break;
                 }
+                found.push((until, from));
             }
+            found.truncate(before);
         }
         false
     }
@@ -330,6 +333,15 @@ mod tests {
         assert_eq!(columns("a = b + 1;\n", 1, "a = b - 1;", &["b", "1"]), [0, 0]);
         assert_eq!(columns("a = b + 1;\n", 1, "a = b + 1;", &["b", "1"]), [0, 0]);
         assert_eq!(columns("a = b + 1;\n", 9, "x", &["x"]), [0]);
+    }
+
+    #[test]
+    fn long_lines_and_macros_end() {
+        let source = "M(x) y N(z) w; ".repeat(60);
+        let made = format!("{} 1", "(a + b) c { d; } ".repeat(4000));
+        assert_eq!(columns(&source, 1, &made, &["a"]), [0]);
+        let made = format!("{}; int k;", "f(a, b); ".repeat(20_000));
+        assert_eq!(columns("  ALL(n); int k;", 1, &made, &["f(", "int"]), [3, 11]);
     }
 
     #[test]
