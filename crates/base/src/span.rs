@@ -147,7 +147,7 @@ impl SourceMap {
             if is_blank || !users.contains(&*stretch.file) || self.is_marker(&range) {
                 continue;
             }
-            let number = stretch.line + (index - self.line_index(stretch.start)) as u32;
+            let number = self.number(stretch, index);
             let lines = files.entry(&*stretch.file).or_default();
             match lines.last_mut() {
                 Some((last, ranges)) if *last == number => ranges.push(range),
@@ -210,12 +210,16 @@ impl SourceMap {
     pub fn place(&self, offset: u32) -> Place {
         let stretch = self.stretch(offset);
         let line = self.line_index(offset);
-        let first_line = self.line_index(stretch.start);
         Place {
             file: stretch.file.clone(),
-            line: stretch.line + (line - first_line) as u32,
+            line: self.number(stretch, line),
             column: self.column(offset, self.line_starts[line]),
         }
+    }
+
+    /// The number in its file of a line of the text, which lies in a stretch.
+    fn number(&self, stretch: &Stretch, line: usize) -> u32 {
+        stretch.line + (line - self.line_index(stretch.start)) as u32
     }
 
     /// The column of an offset on the line that starts at another one.

@@ -318,6 +318,18 @@ impl BoolTree {
         }
     }
 
+    /// Whether conditions are evaluated in their order, so that no operator evaluates both of its
+    /// sides.
+    pub fn is_in_order(&self) -> bool {
+        match self {
+            Self::Const(_) | Self::Cond(_) => true,
+            Self::Not(a) => a.is_in_order(),
+            Self::And(a, b) | Self::Or(a, b) => a.is_in_order() && b.is_in_order(),
+            Self::Ite(c, a, b) => c.is_in_order() && a.is_in_order() && b.is_in_order(),
+            Self::BitAnd(..) | Self::BitOr(..) | Self::Eq(..) | Self::Xor(..) => false,
+        }
+    }
+
     /// Whether a condition is in it.
     pub fn has(&self, condition: ConditionId) -> bool {
         let mut found = false;

@@ -225,11 +225,10 @@ fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
         let [seen_false, seen_true] = seen;
         group(start, BranchKind::Jump, [(seen_true, yes), (seen_false, no)])
     };
-    if !decision.recorded && matches!(decision.tree, BoolTree::Const(_)) {
-        return Vec::new();
-    }
     if !decision.recorded {
-        return vec![jump(decision.start, decision.outcomes, decision.outcome_counts())];
+        let whole = || jump(decision.start, decision.outcomes, decision.outcome_counts());
+        let is_asked = !matches!(decision.tree, BoolTree::Const(_));
+        return is_asked.then(whole).into_iter().collect();
     }
     let of_condition = |(index, condition): (usize, &ConditionCoverage)| {
         let seen = |value: bool| {

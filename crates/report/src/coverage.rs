@@ -393,9 +393,12 @@ impl DecisionCoverage {
     }
 
     /// How often it was false, and true, by the counts of its conditions: each ends the evaluation with
-    /// one of its values or both.
+    /// one of its values or both. Unknown where an operator evaluates both of its sides.
     pub fn outcome_counts(&self) -> [Count; 2] {
         let mut counts = [Count::default(); 2];
+        if !self.tree.is_in_order() {
+            return counts;
+        }
         for (index, condition) in self.conditions.iter().enumerate() {
             let id = ConditionId::from_index(index);
             for value in [false, true] {

@@ -116,6 +116,11 @@ impl<'a> Site<'a> {
         let counts = functions.any(|function| !function.entries.is_none());
         Self { report, files: files.collect(), counts }
     }
+
+    /// How many columns the table of a source has.
+    fn columns(&self) -> u32 {
+        3 + u32::from(self.counts)
+    }
 }
 
 impl<'a> FileView<'a> {

@@ -48,6 +48,11 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
     let sanitizes_threads = words.iter().any(|word| {
         word.strip_prefix("-fsanitize=").is_some_and(|list| list.split(',').any(|s| s == "thread"))
     });
+    let stores = match (sanitizes_threads, args.exact) {
+        (true, _) => Stores::Atomic,
+        (false, true) => Stores::Exact,
+        (false, false) => Stores::Plain,
+    };
     let job = Job {
         compiler: &compiler,
         line: &line,
@@ -57,13 +62,11 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
         // A read that the program would not do may race with a write.
         short_circuit: args.semantics == SemanticsArg::ShortCircuit || sanitizes_threads,
         lowering: lowering_options(args.value_decisions),
-        stores: match (sanitizes_threads, args.exact) {
-            (true, _) => Stores::Atomic,
-            (false, true) => Stores::Exact,
-            (false, false) => Stores::Plain,
-        },
-        counts: args.counts.is_some(),
-        counts_atomically: args.counts == Some(CountsArg::Atomic),
+        stores,
+        counts: args.counts.map(|how| match how {
+            CountsArg::Plain => stores,
+            CountsArg::Atomic => Stores::Atomic,
+        }),
         htol: &htol,
     };
     if line.wants_lto() && store.first_time("lto") {

@@ -130,7 +130,7 @@ fn read_counts(notes: &Notes, counters: &Counters, all: &mut [Judged]) {
             let terms = terms.iter().filter(|term| term.1 == subtracts);
             terms.fold(0u64, |sum, term| sum.saturating_add(count(term.0)))
         };
-        // Threads may have lost some of what is added, and none of what is subtracted.
+        // Where threads lost counts, more may be subtracted than is added.
         let times = sum(false).saturating_sub(sum(true));
         match of {
             CountOf::Labels(labels) => {

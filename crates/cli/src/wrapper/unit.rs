@@ -36,9 +36,8 @@ pub(crate) struct Job<'a> {
     pub(crate) short_circuit: bool,
     pub(crate) lowering: LoweringOptions,
     pub(crate) stores: Stores,
-    /// Whether it is counted how often control passes, and so that threads lose no count.
-    pub(crate) counts: bool,
-    pub(crate) counts_atomically: bool,
+    /// How counters are stored, where it is counted how often control passes.
+    pub(crate) counts: Option<Stores>,
     /// The files of hyperlabels.
     pub(crate) htol: &'a [Hyperlabels],
 }
@@ -342,7 +341,7 @@ impl Job<'_> {
             purpose: Purpose::Program,
             // An exact build puts no record off.
             leaves_out: matches!(self.stores, Stores::Plain),
-            counts: self.counts,
+            counts: self.counts.is_some(),
             any_order: self.compiler.is_gcc,
             flows: Some(&read.flows),
         });
@@ -384,7 +383,7 @@ impl Job<'_> {
             id,
             notes: (&path, packed.len()),
             stores: self.stores,
-            counts_atomically: self.counts_atomically,
+            counters: self.counts.unwrap_or_default(),
         });
         Ok((id, text))
     }

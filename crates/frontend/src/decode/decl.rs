@@ -61,15 +61,15 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes a function's declaration or definition. Functions have one namespace, so all
-    /// declarations of a name are one function.
-    /// A function, which is also listed.
+    /// Decodes a function, and lists it among the declarations.
     pub(super) fn listed_function(&mut self, node: &Node<'_>) -> FunctionId {
         let function = self.function(node);
         self.list(TopLevel::Function(function));
         function
     }
 
+    /// Decodes a function's declaration or definition. Functions have one namespace, so all
+    /// declarations of a name are one function.
     fn function(&mut self, node: &Node<'_>) -> FunctionId {
         let name = node.name.as_deref().unwrap_or("");
         let ty = self.type_of(node);

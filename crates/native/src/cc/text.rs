@@ -68,8 +68,8 @@ pub struct UnitText<'a> {
     pub notes: (&'a Path, usize),
     /// How records are stored.
     pub stores: Stores,
-    /// Whether threads that count at once are all counted.
-    pub counts_atomically: bool,
+    /// How counters are, if there are any.
+    pub counters: Stores,
 }
 
 /// How records are stored.
@@ -82,6 +82,17 @@ pub enum Stores {
     Exact,
     /// Atomically, for programs whose threads are checked for data races.
     Atomic,
+}
+
+impl Stores {
+    /// The qualifier of C that makes a variable be stored so.
+    const fn qualifier(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Exact => "volatile",
+            Self::Atomic => "_Atomic",
+        }
+    }
 }
 
 /// The tables of a unit: words of 64 bits, one table after the other.
@@ -155,11 +166,7 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     }
     text.push_str("# 1 \"<lydian>\"\n");
     let size = unit.plan.cells.len().next_multiple_of(HEADER);
-    let stored = match unit.stores {
-        Stores::Plain => "",
-        Stores::Exact => "volatile",
-        Stores::Atomic => "_Atomic",
-    };
+    let stored = unit.stores.qualifier();
     let _ = writeln!(
         text,
         "static {} unsigned char lydian_hit[{size}] \
@@ -176,7 +183,7 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     );
     text.push_str(if unit.stores == Stores::Exact { NO_PAUSE } else { PAUSE });
     if unit.plan.counters > 0 {
-        text.push_str(&counters(unit, stored));
+        text.push_str(&counters(unit));
     }
     if !unit.tables.is_empty() {
         text.push_str(&table(unit.id, unit.tables));
@@ -211,9 +218,9 @@ fn initialiser(bytes: &[u8]) -> String {
 }
 
 /// The counters, behind a header.
-fn counters(unit: &UnitText<'_>, stored: &str) -> String {
+fn counters(unit: &UnitText<'_>) -> String {
     let words = (FIRST_COUNTER + unit.plan.counters as usize).next_multiple_of(HEADER / 8);
-    let stored = if unit.counts_atomically { "_Atomic" } else { stored };
+    let stored = unit.counters.qualifier();
     format!(
         "static {stored} unsigned long long lydian_counts[{words}] \
          __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n",
@@ -371,7 +378,7 @@ mod tests {
             id: UnitId([9; 16]),
             notes: (Path::new("/n"), 4),
             stores: Stores::Plain,
-            counts_atomically: false,
+            counters: Stores::Plain,
         };
         let text = unit_text(&unit);
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");

@@ -140,7 +140,7 @@ impl Placing<'_> {
 
     /// The ways of a condition. Where several blocks evaluate it, what goes on from one is not known.
     fn branch(&mut self, of: (DecisionId, ConditionId), here: Option<Sum>) {
-        if !self.conditions.contains(&of) {
+        if !self.conditions.contains(&of) || self.on_ways.contains_key(&of) {
             return;
         }
         let edges = [false, true].map(|value| self.ends.of_condition(of.0, of.1, value));
@@ -148,9 +148,6 @@ impl Placing<'_> {
             [no, yes] if no.len() == 1 && yes.len() == 1 => (here, Some([no[0], yes[0]])),
             _ => (None, None),
         };
-        if self.on_ways.contains_key(&of) {
-            return;
-        }
         let left_out = here.zip(edges).map(|(here, edges)| (here, self.busier(edges)));
         let mut counters = [None; 2];
         for (way, counter) in counters.iter_mut().enumerate() {

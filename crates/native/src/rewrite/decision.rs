@@ -24,9 +24,7 @@ use super::hooks::{Hooks, Recorded};
 use super::implied::{Ends, Record};
 use super::monitors::BitStep;
 use super::rails::RailWriter;
-use super::vectors::{
-    CELL_CONDITIONS, Recording, doubtful, ends, in_order, reached_with, truth_by_outcome,
-};
+use super::vectors::{CELL_CONDITIONS, Recording, doubtful, ends, reached_with, truth_by_outcome};
 use super::{Purpose, RewriteRequest};
 
 mod eager;
@@ -254,7 +252,7 @@ impl DecisionEdit {
     /// Whether evaluation of the decision surely ends once that of a condition has: what may follow
     /// neither traps nor calls.
     fn ends_after(&self, index: usize) -> bool {
-        let from = if in_order(&self.tree) { index + 1 } else { 0 };
+        let from = if self.tree.is_in_order() { index + 1 } else { 0 };
         let mut rest = self.purity.iter().enumerate().skip(from).filter(|(at, _)| *at != index);
         rest.all(|(_, purity)| *purity == Purity::Pure)
     }

@@ -6,7 +6,7 @@
 
 use lydian_base::EntityId;
 use lydian_ir::decision::Condition;
-use lydian_ir::{Body, BoolTree, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
+use lydian_ir::{Body, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
 use lydian_objective::event::{DecisionVector, sometimes_defined, vector_bits};
 use lydian_objective::{LabelId, Pred};
 
@@ -150,7 +150,7 @@ fn by_outcome(vectors: &[Vector]) -> Option<[Vec<LabelId>; 2]> {
 /// evaluation open. Conditions that are not reached count as false.
 pub(crate) fn ends(decision: &Decision) -> Option<Vec<[Option<u32>; 2]>> {
     let count = decision.conditions.len();
-    if count > CELL_CONDITIONS || !in_order(&decision.tree) {
+    if count > CELL_CONDITIONS || !decision.tree.is_in_order() {
         return None;
     }
     let mut ends = vec![[None; 2]; count];
@@ -200,17 +200,6 @@ pub(super) fn truth_by_outcome(
         }
     }
     Some(truths.map(|truth| truth.unwrap_or(false)))
-}
-
-/// Whether conditions are evaluated in their order.
-pub(super) fn in_order(tree: &BoolTree) -> bool {
-    match tree {
-        BoolTree::Const(_) | BoolTree::Cond(_) => true,
-        BoolTree::Not(a) => in_order(a),
-        BoolTree::And(a, b) | BoolTree::Or(a, b) => in_order(a) && in_order(b),
-        BoolTree::Ite(c, a, b) => in_order(c) && in_order(a) && in_order(b),
-        BoolTree::BitAnd(..) | BoolTree::BitOr(..) | BoolTree::Eq(..) | BoolTree::Xor(..) => false,
-    }
 }
 
 /// Which conditions may have an undefined value where evaluation does not reach them: they read an

@@ -101,6 +101,23 @@ mod tests {
     }
 
     #[test]
+    fn outcomes_are_not_counted_where_both_sides_are_evaluated() {
+        let leaf = |index| Box::new(BoolTree::Cond(ConditionId::from_index(index)));
+        let decision = DecisionCoverage {
+            start: Position::default(),
+            text: String::new(),
+            from_macro: false,
+            conditions: vec![condition([4, 6]), condition([4, 6]), condition([3, 5])],
+            tree: BoolTree::And(Box::new(BoolTree::Eq(leaf(0), leaf(1))), leaf(2)),
+            rows: Vec::new(),
+            outcomes: [true; 2],
+            recorded: false,
+            short_circuit: false,
+        };
+        assert_eq!(decision.outcome_counts(), [Count::default(); 2]);
+    }
+
+    #[test]
     fn a_test_whose_arm_is_a_constant_ends_the_evaluation() {
         let leaf = |index| Box::new(BoolTree::Cond(ConditionId::from_index(index)));
         let tree = BoolTree::Ite(leaf(0), Box::new(BoolTree::Const(true)), leaf(2));

@@ -1,9 +1,9 @@
 //! Coverage of several machines or builds as one.
 //!
-//! What one of them covers is covered, and counts add up. An objective that a pair of evaluations of a decision shows is
-//! judged by the evaluations of all parts. Others that need two runs are covered only where one part saw
-//! both: parts have judged already. To judge these over all runs, data directories are merged, not
-//! reports.
+//! What one of them covers is covered, and counts add up. An objective that a pair of evaluations of a
+//! decision shows is judged by the evaluations of all parts. Others that need two runs are covered only
+//! where one part saw both: parts have judged already. To judge these over all runs, data directories
+//! are merged, not reports.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

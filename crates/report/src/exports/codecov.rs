@@ -14,8 +14,8 @@ struct Document {
     coverage: BTreeMap<String, BTreeMap<u32, Value>>,
 }
 
-/// The JSON text. A line without branches has a count, which is 1 or 0 where it was not counted; one with branches says how many of
-/// them were taken: `"1/2"`.
+/// The JSON text. A line without branches has a count, which is 1 or 0 where it was not counted; one
+/// with branches says how many of them were taken: `"1/2"`.
 pub fn render(report: &Report) -> String {
     let files = report.coverage.files.iter().map(|file| {
         let table = LineTable::of(file);

@@ -3,9 +3,9 @@
 //! newer: what one version has and another has not, it passes over.
 //!
 //! `conditions` are those of gcc's `-fcondition-coverage`: for a decision, how many values of its
-//! conditions decided the outcome, as [`crate::independence`] has it. A count is
-//! 1 or 0 where it was not counted. A branch's `throw` and `fallthrough` are false: C has no exceptions,
-//! and blocks are not laid out here.
+//! conditions decided the outcome, as [`crate::independence`] has it. A count is 1 or 0
+//! where it was not counted. A branch's `throw` and `fallthrough` are false: C has no exceptions, and
+//! blocks are not laid out here.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

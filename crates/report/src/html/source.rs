@@ -201,12 +201,11 @@ fn piece(
 ) -> String {
     let (class, symbol, word) = file.status(line).shown();
     let functions = file.functions.get(&line).map_or(&[][..], Vec::as_slice);
-    let columns = if site.counts { 4 } else { 3 };
     let each = file.by_criterion(line, &site.report.coverage.criteria);
     let each = Some(each).filter(|each| each.bytes().any(|digit| digit != b'0'));
     let piece = html! {
         @for function in functions {
-            tr.above { td colspan=(columns) { (function::render(site, file, function, others)) } }
+            tr.above { td colspan=(site.columns()) { (function::render(site, file, function, others)) } }
         }
         tr.line.(class)[!class.is_empty()] id={ "L" (line) } data-c=[each] {
             td.n { a href={ "#L" (line) } title=[tests_of(site, file, line)] { (line) } }
@@ -300,7 +299,7 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft
     html! {
         tr.below {
             td {}
-            td colspan=(if site.counts { 3 } else { 2 }) {
+            td colspan=(site.columns() - 1) {
                 details id={ "D" (line) } {
                     summary.full[full] {
                         span.sr { "Line " (line) ": " }
