@@ -240,7 +240,7 @@ impl Explored {
     }
 }
 
-fn covered(explored: &Explored) -> std::collections::BTreeSet<lydian_symex::exec::LabelRef> {
+fn covered(explored: &Explored) -> std::collections::BTreeSet<lydian_symex::LabelRef> {
     explored.summary.covered.iter().copied().collect()
 }
 

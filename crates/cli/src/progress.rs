@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lydian_symex::exec::Progress as Counters;
+use lydian_symex::Progress as Counters;
 
 /// The lines of all functions that are worked on.
 pub(crate) struct Lines(MultiProgress);

@@ -24,7 +24,7 @@ use lydian_objective::{
 use lydian_report::minimise::Effort;
 use lydian_report::{CriterionSummary, Exploration};
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::exec::Event;
+use lydian_symex::Event;
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -8,13 +8,25 @@
 //! assumptions, unless some of them are bounds that the user did not state and that make a
 //! difference ([`lydian_inputs::bounds`]).
 
-pub mod exec;
-pub mod limits;
-pub mod memory;
+#![allow(clippy::vec_box, reason = "states are large and move between searchers, never in place")]
 
-pub use exec::{
-    Config, Ending, Event, ExploreError, FoundTest, HyperRef, LabelDeletion, LabelRef, LeftHyper,
-    LeftLabel, Mode, Search, Summary, Task, Unmet, Workers,
+mod config;
+mod exploration;
+mod goals;
+pub mod limits;
+mod machine;
+mod merging;
+mod search;
+
+pub use config::{Config, LabelDeletion, Mode, Unreached};
+pub use exploration::entry::{ExploreError, Task};
+pub use exploration::outcome::{
+    Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
 };
+pub use exploration::workers::Workers;
+pub use goals::hyper::HyperRef;
+pub use goals::labels::LabelRef;
 pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
+pub use machine::memory;
+pub use search::searcher::Search;

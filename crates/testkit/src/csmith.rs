@@ -17,7 +17,7 @@ use lydian_ir::interp::{End, Outcome};
 use lydian_ir::{Program, TrapKind};
 use lydian_objective::{Criterion, Pred, Request, annotate};
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::exec::Event;
+use lydian_symex::Event;
 use lydian_symex::{Config, Cut, Limits, Task};
 
 use crate::execution::{Ended, NativeRun, interpret_main, load, run_natively};

@@ -11,7 +11,7 @@ use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Program};
 use lydian_native::{Measured, Optimization, Outcome};
 use lydian_objective::{Criterion, Foreseen, Foresight, LabelId};
-use lydian_symex::exec::LabelRef;
+use lydian_symex::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
 use lydian_testkit::cgen::{self, settings};
 use lydian_testkit::oracle::{Subject, disturb, seeds};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lydian_ir::FuncId;
 use lydian_objective::{Criterion, Request};
-use lydian_symex::exec::LabelRef;
+use lydian_symex::LabelRef;
 use lydian_symex::{Config, HyperRef, Limits, Search, Summary};
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Subject, seeds};

@@ -11,7 +11,7 @@ use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::FuncId;
 use lydian_objective::{Assumption, Criterion};
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::exec::LabelRef;
+use lydian_symex::LabelRef;
 use lydian_symex::{
     Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Task, Workers,
 };

@@ -13,7 +13,7 @@ use lydian_objective::ledger::Scope;
 use lydian_objective::{Accepted, FunctionObjectives};
 use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, GuessSummary, ObjectiveSummary, Summary};
-use lydian_symex::exec::Unreached;
+use lydian_symex::Unreached;
 use lydian_symex::{Config, ExploreError, LabelDeletion, Limits, Mode, Search, Unmet};
 
 use crate::args::{

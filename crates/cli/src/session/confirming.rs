@@ -12,7 +12,7 @@ use std::time::Instant;
 use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
-use lydian_symex::exec::Event;
+use lydian_symex::Event;
 use lydian_symex::{Cut, Ending, FoundTest, Undetermined};
 
 use super::judged::Judged;

@@ -10,7 +10,7 @@ use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, standard_chain};
 use lydian_symex::Config;
-use lydian_symex::exec::Unreached;
+use lydian_symex::Unreached;
 
 use super::{Goal, Session, Target, derived, vectors};
 use crate::exit::Failure;

@@ -1,0 +1,12 @@
+//! The exploration that drives the other parts: its first state, its budget, its workers and its results.
+
+pub(crate) mod entry;
+pub(crate) mod eviction;
+pub(crate) mod explore;
+pub(crate) mod invariants;
+pub(crate) mod outcome;
+pub(crate) mod outgrown;
+pub(crate) mod readable_inputs;
+pub(crate) mod repeated_calls;
+pub(crate) mod within_reason;
+pub(crate) mod workers;

@@ -1,0 +1,456 @@
+//! States that wait are compacted where memory is short, and made again when they are to go on.
+//!
+//! A compacted state has lost its registers, memory and facts. It keeps where control is, its model,
+//! what is to be looked at next, and its [`Tape`](crate::machine::decision_log::Tape). To make it again, the first state
+//! of the exploration, or the last union of paths on its own, follows its path with the answers on the tape: nothing is asked for, no label
+//! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
+//! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
+//! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
+//! and never replaced by another.
+//!
+//! What is left of a compacted state says nothing of the pool that its terms were of, nor does the
+//! fingerprint, which is made of the structure of terms. So it can be made again by another worker
+//! ([`workers`](crate::exploration::workers)).
+//!
+//! Explorations come to the same results with and without. Not compacted are states whose test is not
+//! given yet, states that wait for the question of a label, and those of direct instrumentation,
+//! whose labels are branches of the path.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use lydian_base::{StopReason, memory};
+use lydian_ir::{BlockId, FuncId};
+use lydian_smt::{Structures, Term, TermPool};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::config::Mode;
+use crate::exploration::explore::Engine;
+use crate::limits::Cut;
+use crate::machine::decision_log::PlayedSoFar;
+use crate::machine::memory::{Facts, Memory};
+use crate::machine::state::{Frame, ReturnTo, State};
+use crate::machine::step::Flow;
+use lydian_inputs::ExternalPlan;
+
+/// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
+const LOOKS: u32 = 16;
+
+/// The place of an activation: function, block, position in it, and whether labels there were looked at.
+pub(crate) type Place = (FuncId, BlockId, usize, bool);
+
+/// Who may make a compacted state again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Any worker; it was compacted by this one.
+    #[default]
+    Any,
+    /// This one tries, and gives it back to the worker of a number where it cannot.
+    Elsewhere(usize),
+    /// Only this one: another could not.
+    Here,
+}
+
+/// What compaction knows.
+#[derive(Default)]
+pub(crate) struct Compaction {
+    /// Where all paths begin.
+    start: Option<Box<State>>,
+    /// Activations without anything but their place.
+    places: FxHashMap<Place, Arc<Frame>>,
+    /// What tells terms apart in fingerprints.
+    structures: Structures,
+    nothing: Memory,
+    no_externals: Arc<Vec<Arc<ExternalPlan>>>,
+    /// How many states were let wait since all were compacted.
+    whole: u64,
+    /// Looks at the clock since the last look at memory.
+    looks: u32,
+    /// From this many bytes on, states are compacted again.
+    next: u64,
+    /// Whether memory was short when it was last looked at, although states were compacted.
+    is_short: bool,
+}
+
+impl Compaction {
+    /// All paths begin with a state.
+    pub(crate) fn begin_with(&mut self, first: &State) {
+        self.start = Some(Box::new(first.clone()));
+    }
+
+    /// Whether memory is short.
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
+    }
+
+    /// A state is let wait.
+    pub(crate) fn count_whole(&mut self) {
+        self.whole += 1;
+    }
+
+    /// Takes away what the tape makes again.
+    pub(crate) fn compact(&mut self, pool: &TermPool, state: &mut State) {
+        state.compacted = Some(fingerprint(&mut self.structures, pool, state));
+        let places: SmallVec<[Place; 4]> = places_of(state).collect();
+        self.empty(state, &places);
+        state.tape.shrink();
+    }
+
+    /// Leaves a state with nothing but activations that say where control is.
+    pub(crate) fn empty(&mut self, state: &mut State, places: &[Place]) {
+        state.mark = None;
+        state.frames.clear();
+        for place in places {
+            let frame = self.places.entry(*place).or_insert_with(|| Arc::new(at_place(*place)));
+            state.frames.push(frame.clone());
+        }
+        state.memory = self.nothing.clone();
+        state.facts = Facts::new();
+        state.resolved = FxHashMap::default();
+        state.expanded = Arc::default();
+        state.externals = self.no_externals.clone();
+    }
+
+    /// Where all paths begin.
+    pub(crate) fn start(&self) -> Option<&State> {
+        self.start.as_deref()
+    }
+}
+
+/// The places of a state's activations, outermost first.
+pub(crate) fn places_of(state: &State) -> impl Iterator<Item = Place> {
+    state.frames.iter().map(|frame| (frame.func, frame.block, frame.next, frame.sites_done))
+}
+
+impl Engine<'_, '_> {
+    /// Compacts states that wait where too many are kept whole.
+    pub(crate) fn look_at_whole_states(&mut self) {
+        let most = self.world.config.limits.whole_states;
+        if most.is_some_and(|most| self.compaction.whole > most) {
+            self.compact_waiting();
+        }
+    }
+
+    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
+    pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
+        let limit = self.world.config.limits.memory?;
+        if self.exchange.others_are_short_of_memory() {
+            self.compact_waiting();
+            self.solver.forget();
+            memory::give_back();
+        }
+        self.compaction.looks += 1;
+        if self.compaction.looks < LOOKS {
+            return None;
+        }
+        self.compaction.looks = 0;
+        let most = limit - limit / 8;
+        let mut used = memory::resident()?;
+        if used < self.compaction.next.max(most) {
+            self.compaction.is_short &= used >= most - limit / 8;
+            return None;
+        }
+        self.exchange.tell_that_memory_is_short();
+        self.compact_waiting();
+        memory::give_back();
+        used = memory::resident()?;
+        if used >= most - limit / 8 {
+            self.solver.forget();
+            memory::give_back();
+            used = memory::resident()?;
+        }
+        self.compaction.is_short = used >= most - limit / 8;
+        // Not for every kilobyte more.
+        self.compaction.next = (used + limit / 64).min(limit);
+        let short = used >= limit && !self.exchange.waits_for_memory();
+        short.then_some(StopReason::Memory(limit))
+    }
+
+    fn compact_waiting(&mut self) {
+        self.compaction.whole = 0;
+        if self.world.config.mode == Mode::Direct {
+            return;
+        }
+        let waiting = self.searcher.states_mut().chain(self.hard.states_mut());
+        for state in waiting.filter(|state| state.can_be_made_again()) {
+            self.compaction.compact(&self.pool, state);
+            self.statistics.compacted += 1;
+        }
+    }
+
+    /// Makes a compacted state again, by following its path a second time. False where that was not
+    /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
+    /// it.
+    pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
+        let Some(before) = state.compacted else { return true };
+        let tape = state.tape.clone();
+        match self.follow_again(state, before) {
+            Again::Same(mut made) => {
+                made.resume_as(state);
+                *state = made;
+                return true;
+            }
+            Again::Stopped => {
+                if let Some(cut) = self.cut_by_stop() {
+                    self.cut_path(state, cut);
+                }
+            }
+            Again::Other => match state.home {
+                Home::Elsewhere(worker) => {
+                    state.tape = tape;
+                    self.give_back(state, worker);
+                }
+                Home::Any | Home::Here => {
+                    let what = "a path that took another way when it was followed again";
+                    self.cut_path(state, Cut::Unsupported(what.into()));
+                }
+            },
+        }
+        false
+    }
+
+    /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
+    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
+        let start = state.start.as_deref().or(self.compaction.start.as_deref());
+        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
+        made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
+        made.model = state.model.clone();
+        made.evaluated = None;
+        loop {
+            match made.tape.progress() {
+                PlayedSoFar::InPart => {}
+                PlayedSoFar::ToTheEnd => break,
+                PlayedSoFar::Diverged => return Again::Other,
+            }
+            match self.step(&mut made) {
+                Ok(()) | Err(Flow::Yield) => {}
+                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
+            }
+            self.ticks += 1;
+            if self.clock_is_due() && self.look_at_budget() {
+                return Again::Stopped;
+            }
+        }
+        made.tape.record();
+        match fingerprint(&mut self.compaction.structures, &self.pool, &made) == before {
+            true => Again::Same(made),
+            false => Again::Other,
+        }
+    }
+}
+
+/// What comes of following a path a second time.
+enum Again {
+    /// The state that was compacted.
+    Same(Box<State>),
+    /// Another one, or the path could not be followed.
+    Other,
+    /// The exploration was stopped meanwhile.
+    Stopped,
+}
+
+impl State {
+    /// Whether the tape and what a compacted state keeps say all about it.
+    fn can_be_made_again(&self) -> bool {
+        self.compacted.is_none() && !self.replay && !self.keep && self.covered.is_empty()
+    }
+
+    /// Takes over from a compacted state what does not follow from the path.
+    fn resume_as(&mut self, compacted: &mut Self) {
+        self.pending = compacted.pending;
+        self.tries = compacted.tries;
+        self.evaluated = compacted.evaluated;
+        self.arrival = compacted.arrival;
+        self.queue = std::mem::take(&mut compacted.queue);
+        self.covered = std::mem::take(&mut compacted.covered);
+        self.promises = std::mem::take(&mut compacted.promises);
+        self.undecided = std::mem::take(&mut compacted.undecided);
+        self.trail = std::mem::take(&mut compacted.trail);
+        self.underway = std::mem::take(&mut compacted.underway);
+        self.start = compacted.start.take();
+        self.haste = compacted.haste;
+        self.keep = compacted.keep;
+        self.steps = compacted.steps;
+        self.idle = compacted.idle;
+        let sites_done = compacted.frame().sites_done;
+        if self.frame().sites_done != sites_done {
+            self.frame_mut().sites_done = sites_done;
+        }
+    }
+}
+
+/// An activation that only says where control is.
+fn at_place((func, block, next, sites_done): Place) -> Frame {
+    Frame {
+        func,
+        block,
+        next,
+        sites_done,
+        registers: Vec::new(),
+        objects: Vec::new(),
+        made: SmallVec::new(),
+        variable: 0,
+        serial: 0,
+        events: SmallVec::new(),
+        loops: SmallVec::new(),
+        return_to: ReturnTo::default(),
+    }
+}
+
+/// Tells states apart that differ in their path condition, in where control is, or in a register;
+/// those of different pools alike.
+fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    // Parts of a conjunction come in the order of their age, which another pool does not have.
+    let mut sorted = |terms: &mut dyn Iterator<Item = Term>| {
+        let mut numbers: Vec<u64> = terms.map(|term| structures.of(pool, term)).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    sorted(&mut state.facts.iter().copied()).hash(&mut hasher);
+    sorted(&mut state.resolved.keys().copied()).hash(&mut hasher);
+    sorted(&mut state.expanded.keys().copied()).hash(&mut hasher);
+    for frame in &state.frames {
+        (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
+        for register in &frame.registers {
+            register.map(|term| structures.of(pool, term)).hash(&mut hasher);
+        }
+        frame.objects.hash(&mut hasher);
+    }
+    let depends = state.depends.are_some();
+    let counts = (state.activations, state.externals.len(), state.root, depends);
+    (counts, state.cursor.next).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use lydian_base::{Budget, CancelToken};
+    use lydian_frontend::flags::CompileFlags;
+    use lydian_frontend::{LoadRequest, ParseRequest};
+    use lydian_ir::Program;
+    use lydian_smt::{ChainConfig, standard_chain};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::exploration::entry::Task;
+    use crate::search::searcher::Search;
+    use lydian_inputs::{InputSpec, Settings, prepare};
+
+    /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.
+    const PROGRAM: &str = r#"
+        #include <stdlib.h>
+        #include <string.h>
+        struct pair { int left; int *right; };
+        static int table[4] = {1, 2, 3, 4};
+        static int twice(int a) { return a > 100 ? 100 : 2 * a; }
+        static int thrice(int a) { return 3 * a; }
+        int f(int a, unsigned at, struct pair *p, const char *text, unsigned size)
+        {
+            int sum = 0, (*calls[2])(int) = {twice, thrice};
+            int *place = a > 3 && at < 4 ? &table[at] : p ? p->right : &sum;
+            char *copy = malloc(size);
+            if (place)
+                *place = calls[at & 1](a);
+            if (copy) {
+                copy[0] = text ? text[0] : 'x';
+                if (size > 3 && text && strcmp(text, "ab") == 0)
+                    sum += copy[0];
+                free(copy);
+            }
+            switch (at % 5) {
+            case 0: sum += table[a & 3]; break;
+            case 1: case 2: sum -= 7; break;
+            case 4: for (int i = 0; i < (a & 7); i++) sum ^= table[i & 3]; break;
+            }
+            return sum > a ? 1 : sum < -a ? 2 : 3;
+        }
+    "#;
+
+    pub(crate) fn program() -> (Program, FuncId) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("paths.c");
+        std::fs::write(&file, PROGRAM).expect("the source can be written");
+        let request = LoadRequest::new(ParseRequest::new(file, CompileFlags::default()));
+        let mut program = lydian_frontend::load(&request).expect("the source is valid").program;
+        prepare(&mut program);
+        let (func, _) = program.defined().find(|(_, of)| of.name == "f").expect("`f` is there");
+        (program, func)
+    }
+
+    /// Everything but the tape, which says how the state was made.
+    fn all_of(state: &State) -> String {
+        let mut state = state.clone();
+        state.tape = Default::default();
+        format!("{state:?}")
+    }
+
+    /// An engine that explores the program, with its first state.
+    pub(crate) fn with_engine(
+        program: &Program,
+        func: FuncId,
+        config: &Config,
+        check: impl FnOnce(&mut Engine<'_, '_>, Box<State>),
+    ) {
+        let spec = InputSpec::new(program, Settings::default());
+        let mut solver = standard_chain(&ChainConfig::default());
+        let budget = Budget::start(None, CancelToken::new());
+        let mut sink = |_| {};
+        let task = Task {
+            program,
+            func,
+            spec: &spec,
+            objectives: &[],
+            known: &[],
+            config,
+            budget: &budget,
+        };
+        let (mut engine, first) =
+            Engine::set_up(&task, &mut *solver, &mut sink).expect("it can be explored");
+        let first = first.expect("there is an input");
+        engine.compaction.begin_with(&first);
+        check(&mut engine, first);
+    }
+
+    #[test]
+    fn a_state_that_was_compacted_and_made_again_is_what_it_was() {
+        let (program, func) = program();
+        let mut compared = 0;
+        for (search, merge) in
+            [(Search::BreadthFirst, true), (Search::Mixed, false), (Search::DepthFirst, true)]
+        {
+            let config = Config { search, merge, mode: Mode::Plain, ..Config::default() };
+            with_engine(&program, func, &config, |engine, first| {
+                engine.push(first);
+                for _ in 0..60 {
+                    let waiting = engine.searcher.states_mut().map(|state| state.clone());
+                    for before in waiting.collect::<Vec<State>>() {
+                        let mut state = Box::new(before.clone());
+                        engine.compaction.compact(&engine.pool, &mut state);
+                        assert!(state.facts.is_empty() && state.frame().registers.is_empty());
+                        assert!(engine.revive(&mut state), "{before:?}");
+                        assert_eq!(all_of(&state), all_of(&before));
+                        compared += usize::from(before.facts.len() > 3);
+                    }
+                    if !engine.run_one() {
+                        break;
+                    }
+                }
+            });
+        }
+        assert!(compared > 100, "{compared}");
+    }
+
+    #[test]
+    fn a_path_that_takes_another_way_the_second_time_is_cut_and_not_lost() {
+        let (program, func) = program();
+        let config = Config { mode: Mode::Plain, ..Config::default() };
+        with_engine(&program, func, &config, |engine, mut state| {
+            state.facts.push(engine.pool.ff());
+            engine.compaction.compact(&engine.pool, &mut state);
+            assert!(!engine.revive(&mut state));
+            assert!(engine.is_cut());
+        });
+    }
+}

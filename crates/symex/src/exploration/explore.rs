@@ -1,0 +1,853 @@
+//! The exploration itself: sets up the first state and runs states until none is left or a limit
+//! is hit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use lydian_base::{Budget, StopReason};
+use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, TrapKind};
+use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::config::{LabelDeletion, Mode};
+use crate::exploration::entry::{ExploreError, Task};
+use crate::exploration::eviction::{Compaction, Home};
+use crate::exploration::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
+use crate::exploration::repeated_calls::Statics;
+use crate::exploration::workers::{Exchange, Given};
+use crate::goals::cache_keys::PredicateMemo;
+use crate::goals::core_cache::Excluded;
+use crate::goals::deferred::DeferredLabels;
+use crate::goals::hyper::HyperTable;
+use crate::goals::hyper_rows::{DeferredRows, Trail};
+use crate::goals::hyper_sequences::Underway;
+use crate::goals::labels::LabelTable;
+use crate::limits::Cut;
+use crate::machine::bounds_monitor::Watch;
+use crate::machine::clock::TermClock;
+use crate::machine::context::{Touched, World, observed_globals};
+use crate::machine::decision_log::Tape;
+use crate::machine::lazy::{PointerUses, looked_at};
+use crate::machine::left_out::{InTheWay, LeftOut};
+use crate::machine::libc::CharacterTables;
+use crate::machine::memory::{Facts, Memory, in_region};
+use crate::machine::questions::Feasible;
+use crate::machine::setup::lay_out;
+use crate::machine::state::{ReturnTo, State};
+use crate::machine::step::Flow;
+use crate::machine::traps::Crash;
+use crate::machine::undetermined::{Dependences, Reads};
+use crate::merging::merge_scopes::Stretches;
+use crate::search::directed::Guide;
+use crate::search::distance::Ahead;
+use crate::search::hard::Hard;
+use crate::search::rank::Ranks;
+use crate::search::searcher::{Rank, Searcher};
+use lydian_inputs::asked::Asked;
+use lydian_inputs::globals::can_be_input;
+use lydian_inputs::looked_at::Needs;
+use lydian_inputs::{InputPlan, Start, concretise, plan};
+
+/// More preferences than this are met together or not at all.
+const MOST_PREFERENCES: usize = 64;
+/// How many steps and splits pass between looks at the clock.
+const CLOCK_STEPS: u32 = 64;
+/// A split counts as so many steps, as it evaluates more.
+const SPLIT_TICKS: u32 = 4;
+/// After so many steps in a row that cover nothing, a state lets others go on.
+const PATIENCE: u64 = 1 << 12;
+/// So many new terms count as a step in that, since steps that build large terms are slow.
+const STEP_TERMS: u64 = 8;
+/// After so many, what a model covers is no longer looked for.
+const REPLAY_PATIENCE: u64 = 1 << 13;
+/// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
+const CLOCK_TERMS: usize = 2048;
+
+/// The exploration ends where there are so many times the states that may be, and so many beyond that,
+/// which the splits of one path may leave.
+const CROWD: u64 = 4;
+const LONG_PATH: u64 = 1000;
+
+/// Where a program traps: function, block, position in it, and how.
+pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+
+/// A running exploration.
+pub(crate) struct Engine<'p, 'e> {
+    pub(crate) world: World<'p>,
+    pub(crate) labels: LabelTable<'e>,
+    pub(crate) hypers: HyperTable<'e>,
+    pub(crate) pool: TermPool,
+    pub(crate) evaluator: Evaluator,
+    pub(crate) solver: &'e mut dyn Solver,
+    pub(crate) budget: Budget,
+    pub(crate) statistics: Statistics,
+    pub(crate) label_paths: u64,
+    pub(crate) crashes: FxHashMap<CrashPlace, Crash>,
+    /// States that only follow their models, to be run before anything else.
+    pub(crate) replays: Vec<Box<State>>,
+    pub(crate) hard: Hard,
+    /// Labels whose question waits.
+    pub(crate) deferred: DeferredLabels,
+    /// Decisions whose rows are to be asked for.
+    pub(crate) deferred_rows: DeferredRows,
+    /// Preconditions, and the function under test after them.
+    pub(crate) roots: Vec<FuncId>,
+    /// Memory as the inputs first are, without what comes into being.
+    pub(crate) first_memory: Memory,
+    /// Whether any input meets each invariant that was asked for on a path.
+    pub(crate) invariants_met: BTreeMap<usize, bool>,
+    /// Whether any path began the function under test.
+    pub(crate) begun: bool,
+    /// Addresses with the base and the offset that they were made of.
+    pub(crate) derived: FxHashMap<Term, (Term, Term)>,
+    /// What pointers of the inputs are used as.
+    pub(crate) uses: PointerUses,
+    /// Values of predicates' expressions.
+    pub(crate) memo: PredicateMemo,
+    /// Why labels hold on no input of some paths.
+    pub(crate) excluded: Excluded,
+    /// At calls of functions that no term computes: how many values of arguments were followed.
+    pub(crate) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    /// How often choices between values were met.
+    pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
+    /// glibc's tables of characters, where the program uses them.
+    pub(crate) tables: Option<CharacterTables>,
+    /// Gives the values of inputs that the solver leaves open.
+    pub(crate) base: Model,
+    /// Which bounds on inputs paths met.
+    pub(crate) watch: Watch,
+    pub(crate) paths: BTreeMap<Ending, u64>,
+    pub(crate) left_out: LeftOut,
+    pub(crate) plan: InputPlan,
+    /// What the function under test is called with.
+    pub(crate) arguments: Vec<Term>,
+    /// Its static variables, where runs of several calls are followed.
+    pub(crate) statics: Statics,
+    /// How often it was begun anew, as a path outgrew what a pointer leads to.
+    pub(crate) begun_anew: u32,
+    pub(crate) searcher: Searcher,
+    pub(crate) compaction: Compaction,
+    pub(crate) ranks: Ranks,
+    /// Chooses the objective to go to, where a search goes to one at a time.
+    pub(crate) guide: Option<Guide<'p>>,
+    /// What is gone through aside.
+    pub(crate) stretches: Stretches,
+    pub(crate) stopped: bool,
+    /// Why, unless everything is covered.
+    pub(crate) stop_reason: Option<StopReason>,
+    /// What is told to other workers and known from them.
+    pub(crate) exchange: Exchange,
+    /// A question was not asked as no time was left for it.
+    pub(crate) late: bool,
+    /// Steps since the last look at the clock.
+    pub(crate) ticks: u32,
+    /// Terms at the last look at the clock.
+    clock_terms: usize,
+    pub(crate) term_clock: TermClock,
+    /// How often inline assembly was passed, for the names of what it leaves.
+    pub(crate) havocs: u64,
+    /// Where what is not determined was read.
+    pub(crate) reads: Reads,
+    pub(crate) sink: &'e mut dyn FnMut(Event),
+}
+
+impl<'p, 'e> Engine<'p, 'e> {
+    /// An exploration that did not begin yet, with the state that all paths begin with.
+    pub(crate) fn set_up(
+        task: &Task<'e>,
+        solver: &'e mut dyn Solver,
+        sink: &'e mut dyn FnMut(Event),
+    ) -> Result<(Self, Option<Box<State>>), ExploreError>
+    where
+        'e: 'p,
+    {
+        let Task { program, func, spec, objectives, known, config, budget } = *task;
+        let function = &program.functions[func];
+        if function.body.is_none() {
+            return Err(ExploreError::NoBody(function.name.clone()));
+        }
+        let mut world = World::new(program, config.clone(), spec.clone());
+        let mut pool = TermPool::with_addresses(in_region);
+        let mut observed = observed_globals(program, func, objectives);
+        let stated = world.stated_functions(func);
+        let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
+        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
+        let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
+        world.look_at(&Touched::by(program, &looking, observed.iter().copied()));
+        let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
+        let mut roots = plan.preconditions.clone();
+        roots.push(func);
+        let planned = plan.globals.iter().map(|global| global.global);
+        let all: Vec<FuncId> = roots.iter().chain(&stated).copied().collect();
+        let touched = Touched::by(program, &all, planned.chain(observed));
+        world.note_planned(&plan);
+        let mut memory = Memory::new();
+        let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
+        let arguments = arguments.ok_or(ExploreError::NoRoom)?;
+        let tables = CharacterTables::make(program, &mut pool, &mut memory);
+        let mut labels = LabelTable::new(program, objectives);
+        let hypers = HyperTable::new(program, objectives, known, &mut labels);
+        let mut engine = Self {
+            evaluator: Evaluator::new(),
+            derived: FxHashMap::default(),
+            uses: PointerUses::default(),
+            memo: PredicateMemo::default(),
+            excluded: Excluded::default(),
+            solver,
+            budget: budget.clone(),
+            statistics: Statistics::default(),
+            label_paths: 0,
+            crashes: FxHashMap::default(),
+            followed_values: FxHashMap::default(),
+            choices: FxHashMap::default(),
+            replays: Vec::new(),
+            hard: Hard::default(),
+            deferred: DeferredLabels::default(),
+            deferred_rows: DeferredRows::default(),
+            roots,
+            watch: Watch::default(),
+            paths: BTreeMap::new(),
+            left_out: LeftOut::default(),
+            searcher: Searcher::new(config.search, config.seed),
+            compaction: Compaction::default(),
+            guide: config
+                .search
+                .guidance()
+                .filter(|_| config.mode != Mode::Plain)
+                .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
+            ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
+            stretches: Stretches::default(),
+            stopped: false,
+            stop_reason: None,
+            exchange: Exchange::default(),
+            late: false,
+            ticks: 0,
+            clock_terms: 0,
+            term_clock: TermClock::new(config.measure_terms),
+            first_memory: memory.clone(),
+            invariants_met: BTreeMap::new(),
+            begun: false,
+            havocs: 0,
+            reads: Reads::default(),
+            sink,
+            world,
+            labels,
+            hypers,
+            base: telling_values(&pool, &plan),
+            pool,
+            plan,
+            arguments,
+            statics: Statics::default(),
+            begun_anew: 0,
+            tables,
+        };
+        engine.uses.learned = config.learns.then(Default::default);
+        engine.watch.add(&engine.plan.bounds);
+        engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
+        engine.note_unknown_globals(&touched.globals);
+        engine.note_static_locals(&touched);
+        let first = engine.first_state(memory);
+        Ok((engine, first))
+    }
+
+    /// What another file defines is all zero here unless it is an input: nothing is infeasible for
+    /// that.
+    fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
+        for id in touched {
+            let global = &self.world.program.globals[*id];
+            let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
+            let is_stream = self.world.streams.iter().any(|(holder, _)| holder == id);
+            if global.init == GlobalInit::Extern && !is_input && !is_stream {
+                let what = format!("the contents of `{}`, which another file defines", global.name);
+                self.cut(Cut::Unsupported(what));
+            }
+        }
+    }
+
+    fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
+        let began_with = self.begin_statics(&memory);
+        let mut state = Box::new(State {
+            frames: SmallVec::new(),
+            memory,
+            began_with,
+            facts: Facts::new(),
+            resolved: FxHashMap::default(),
+            expanded: Arc::default(),
+            model: self.base.clone(),
+            pending: false,
+            evaluated: None,
+            arrival: None,
+            queue: SmallVec::new(),
+            covered: Vec::new(),
+            promises: Vec::new(),
+            undecided: Vec::new(),
+            trail: Trail::default(),
+            underway: Underway::default(),
+            haste: false,
+            keep: false,
+            depends: Dependences::default(),
+            placed: None,
+            tries: 0,
+            replay: false,
+            steps: 0,
+            idle: 0,
+            fresh_at: 0,
+            progress: crate::search::directed::Progress::default(),
+            volatile: Arc::default(),
+            unknowns: 0,
+            outgrown: false,
+            activations: 0,
+            externals: Arc::default(),
+            cursor: self.plan.cursor,
+            root: 0,
+            met: Arc::default(),
+            check: None,
+            tape: Tape::default(),
+            start: None,
+            mark: None,
+            compacted: None,
+            home: Home::Any,
+        });
+        let constraints = self.plan.constraints.clone();
+        if self.assume(&mut state, &constraints).is_err() {
+            return None;
+        }
+        self.prefer(&mut state);
+        let begun = self.suppose_of_arguments(&mut state);
+        match begun.and_then(|()| self.begin_root(&mut state)) {
+            Ok(()) => Some(state),
+            Err(Flow::End(ending)) => {
+                self.finish(state, ending);
+                None
+            }
+            Err(Flow::Yield | Flow::Infeasible) => None,
+        }
+    }
+
+    /// Finds a first model that meets as many preferences as can be, the weightiest first.
+    fn prefer(&mut self, state: &mut State) {
+        let preferences = self.plan.preferences.clone();
+        let mut kept = self.pool.tt();
+        let all = self.pool.and_all(preferences.iter().copied());
+        let mut waiting = vec![all];
+        if preferences.len() <= MOST_PREFERENCES {
+            waiting.extend(preferences.iter().rev());
+            waiting.swap(0, preferences.len());
+        }
+        while let Some(wish) = waiting.pop() {
+            let more = self.pool.and(kept, wish);
+            if let Feasible::Yes(model) = self.ask(state, Some(more)) {
+                kept = more;
+                state.model = model.clone();
+                state.pending = false;
+                self.base = model;
+                if wish == all {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Enters the next precondition or the function under test.
+    pub(crate) fn begin_root(&mut self, state: &mut State) -> Result<(), Flow> {
+        let func = self.roots[state.root];
+        state.root += 1;
+        let program = self.world.program;
+        let Some(body) = &program.functions[func].body else {
+            return Err(Flow::unsupported(&*program.functions[func].name));
+        };
+        let args = self.arguments_of(state);
+        if args.len() < body.params.len() {
+            return Err(Flow::unsupported("a precondition with parameters of its own"));
+        }
+        self.enter(state, func, body, &args, ReturnTo::default())?;
+        self.open_variable(state, func)
+    }
+
+    pub(crate) fn run(&mut self) {
+        while !self.stopped && self.run_one() {}
+        if let Some(cut) = self.cut_by_stop() {
+            self.hypers.stop_asking(&cut);
+        }
+        self.look_at_all_labels();
+        self.look_at_all_rows();
+        if self.follow_all_that_cover() {
+            self.run_replays();
+        }
+        self.look_at_all_pairs();
+        self.drop_all_waiting();
+    }
+
+    /// Where the exploration was stopped: what the models of states that wait cover is not lost.
+    pub(crate) fn drop_all_waiting(&mut self) {
+        if self.stopped {
+            let hard = self.hard.drain();
+            for state in self.searcher.drain().into_iter().chain(hard) {
+                drop_waiting(self, state);
+            }
+        }
+    }
+
+    /// Runs one of the states that wait; false where none does.
+    pub(crate) fn run_one(&mut self) -> bool {
+        self.look_at_due_labels();
+        self.look_at_due_rows();
+        self.look_at_due_pairs();
+        self.look_at_whole_states();
+        self.ranks.refresh(&self.labels, self.statistics.steps);
+        let due = self.hard.due(self.work_on_paths());
+        let next = due.or_else(|| self.next_state()).or_else(|| self.hard.first());
+        let Some(mut state) = next else { return false };
+        if self.drops(&mut state) {
+            return true;
+        }
+        self.ranks.picked(&state);
+        if let Some(guide) = &mut self.guide {
+            guide.picked();
+        }
+        if !self.revive(&mut state) {
+            return true;
+        }
+        self.deferred.count_run();
+        if let Some(state) = self.activated(state) {
+            self.run_state(state);
+        }
+        true
+    }
+
+    /// The state that is to go on.
+    pub(crate) fn next_state(&mut self) -> Option<Box<State>> {
+        if let Some(guide) = &mut self.guide {
+            guide.refresh(&self.labels, &self.hypers);
+        }
+        while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
+            let (ranks, roots) = (&self.ranks, self.roots.len());
+            if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
+                break;
+            }
+            guide.give_up(&self.labels, &self.hypers);
+        }
+        let work = self.work_on_paths();
+        let rank = Rank { ranks: &self.ranks, guide: self.guide.as_ref(), roots: self.roots.len() };
+        self.searcher.pop(&rank, work)
+    }
+
+    /// Runs a state until it ends or another is to go on.
+    pub(crate) fn run_state(&mut self, mut state: Box<State>) {
+        let mut news = News::of(&state, &self.pool);
+        loop {
+            let Some(next) = self.pass_stretch(state) else { return };
+            state = next;
+            if news.are_older(&state, &self.pool, PATIENCE) && self.may_rest() {
+                self.rest(state);
+                return;
+            }
+            let flow = self.step(&mut state);
+            self.run_replays();
+            match flow {
+                Ok(()) => {}
+                Err(Flow::Yield) if self.goes_on(&state) => {
+                    if self.drops(&mut state) {
+                        return;
+                    }
+                }
+                Err(Flow::Yield) => {
+                    state.idle = 0;
+                    self.ticks += SPLIT_TICKS;
+                    if !self.look_at_budget() {
+                        self.put_back(state);
+                        return;
+                    }
+                }
+                Err(Flow::End(ending)) => {
+                    self.finish(state, ending);
+                    self.look_at_budget();
+                    return;
+                }
+                Err(Flow::Infeasible) => return,
+            }
+            let Some(active) = self.activated(state) else { return };
+            state = active;
+            if self.stopped || self.is_out_of_time() {
+                drop_waiting(self, state);
+                return;
+            }
+        }
+    }
+
+    /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
+    /// test is one only if its path is known to its end.
+    fn may_rest(&self) -> bool {
+        !self.searcher.stays() && !self.world.assumes
+    }
+
+    /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
+    /// long as the bound lets it. Its test is given now.
+    fn rest(&mut self, mut state: Box<State>) {
+        if !state.covered.is_empty() || state.keep {
+            self.give_test(&mut state, Ending::Cut(Cut::PathSteps(PATIENCE)));
+        }
+        // One that only follows its model has nothing else to meet.
+        if !state.replay {
+            state.idle = state.idle.saturating_add(1);
+            self.put_back(state);
+        }
+    }
+
+    /// Whether a state that was split goes on at once. One whose model covers labels does: its test
+    /// is given at the end of its path, and what waits is lost if the process is killed.
+    fn goes_on(&self, state: &State) -> bool {
+        state.replay || !state.covered.is_empty() || self.searcher.stays()
+    }
+
+    /// Follows models that were found for labels to the ends of their paths.
+    pub(crate) fn run_replays(&mut self) {
+        while let Some(state) = self.replays.pop() {
+            self.run_replay(state);
+        }
+    }
+
+    pub(crate) fn run_replay(&mut self, mut state: Box<State>) {
+        let mut most = self.world.config.limits.path_steps;
+        if self.may_rest() {
+            most = most.min(REPLAY_PATIENCE);
+        }
+        let mut news = News::of(&state, &self.pool);
+        loop {
+            let ending = match self.step(&mut state) {
+                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.pool, most) => {
+                    Ending::Cut(Cut::PathSteps(most))
+                }
+                Ok(()) | Err(Flow::Yield) => {
+                    if !self.activate_now(&mut state) {
+                        return;
+                    }
+                    if !self.is_out_of_time() {
+                        continue;
+                    }
+                    let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
+                    Ending::Cut(Cut::Stopped(reason))
+                }
+                Err(Flow::End(ending)) => ending,
+                Err(Flow::Infeasible) => return,
+            };
+            if state.keep || !state.covered.is_empty() {
+                self.give_test(&mut state, ending);
+            }
+            return;
+        }
+    }
+
+    /// Whether nothing that is left can be met on any continuation of a state's path: then nobody need
+    /// follow it ([000]'s look-ahead).
+    pub(crate) fn is_hopeless(&self, state: &State) -> bool {
+        let config = &self.world.config;
+        config.look_ahead
+            && config.mode != Mode::Plain
+            && config.label_deletion.deletes()
+            && !config.every_path
+            && state.has_begun(self.roots.len())
+            // A path may still break an assumption, which opens its labels again.
+            && (!self.world.assumes || self.labels.without_test() == 0)
+            // Nothing that depends on what was never written counts.
+            && (state.depends.end_path()
+                || !self.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
+    }
+
+    /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
+    /// the end of its model's path.
+    pub(crate) fn drops(&mut self, state: &mut State) -> bool {
+        if state.replay || !self.is_hopeless(state) {
+            return false;
+        }
+        self.cut_dependences(state);
+        if !state.covered.is_empty() || state.keep {
+            state.replay = !state.pending;
+            return false;
+        }
+        self.statistics.dropped += 1;
+        true
+    }
+
+    /// Lets the other side of a split wait.
+    pub(crate) fn push(&mut self, state: Box<State>) {
+        // It was pushed when the path was followed the first time.
+        if !state.tape.is_played()
+            && let Some(state) = self.stretches.keep(state)
+        {
+            self.let_wait(state, Searcher::fork);
+        }
+    }
+
+    /// Lets the state that runs wait.
+    fn put_back(&mut self, state: Box<State>) {
+        self.let_wait(state, Searcher::back);
+    }
+
+    pub(crate) fn let_wait(
+        &mut self,
+        mut state: Box<State>,
+        add: impl FnOnce(&mut Searcher, Box<State>, &Rank<'_>),
+    ) {
+        if self.drops(&mut state) {
+            return;
+        }
+        self.compaction.count_whole();
+        let guide = self.guide.as_ref();
+        guide.inspect(|guide| guide.note(&mut state));
+        let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
+        add(&mut self.searcher, state, &rank);
+    }
+
+    /// The states that wait.
+    #[cfg(test)]
+    pub(crate) fn waiting(&mut self) -> Vec<Box<State>> {
+        self.searcher.drain()
+    }
+
+    /// A path is at its end.
+    pub(crate) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
+        match &ending {
+            Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
+            _ => self.cut_dependences(&state),
+        }
+        self.count_path(ending.clone());
+        let no_test = state.depends.are_some() || ending == Ending::Assumption;
+        let wanted = self.world.config.every_path && !no_test;
+        if wanted || state.keep || !state.covered.is_empty() {
+            self.give_test(&mut state, ending);
+        }
+        self.tell_progress();
+    }
+
+    /// Tells the caller how far all workers are together, as far as is known.
+    pub(crate) fn tell_progress(&mut self) {
+        let others = self.exchange.others();
+        let progress = Progress {
+            paths: self.paths.values().sum::<u64>() + others.paths,
+            states: self.searcher.len() + others.waiting,
+            labels_left: self.labels.left(),
+            queries: self.statistics.queries + others.queries,
+        };
+        (self.sink)(Event::Progress(progress));
+    }
+
+    /// Counts a finished path.
+    pub(crate) fn count_path(&mut self, ending: Ending) {
+        *self.paths.entry(ending).or_default() += 1;
+    }
+
+    /// Gives the test of a state's model, with the labels that it covers.
+    pub(crate) fn give_test(&mut self, state: &mut State, ending: Ending) {
+        let ending = match self.bring_within_reason(state) {
+            Some(false) => ending,
+            // A trap is no fact of the path: the other input may not trap.
+            Some(true) if matches!(ending, Ending::Trapped(_)) => {
+                Ending::Cut(Cut::Unsupported("a trap beyond an object of 1 KiB".into()))
+            }
+            Some(true) => ending,
+            None => return,
+        };
+        let Some(shown) = self.meeting_invariants(state) else { return };
+        let shown = shown.as_deref();
+        let is_other = shown.is_some_and(|shown| shown.model != state.model);
+        let ending = match ending {
+            Ending::Trapped(_) if is_other => {
+                Ending::Cut(Cut::Unsupported("a trap of inputs that meet no invariant".into()))
+            }
+            ending => ending,
+        };
+        let config = &self.world.config;
+        // A trap is no fact of the path.
+        let traps = matches!(ending, Ending::Trapped(_));
+        let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
+        let nicer = config.nice_values && promised && !traps;
+        let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
+        let covered = std::mem::take(&mut state.covered);
+        self.labels.given(covered.len());
+        let promises = std::mem::take(&mut state.promises);
+        let kept = std::mem::take(&mut state.keep);
+        let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
+        let has = self.harvest_of(state, &covered, model);
+        let completes = self.hypers.give(&has, &mut self.labels).unwrap_or_default();
+        self.note_given(state, Given::of(&covered, kept, has), &ending);
+        let World { program, .. } = &self.world;
+        let externals = &state.externals;
+        let (pool, evaluator) = (&self.pool, &mut self.evaluator);
+        let (facts, memory) = match shown {
+            Some(shown) => (&shown.facts, &shown.memory),
+            None => (&state.facts, &state.memory),
+        };
+        let claims = facts.iter().chain(&promises).copied();
+        let needs = Needs {
+            asked: Asked::by(pool, evaluator, model, claims),
+            looked_at: looked_at(pool, evaluator, memory, model),
+        };
+        let test = concretise(program, pool, &self.plan, externals, model, &self.world, needs);
+        let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
+        let placed = state.placed;
+        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
+    }
+
+    /// After a step: whether to stop, looking only where a look is due.
+    pub(crate) fn is_out_of_time(&mut self) -> bool {
+        self.ticks += 1;
+        self.clock_is_due() && self.look_at_budget()
+    }
+
+    pub(crate) fn clock_is_due(&self) -> bool {
+        self.late
+            || self.ticks >= CLOCK_STEPS
+            || self.pool.len() >= self.clock_terms.saturating_add(CLOCK_TERMS)
+    }
+
+    /// The clock's reason to stop, if it is looked at.
+    fn look_at_clock(&mut self) -> Option<StopReason> {
+        if !self.clock_is_due() {
+            return None;
+        }
+        (self.ticks, self.clock_terms) = (0, self.pool.len());
+        self.budget.exceeded()
+    }
+
+    /// Stops where a budget is used up or nothing is left to do.
+    pub(crate) fn look_at_budget(&mut self) -> bool {
+        if self.stopped {
+            return true;
+        }
+        let memory = self.clock_is_due().then(|| self.look_at_memory()).flatten();
+        let time = self.look_at_clock();
+        let others = self.exchange.others();
+        let paths: u64 = self.paths.values().sum::<u64>() + others.paths;
+        let steps = self.statistics.steps + others.steps;
+        let states = (self.searcher.len() + others.waiting) as u64;
+        self.throttle(states);
+        let limits = &self.world.config.limits;
+        let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
+        let reason = time
+            .or(memory)
+            .or_else(|| over(paths, limits.paths).map(StopReason::Paths))
+            .or_else(|| over(steps, limits.steps).map(StopReason::Steps))
+            .or_else(|| {
+                over(states.saturating_sub(LONG_PATH) / CROWD, limits.states)
+                    .map(StopReason::States)
+            });
+        if let Some(reason) = reason {
+            self.stop(reason);
+        }
+        let covered = self.world.config.mode != Mode::Plain
+            && self.world.config.stop_when_covered
+            && self.labels.left() == 0
+            // A path may still break an assumption, which opens its labels again.
+            && (!self.world.assumes || self.labels.without_test() == 0);
+        self.stopped |= covered;
+        self.stopped
+    }
+
+    /// Where there are as many states as may be, or memory is short, paths are followed to their ends
+    /// until there is room again.
+    fn throttle(&mut self, states: u64) {
+        let Some(limit) = self.world.config.limits.states else { return };
+        let is_crowded = match self.searcher.is_crowded() {
+            true => states > limit - limit / 4,
+            false => states >= limit,
+        };
+        self.searcher.crowd(is_crowded || self.compaction.is_short());
+    }
+
+    pub(crate) fn into_summary(mut self) -> Summary {
+        self.note_left_out_targets();
+        self.statistics.terms = self.pool.len();
+        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
+        self.settle_statics();
+        let complete = self.left_out.is_empty();
+        let (unmet, preconditions) = (self.unmet(), self.preconditions());
+        let in_the_way = InTheWay { left_out: &self.left_out, ahead: self.ranks.ahead() };
+        let program = self.world.program;
+        let (covered_hypers, mut left_hypers) =
+            self.hypers.result(program, &self.labels, &in_the_way);
+        let of_some_label = self.watch.met_for_some();
+        left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
+        let (covered, mut left) = self.labels.into_result(&self.watch, &in_the_way);
+        if self.world.config.mode == Mode::Plain {
+            // Even all paths together say nothing of what was asked on none of them.
+            left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
+            left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
+        }
+        let starts = self.plan.starts(&self.pool).into_iter();
+        let is_early = |start: &Start| self.watch.begins_early(start.address);
+        let starts = starts.map(|start| (is_early(&start), start));
+        Summary {
+            paths: self.paths,
+            label_paths: self.label_paths,
+            covered,
+            left,
+            covered_hypers,
+            left_hypers,
+            cuts: self.left_out.counts().clone(),
+            complete,
+            learned: self.uses.learned.unwrap_or_default(),
+            unmet,
+            preconditions,
+            assumptions: self.watch.assumptions(),
+            bounds: self.watch.met(),
+            starts: starts.map(|(early, start)| (start, early)).collect(),
+            statistics: self.statistics,
+        }
+    }
+}
+
+/// When a state last covered something.
+struct News {
+    covered: usize,
+    /// Its steps then.
+    at: u64,
+    /// How many terms there were.
+    terms: usize,
+}
+
+impl News {
+    /// As of now.
+    fn of(state: &State, pool: &TermPool) -> Self {
+        Self { covered: state.covered.len(), at: state.steps, terms: pool.len() }
+    }
+
+    /// Whether the state has taken at least so many steps since, or has built as many terms as those do.
+    fn are_older(&mut self, state: &State, pool: &TermPool, steps: u64) -> bool {
+        if self.covered != state.covered.len() {
+            *self = Self::of(state, pool);
+        }
+        let terms = pool.len() - self.terms;
+        state.steps - self.at + terms as u64 / STEP_TERMS >= steps
+    }
+}
+
+/// A state that waits when the exploration stops: what its model covers is not lost.
+fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
+    if let Some(cut) = engine.cut_by_stop() {
+        engine.cut_path(&state, cut);
+    }
+    if !state.covered.is_empty() {
+        let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
+        engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
+    }
+}
+
+/// Different small numbers for the inputs. Where a path leaves an input open, zeros everywhere
+/// would hide most faults: a mutant rarely differs from the program on them.
+fn telling_values(pool: &TermPool, plan: &InputPlan) -> Model {
+    let args = plan.args.iter().flat_map(|arg| &arg.cells);
+    let objects = plan.objects.iter().flat_map(|object| &object.cells);
+    let globals = plan.globals.iter().flat_map(|global| &global.cells);
+    let mut number = 2u64;
+    let mut values = Vec::new();
+    for cell in args.chain(objects).chain(globals) {
+        let Sort::BitVec(8..=64) = pool.sort(cell.value) else { continue };
+        if pool.var_name(cell.value).is_some() {
+            values.push((cell.value, Value::from_u64(pool.sort(cell.value), number)));
+            number = if number > 90 { 2 } else { number + 3 };
+        }
+    }
+    Model::from_values(values)
+}

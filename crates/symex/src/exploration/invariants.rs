@@ -1,0 +1,798 @@
+//! Invariants of types: what the user says is true of every object of a type among the inputs when the
+//! function is called.
+//!
+//! An invariant is a function of a pointer to the object. Where a path is about to look at an object of
+//! the type for the first time, the function is evaluated for it *aside*, on memory as the inputs first
+//! are ([`Engine::first_contents`]): all ways through it are followed by the ordinary steps, and what
+//! they return is put together to one condition, under which the path goes on. So the path does not fork,
+//! what it wrote meanwhile plays no part, and a way on which the invariant traps does not meet it.
+//!
+//! What the function follows comes into being as it does on a path. These objects stay with the path,
+//! since the condition speaks of them: a pointer that is followed later may lead to one of them. They do
+//! not bring their own invariants before the path itself looks at them, so that `self->next->prev` ends.
+//! That leaves out no input: paths suppose less than what holds. A test has more than its path looked at,
+//! so [`Engine::meeting_invariants`] supposes the invariants of all that it has before it is given.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lydian_eval::to_bytes;
+use lydian_inputs::asked::Asked;
+use lydian_inputs::concretise_with_objects;
+use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
+use lydian_inputs::looked_at::Needs;
+use lydian_inputs::{HeldObject, Invariant};
+use lydian_ir::{CType, CTypeId, CTypes};
+use lydian_smt::{Term, TermPool};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::{Ending, Unmet};
+use crate::goals::hyper_rows::Trail;
+use crate::goals::hyper_sequences::Underway;
+use crate::limits::Cut;
+use crate::machine::context::World;
+use crate::machine::decision_log::Tape;
+use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::lazy::looked_at;
+use crate::machine::memory::{
+    Background, Candidate, Contents, Memory, NewObject, ObjectKind, Offset, Resolution,
+};
+use crate::machine::questions::Feasible;
+use crate::machine::setup::add_input_object;
+use crate::machine::state::{ReturnTo, State};
+use crate::machine::step::Flow;
+
+/// More steps than this no evaluation of an invariant takes.
+const MOST_STEPS: u64 = 1 << 14;
+/// Of more objects than this no test's invariants are looked at.
+const MOST_OBJECTS: usize = 1 << 10;
+/// To so many objects at most a pointer is tried to lead.
+const MOST_NEAR: usize = 32;
+/// What is said of a path on which no object meets its invariant.
+const NONE_MEETS: &str = "a path on which an object does not meet its invariant";
+/// What is said where no test was found.
+const NO_TEST: &str = "a test all of whose objects meet their invariants was not found";
+
+/// Invariants by their positions, each with the address of an object of which a path supposes it.
+pub(crate) type Met = FxHashSet<(usize, Term)>;
+
+/// What a state evaluates that is no path of the program's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Check {
+    /// What was returned, once it was.
+    pub(crate) value: Option<Term>,
+}
+
+/// An invariant evaluated for an object.
+struct Evaluated {
+    /// Whether it holds.
+    holds: Term,
+    /// Objects that it looked at and that the path does not have.
+    objects: Vec<Arc<LazyObject>>,
+    /// Conditions under which pointers lead to these.
+    leading: Vec<Term>,
+    /// The addresses of the pointers that it followed and the path did not.
+    followed: Vec<Term>,
+}
+
+/// An object of a test whose invariant its path does not suppose.
+struct Open {
+    invariant: usize,
+    address: u64,
+    /// What it lies in, if that came into being.
+    lazy: Option<Arc<LazyObject>>,
+}
+
+/// Values of a type that lie one after the other.
+struct Elements {
+    ty: CTypeId,
+    /// Where one begins, from the start of the object that they lie in.
+    first: i64,
+    /// The address of the object's start in first contents.
+    base: u64,
+    /// Bytes that the object has, where that is known.
+    size: Option<u64>,
+}
+
+impl World<'_> {
+    /// The objects with an invariant over a byte of a value: the invariants' positions, and where the
+    /// objects begin.
+    fn invariants_over(&self, ty: CTypeId, at: u64) -> SmallVec<[(usize, u64); 2]> {
+        let mut found = SmallVec::new();
+        self.add_over(ty, (0, at), &mut found);
+        found
+    }
+
+    fn add_over(
+        &self,
+        ty: CTypeId,
+        (start, at): (u64, u64),
+        found: &mut SmallVec<[(usize, u64); 2]>,
+    ) {
+        found.extend(self.invariants_of(ty).map(|invariant| (invariant, start)));
+        let types = &self.program.types;
+        if let Some((part, begin)) = part_over(types, ty, at - start) {
+            self.add_over(part, (start + begin, at), found);
+        }
+    }
+
+    /// The positions of the invariants of a type.
+    fn invariants_of(&self, ty: CTypeId) -> impl Iterator<Item = usize> + '_ {
+        let types = &self.program.types;
+        let is_it = move |other: CTypeId| match (types.get(ty), types.get(other)) {
+            (CType::Record(a), CType::Record(b)) => a == b,
+            _ => false,
+        };
+        let all = self.invariants.iter().enumerate();
+        all.filter(move |(_, invariant)| is_it(invariant.ty)).map(|(at, _)| at)
+    }
+
+    /// All objects with an invariant in a value of a type that begins at an address.
+    fn invariants_within(&self, ty: CTypeId, start: u64, found: &mut Vec<(usize, u64)>) {
+        if found.len() > MOST_OBJECTS {
+            return;
+        }
+        found.extend(self.invariants_of(ty).map(|invariant| (invariant, start)));
+        let types = &self.program.types;
+        match types.get(ty) {
+            CType::Array { element, length: Some(length) } if self.has_invariants(*element) => {
+                let size = types.size(*element).unwrap_or(1).max(1);
+                for index in 0..*length {
+                    self.invariants_within(*element, start + index * size, found);
+                }
+            }
+            CType::Record(record) if !types.records[*record].is_union => {
+                for field in &types.records[*record].fields {
+                    self.invariants_within(field.ty, start + field.bit_offset / 8, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a value of a type is or has an object with an invariant.
+    fn has_invariants(&self, ty: CTypeId) -> bool {
+        let types = &self.program.types;
+        self.invariants_of(ty).next().is_some()
+            || match types.get(ty) {
+                CType::Array { element, .. } => self.has_invariants(*element),
+                CType::Record(record) if !types.records[*record].is_union => {
+                    let mut fields = types.records[*record].fields.iter();
+                    fields.any(|field| self.has_invariants(field.ty))
+                }
+                _ => false,
+            }
+    }
+}
+
+/// The element or member of a type that a byte lies in, and where it begins. What lies where in a union
+/// nobody says.
+fn part_over(types: &CTypes, ty: CTypeId, at: u64) -> Option<(CTypeId, u64)> {
+    match types.get(ty) {
+        CType::Array { element, length } => {
+            let size = types.size(*element)?.max(1);
+            let index = at / size;
+            length.is_none_or(|length| index < length).then_some((*element, index * size))
+        }
+        CType::Record(record) if !types.records[*record].is_union => {
+            let record = &types.records[*record];
+            let fields = record.fields.iter().filter(|field| field.bits.is_none());
+            let mut fields = fields.map(|field| (field.ty, field.bit_offset / 8));
+            fields.find(|(ty, begin)| {
+                let is_open = matches!(types.get(*ty), CType::Array { length: None | Some(0), .. });
+                let size = if is_open { u64::MAX } else { types.size(*ty).unwrap_or(0) };
+                at >= *begin && at - begin < size
+            })
+        }
+        _ => None,
+    }
+}
+
+impl Scope<'_, '_> {
+    /// The path is about to look at places: it supposes the invariants of the objects there first.
+    pub(crate) fn meet_invariants(
+        &mut self,
+        pool: &mut TermPool,
+        found: &Resolution,
+    ) -> Result<(), Stop> {
+        let is_idle = self.world.invariants.is_empty() || self.state.check.is_some();
+        if is_idle || self.state.tape.is_aside() {
+            return Ok(());
+        }
+        for candidate in &found.candidates {
+            let Some(elements) = self.elements_of(candidate) else { continue };
+            if self.world.has_invariants(elements.ty) {
+                self.meet_at(pool, candidate.guard, candidate.offset, &elements)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The values that an object of the inputs is made of.
+    fn elements_of(&self, candidate: &Candidate) -> Option<Elements> {
+        let object = self.state.memory.object(candidate.object);
+        if let Some(first) = &object.first {
+            let elements = match candidate.offset {
+                Offset::Known(at) => first.elements_at(at.wrapping_sub(REACH as i64)),
+                Offset::Scaled { start, .. } => first.elements_at(start.wrapping_sub(REACH as i64)),
+            };
+            let (ty, first, base) =
+                (elements.ty, REACH as i64 + elements.origin, first.home - REACH);
+            return Some(Elements { ty, first, base, size: None });
+        }
+        let ty = *self.world.planned.get(&object.base)?;
+        let size = object.length.is_none().then_some(object.size);
+        Some(Elements { ty, first: 0, base: object.base, size: size.or(Some(0)) })
+    }
+
+    fn meet_at(
+        &mut self,
+        pool: &mut TermPool,
+        guard: Term,
+        offset: Offset,
+        elements: &Elements,
+    ) -> Result<(), Stop> {
+        let at = match offset {
+            Offset::Known(at) => at,
+            Offset::Scaled { .. } => {
+                let term = offset.term(pool);
+                self.value_on_model(pool, term) as i64
+            }
+        };
+        let types = &self.world.program.types;
+        let period = types.size(elements.ty).unwrap_or(1).max(1) as i64;
+        let has_tail = has_tail(types, elements.ty) && at >= elements.first;
+        let within =
+            if has_tail { at - elements.first } else { (at - elements.first).rem_euclid(period) };
+        let begin = at - within;
+        for (invariant, start) in self.world.invariants_over(elements.ty, within as u64) {
+            let start = begin + start as i64;
+            let size = types.size(self.world.invariants[invariant].ty).unwrap_or(0);
+            if elements.size.is_some_and(|whole| start < 0 || start as u64 + size > whole) {
+                continue;
+            }
+            let object = match offset {
+                Offset::Scaled { stride, .. } if stride >= size => {
+                    if elements.size.is_some() {
+                        continue; // whether it lies inside is for the access to say
+                    }
+                    let place = offset.term(pool);
+                    let base = elements.base.wrapping_add_signed(start - at);
+                    let base = pool.bv(64, base);
+                    pool.add(place, base)
+                }
+                _ => pool.bv(64, elements.base.wrapping_add_signed(start)),
+            };
+            if self.state.met.contains(&(invariant, object)) {
+                continue;
+            }
+            if self.state.knowledge().known(pool, guard) != Some(true) {
+                return Err(self.split_by_model(pool, guard));
+            }
+            return Err(Stop::Invariant(invariant, object));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a struct ends in a flexible array member.
+fn has_tail(types: &CTypes, ty: CTypeId) -> bool {
+    let CType::Record(record) = types.get(ty) else { return false };
+    let last = types.records[*record].fields.last();
+    let is_open =
+        |ty: CTypeId| matches!(types.get(ty), CType::Array { length: None | Some(0), .. });
+    last.is_some_and(|field| is_open(field.ty))
+}
+
+impl Engine<'_, '_> {
+    /// The same for what was resolved outside of an expression.
+    pub(crate) fn meet_invariants(
+        &mut self,
+        state: &mut State,
+        found: &Resolution,
+    ) -> Result<(), Flow> {
+        if self.world.invariants.is_empty() {
+            return Ok(());
+        }
+        let (mut scope, pool) = self.scope(state);
+        let met = scope.meet_invariants(pool, found);
+        met.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// Structs that are passed by value are looked at by the call itself.
+    pub(crate) fn suppose_of_arguments(&mut self, state: &mut State) -> Result<(), Flow> {
+        if self.world.invariants.is_empty() {
+            return Ok(());
+        }
+        let mut all = Vec::new();
+        for (value, arg) in self.arguments.iter().zip(&self.plan.args) {
+            if let (CType::Record(_), Some(address)) =
+                (self.world.program.types.get(arg.ty), self.pool.as_u64(*value))
+            {
+                self.world.invariants_within(arg.ty, address, &mut all);
+            }
+        }
+        for (invariant, address) in all {
+            let object = self.pool.bv(64, address);
+            if let flow @ Flow::Infeasible = self.suppose_invariant(state, invariant, object) {
+                return Err(flow);
+            }
+        }
+        Ok(())
+    }
+
+    /// The path goes on with the inputs on which an object that it is about to look at meets an invariant.
+    pub(crate) fn suppose_invariant(
+        &mut self,
+        state: &mut State,
+        invariant: usize,
+        object: Term,
+    ) -> Flow {
+        let evaluated = self.evaluate_invariant(state, invariant, object);
+        self.invariants_met.entry(invariant).or_default();
+        if !self.narrow(state, evaluated.holds, Cut::Unsupported(NONE_MEETS.into())) {
+            self.retract_for(state, Cut::Unsupported(NONE_MEETS.into()));
+            return Flow::Infeasible;
+        }
+        self.invariants_met.insert(invariant, true);
+        Arc::make_mut(&mut state.met).insert((invariant, object));
+        if !state.tape.is_played() {
+            self.lead_near(state, &evaluated.followed);
+        }
+        match add_objects(&mut state.memory, &evaluated.objects) {
+            true => Flow::Yield,
+            false => Flow::unsupported("more memory"),
+        }
+    }
+
+    /// Lets pointers that an invariant followed lead to objects that meet it already, if that can be: the
+    /// test has fewer objects then, and no array for an element that lies anywhere. The condition, if it
+    /// holds then.
+    fn lead_near(&mut self, state: &mut State, followed: &[Term]) -> Option<Term> {
+        if followed.is_empty() {
+            return None;
+        }
+        let mut known: Vec<Term> = state.met.iter().map(|(_, object)| *object).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.truncate(MOST_NEAR);
+        let pointers = self.world.inputs.pointers(&self.pool);
+        let mut wish = self.pool.tt();
+        for address in followed {
+            let null =
+                pointers.iter().find(|(_, of, _)| of == address).and_then(|(_, _, null)| *null);
+            let places: Vec<Term> =
+                known.iter().map(|object| self.pool.eq(*address, *object)).collect();
+            let near = self.pool.or_all(places.into_iter().chain(null));
+            wish = self.pool.and(wish, near);
+        }
+        if !self.evaluator.holds(&self.pool, &state.model, wish) {
+            let Feasible::Yes(model) = self.ask_for_wish(state, wish) else { return None };
+            state.model = model;
+        }
+        Some(wish)
+    }
+
+    /// The same, and that they go on doing so, where a test is to keep what was found for it.
+    fn keep_near(&mut self, whole: &mut State, followed: &[Term], keeps: bool) -> bool {
+        match self.lead_near(whole, followed) {
+            Some(near) => !keeps || whole.add_fact(&mut self.pool, near),
+            None => false,
+        }
+    }
+
+    /// The same for all pointers that the path's facts are about, each by itself where they cannot all be
+    /// near.
+    fn pull_near(&mut self, whole: &mut State, keeps: bool) {
+        let mut symbols: FxHashSet<Term> = FxHashSet::default();
+        for fact in whole.facts.iter() {
+            symbols.extend(self.pool.vars_of(*fact).iter());
+        }
+        let types = &self.world.program.types;
+        let mut pointers = self.world.inputs.pointers(&self.pool);
+        pointers.retain(|(pointer, _, _)| {
+            let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
+            let to = types.pointee(pointer.ty);
+            is_asked && pointer.depth > 0 && to.is_some_and(|to| self.world.has_invariants(to))
+        });
+        let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
+        if !self.keep_near(whole, &all, keeps) {
+            all.iter().for_each(|address| _ = self.keep_near(whole, &[*address], keeps));
+        }
+    }
+
+    /// The condition on which an object's first contents meet an invariant.
+    fn evaluate_invariant(&mut self, state: &State, invariant: usize, object: Term) -> Evaluated {
+        let known = state.facts.len();
+        let ways = self.ways_through(state, invariant, object);
+        let mut conditions = Vec::new();
+        let (holds, followed) = (self.pool.ff(), followed_by(&ways, state));
+        let mut evaluated = Evaluated { holds, objects: Vec::new(), leading: Vec::new(), followed };
+        let mut objects: BTreeMap<u64, Arc<LazyObject>> = BTreeMap::new();
+        for way in &ways {
+            let Some(value) = way.check.as_ref().and_then(|check| check.value) else { continue };
+            let value = to_bytes(&mut self.pool, value);
+            let value = self.pool.is_nonzero(value);
+            let facts: Vec<Term> = way.facts.iter().skip(known).copied().chain([value]).collect();
+            let condition = self.pool.and_all(facts);
+            conditions.push((self.pool.structure(condition), condition));
+            if !self.collect_objects(state, way, &mut objects) {
+                self.cut(Cut::Unsupported("an object that an invariant takes for two".into()));
+                conditions.pop();
+            }
+        }
+        conditions.sort_unstable();
+        let conditions = conditions.into_iter().map(|(_, condition)| condition);
+        evaluated.holds = self.pool.or_all(conditions);
+        evaluated.leading = leading_to(&ways, &objects);
+        evaluated.objects = objects.into_values().collect();
+        evaluated
+    }
+
+    /// Adds the objects that an evaluation looked at and a path does not have; whether all are what they
+    /// are elsewhere.
+    fn collect_objects(
+        &self,
+        state: &State,
+        way: &State,
+        objects: &mut BTreeMap<u64, Arc<LazyObject>>,
+    ) -> bool {
+        way.memory.inputs().all(|found| {
+            let Some(first) = &found.first else { return true };
+            let of_path = state.memory.inputs().filter_map(|object| object.first.as_ref());
+            let known = of_path.into_iter().find(|known| known.home == first.home);
+            match known.or_else(|| objects.get(&first.home)) {
+                Some(known) => known == first,
+                None => objects.insert(first.home, first.clone()).is_none(),
+            }
+        })
+    }
+
+    /// All ways through an invariant for an object, on memory as the inputs first are. A way that cannot
+    /// be followed to its end is left out, and noted.
+    fn ways_through(&mut self, state: &State, invariant: usize, object: Term) -> Vec<Box<State>> {
+        let func = self.world.invariants[invariant].function;
+        let Some(body) = &self.world.program.functions[func].body else { return Vec::new() };
+        let mut first = self.beside(state);
+        first.check = Some(Check::default());
+        first.memory = self.first_contents(state);
+        first.frames.clear();
+        let taken = self.stretches.take_forks();
+        let mut ways = Vec::new();
+        if self.enter(&mut first, func, body, &[object], ReturnTo::default()).is_ok() {
+            let mut waiting = vec![first];
+            let mut steps = MOST_STEPS;
+            while let Some(way) = waiting.pop() {
+                ways.extend(self.follow_way(way, &mut steps));
+                waiting.append(&mut self.stretches.forks());
+            }
+        }
+        self.stretches.give_back(taken);
+        ways
+    }
+
+    /// A state with what a path knows, beside it.
+    fn beside(&self, state: &State) -> Box<State> {
+        let mut beside = state.fork();
+        beside.queue.clear();
+        (beside.evaluated, beside.arrival) = (None, None);
+        (beside.trail, beside.underway) = (Trail::default(), Underway::default());
+        (beside.pending, beside.replay) = (false, false);
+        (beside.tape, beside.start) = (Tape::default(), None);
+        beside
+    }
+
+    /// Follows one way to its end; none where it does not return.
+    fn follow_way(&mut self, mut way: Box<State>, steps: &mut u64) -> Option<Box<State>> {
+        loop {
+            if !self.activate_now(&mut way) {
+                return None;
+            }
+            if *steps == 0 || self.is_out_of_time() {
+                self.cut(Cut::Unsupported("an invariant that takes too many steps".into()));
+                return None;
+            }
+            *steps -= 1;
+            match self.step(&mut way) {
+                Ok(()) | Err(Flow::Yield) => {}
+                Err(Flow::End(Ending::Returned)) if way.depends.are_some() => {
+                    way.depends.cuts().into_iter().for_each(|cut| self.cut(cut));
+                    return None;
+                }
+                Err(Flow::End(Ending::Returned)) => return Some(way),
+                Err(Flow::End(Ending::Cut(cut))) => {
+                    self.cut(cut);
+                    return None;
+                }
+                // It has no value on these inputs, so that they do not meet it.
+                Err(Flow::End(_) | Flow::Infeasible) => return None,
+            }
+        }
+    }
+
+    /// Memory as the inputs first are, with all that came into being on a path.
+    fn first_contents(&mut self, state: &State) -> Memory {
+        let mut memory = self.first_memory.clone();
+        for object in state.externals.iter().flat_map(|call| &call.objects) {
+            add_input_object(&mut self.pool, &mut memory, object);
+        }
+        let firsts: Vec<Arc<LazyObject>> =
+            state.memory.inputs().filter_map(|object| object.first.clone()).collect();
+        add_objects(&mut memory, &firsts);
+        memory
+    }
+
+    /// The path of a test with the invariants of all objects that the test has, and a model that meets
+    /// them: none where there is nothing to meet. No test may be given where none is found.
+    #[expect(clippy::option_option, reason = "whether, and then what")]
+    pub(crate) fn meeting_invariants(&mut self, state: &mut State) -> Option<Option<Box<State>>> {
+        if self.world.invariants.is_empty() || !state.has_begun(self.roots.len()) {
+            return Some(None);
+        }
+        // What was found for one object first may keep another from what it needs.
+        let found = self.meeting_all(state, true);
+        match found.or_else(|_| self.meeting_all(state, false)) {
+            Ok(whole) => Some(Some(whole)),
+            Err(cut) => {
+                self.cut(cut.clone());
+                self.retract_for(state, cut);
+                state.keep = false;
+                None
+            }
+        }
+    }
+
+    fn meeting_all(&mut self, state: &State, keeps: bool) -> Result<Box<State>, Cut> {
+        let mut whole = self.beside(state);
+        whole.promises.clone_from(&state.promises);
+        self.pull_near(&mut whole, keeps);
+        let mut count = 0;
+        loop {
+            let open = self.not_met(&whole);
+            if open.is_empty() {
+                return Ok(whole);
+            }
+            for Open { invariant, address, lazy } in open {
+                count += 1;
+                if count > MOST_OBJECTS || self.is_out_of_time() {
+                    return Err(Cut::Unsupported(NO_TEST.into()));
+                }
+                if let Some(new) = lazy.filter(|lazy| !has_object(&whole.memory, lazy)) {
+                    if self.do_without(&mut whole, &new) {
+                        break; // the test has other objects now
+                    }
+                    add_objects(&mut whole.memory, &[new]);
+                }
+                let object = self.pool.bv(64, address);
+                self.meet_one(&mut whole, (invariant, object), keeps)?;
+            }
+        }
+    }
+
+    /// Lets the pointers of a test's model that lead to an object which nobody followed be null, or lead
+    /// to one that there is already, or at least home; whether that can be.
+    fn do_without(&mut self, whole: &mut State, new: &LazyObject) -> bool {
+        let known: Vec<u64> = whole
+            .memory
+            .inputs()
+            .filter_map(|object| object.first.as_ref())
+            .filter(|first| first.own.laid() == new.own.laid())
+            .map(|first| first.home)
+            .collect();
+        let (mut fewer, mut homes) = (Vec::new(), Vec::new());
+        for (pointer, address, null) in self.world.inputs.pointers(&self.pool) {
+            let (pool, evaluator) = (&mut self.pool, &mut self.evaluator);
+            let is_null = null.is_some_and(|null| evaluator.holds(pool, &whole.model, null));
+            let value = evaluator.eval_u64(pool, &whole.model, address);
+            if is_null || value / ROOM != new.home / ROOM {
+                continue;
+            }
+            let places = known.iter().copied().map(|home| {
+                let home = pool.bv(64, home);
+                pool.eq(address, home)
+            });
+            let elsewhere: Vec<Term> = places.collect();
+            fewer.push(pool.or_all(elsewhere.into_iter().chain(null)));
+            let home = pool.bv(64, pointer.home);
+            homes.push(pool.eq(address, home));
+        }
+        let wishes = [self.pool.and_all(fewer), self.pool.and_all(homes)];
+        wishes.into_iter().any(|wish| self.grant(whole, wish))
+    }
+
+    /// Lets a test's model be as one likes, if it is not and can be.
+    fn grant(&mut self, whole: &mut State, wish: Term) -> bool {
+        if self.evaluator.holds(&self.pool, &whole.model, wish) {
+            return false;
+        }
+        let Feasible::Yes(model) = self.ask_for_wish(whole, wish) else { return false };
+        whole.model = model;
+        whole.add_fact(&mut self.pool, wish)
+    }
+
+    /// Lets the model of a test's path meet an invariant of one more object, with as few more objects as
+    /// can be.
+    fn meet_one(
+        &mut self,
+        whole: &mut State,
+        (invariant, object): (usize, Term),
+        keeps: bool,
+    ) -> Result<(), Cut> {
+        let Evaluated { holds, objects, leading, followed } =
+            self.evaluate_invariant(whole, invariant, object);
+        if !self.evaluator.holds(&self.pool, &whole.model, holds) {
+            whole.model = match self.ask_with_promises(whole, holds) {
+                Feasible::Yes(model) => model,
+                Feasible::No => return Err(Cut::Unsupported(NO_TEST.into())),
+                Feasible::Unknown(cut) => return Err(cut),
+            };
+        }
+        if !whole.add_fact(&mut self.pool, holds) {
+            return Err(Cut::Unsupported(NO_TEST.into()));
+        }
+        Arc::make_mut(&mut whole.met).insert((invariant, object));
+        if !add_objects(&mut whole.memory, &objects) {
+            return Err(Cut::Unsupported("more memory".into()));
+        }
+        if self.keep_near(whole, &followed, keeps) {
+            return Ok(());
+        }
+        let led = leading.iter().any(|way| self.evaluator.holds(&self.pool, &whole.model, *way));
+        if led {
+            let any = self.pool.or_all(leading);
+            let none = self.pool.not(any);
+            if let Feasible::Yes(model) = self.ask_for_wish(whole, none) {
+                whole.model = model;
+            }
+        }
+        Ok(())
+    }
+
+    /// The objects of a test whose invariants its path does not suppose.
+    fn not_met(&mut self, whole: &State) -> Vec<Open> {
+        let (pool, evaluator, model) = (&self.pool, &mut self.evaluator, &whole.model);
+        let claims = whole.facts.iter().chain(&whole.promises).copied();
+        let needs = Needs {
+            asked: Asked::by(pool, evaluator, model, claims),
+            looked_at: looked_at(pool, evaluator, &whole.memory, model),
+        };
+        let met: FxHashSet<(usize, u64)> = whole
+            .met
+            .iter()
+            .map(|(invariant, object)| (*invariant, evaluator.eval_u64(pool, model, *object)))
+            .collect();
+        let World { program, .. } = &self.world;
+        let externals = &whole.externals;
+        let (_, held) = concretise_with_objects(
+            program,
+            pool,
+            &self.plan,
+            externals,
+            model,
+            &self.world,
+            needs,
+        );
+        let globals = self.plan.globals.iter().map(|planned| {
+            let global = &program.globals[planned.global];
+            let address = lydian_inputs::Addresses::global(&self.world, planned.global);
+            HeldObject { address, element: global.ty, size: global.size, lazy: None }
+        });
+        let mut all = Vec::new();
+        for HeldObject { address, element, size, lazy } in held.into_iter().chain(globals) {
+            if !self.world.has_invariants(element) {
+                continue;
+            }
+            let period = program.types.size(element).unwrap_or(1).max(1);
+            let mut within = Vec::new();
+            for start in (address..address + size).step_by(period as usize) {
+                self.world.invariants_within(element, start, &mut within);
+            }
+            within.retain(|one| !met.contains(one));
+            let open = |(invariant, address)| Open { invariant, address, lazy: lazy.clone() };
+            all.extend(within.into_iter().map(open));
+        }
+        all
+    }
+
+    /// What the user stated of the inputs, as sentences.
+    pub(crate) fn preconditions(&self) -> Vec<String> {
+        let World { program, spec, invariants, .. } = &self.world;
+        let stated = spec.preconditions_of(program, self.plan.function).into_iter();
+        let stated = stated.map(|(text, _)| format!("`{text}` holds when it is called"));
+        let asked = self.invariants_met.keys().map(|at| invariants[*at].sentence());
+        let sizes = self.watch.preconditions(&self.plan.assumptions);
+        stated.chain(asked).chain(sizes).collect()
+    }
+
+    /// What the user stated that no input meets, if everything was looked at.
+    pub(crate) fn unmet(&mut self) -> Vec<Unmet> {
+        if !self.left_out.is_empty() {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        let stated = self.world.spec.preconditions_of(self.world.program, self.plan.function);
+        if !self.begun && !stated.is_empty() {
+            let texts = stated.into_iter().map(|(text, _)| text).collect();
+            let is_bounded = !self.watch.met().is_empty();
+            all.push(Unmet::Preconditions { texts, is_bounded });
+        }
+        let never = self.invariants_met.iter().filter(|(_, met)| !**met);
+        let never: Vec<usize> = never.map(|(at, _)| *at).collect();
+        for at in never {
+            if self.contradicts_itself(at) {
+                let Invariant { name, text, .. } = self.world.invariants[at].clone();
+                all.push(Unmet::Invariant { name, text });
+            }
+        }
+        all
+    }
+
+    /// Whether no object whatever meets an invariant.
+    fn contradicts_itself(&mut self, invariant: usize) -> bool {
+        let World { program, inputs, .. } = &self.world;
+        let Invariant { ty, function, .. } = self.world.invariants[invariant];
+        let CType::Function { params, .. } = program.types.get(program.functions[function].ty)
+        else {
+            return false;
+        };
+        let Some(start) = self.compaction.start() else { return false };
+        let mut start = self.beside(start);
+        let pool = &mut self.pool;
+        let address = inputs.pointer(pool, "any object", params[0], 0, false);
+        let Some(pointer) = inputs.pointer_at(address) else { return false };
+        let object = inputs.object(&program.types, &pointer, (ty, 0));
+        let home = self.pool.bv(64, object.home);
+        add_objects(&mut start.memory, &[object]);
+        let Evaluated { holds, .. } = self.evaluate_invariant(&start, invariant, home);
+        self.left_out.is_empty() && matches!(self.ask(&start, Some(holds)), Feasible::No)
+    }
+}
+
+/// Adds objects that came into being elsewhere; false where there is no room.
+fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
+    objects.iter().all(|object| {
+        let object = object.clone();
+        let (home, name) = (object.home, object.own.name.clone());
+        let new = NewObject {
+            size: ROOM,
+            length: None,
+            kind: ObjectKind::Lazy,
+            read_only: false,
+            name,
+            contents: Contents::new(Background::Lazy { object, rows: Default::default() }),
+        };
+        memory.object_near(home).is_some() || memory.allocate_at(home - REACH, new).is_some()
+    })
+}
+
+/// Whether an object that came into being is there, wherever it is now.
+fn has_object(memory: &Memory, object: &LazyObject) -> bool {
+    let mut firsts = memory.inputs().filter_map(|found| found.first.as_ref());
+    firsts.any(|first| first.home == object.home)
+}
+
+/// The addresses of the pointers that some ways followed and a path did not.
+fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
+    let all = ways.iter().flat_map(|way| way.expanded.keys().copied());
+    let mut all: Vec<Term> = all.filter(|address| !state.expanded.contains_key(address)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The conditions under which pointers that some ways followed lead home, where that is to one of some
+/// objects.
+fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    for expansion in ways.iter().flat_map(|way| way.expanded.values()) {
+        for (guard, place, distance) in &expansion.places {
+            if distance.is_none() && objects.contains_key(place) && !found.contains(guard) {
+                found.push(*guard);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}

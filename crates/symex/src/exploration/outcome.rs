@@ -1,0 +1,289 @@
+//! What an exploration tells its caller, while it runs and at its end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use lydian_base::Span;
+use lydian_ir::TrapKind;
+use lydian_ir::test::Test;
+use lydian_objective::Assumption;
+use serde::{Deserialize, Serialize};
+
+use crate::goals::hyper::HyperRef;
+use crate::goals::labels::LabelRef;
+use crate::limits::Cut;
+use lydian_inputs::Start;
+use lydian_inputs::learned::Learned;
+
+/// Why a path ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The function returned.
+    Returned,
+    /// The program ended itself (`exit` and its like).
+    Exited,
+    /// What the program assumes of its inputs does not hold on it: no test.
+    Assumption,
+    /// It goes round in circles for ever.
+    Endless,
+    /// The program under test trapped.
+    Trapped(TrapKind),
+    /// The engine did not follow it any further.
+    Cut(Cut),
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned => f.write_str("returned"),
+            Self::Exited => f.write_str("exited"),
+            Self::Assumption => f.write_str("an assumption does not hold"),
+            Self::Endless => f.write_str("never ends"),
+            Self::Trapped(kind) => write!(f, "trapped: {kind}"),
+            Self::Cut(cut) => write!(f, "cut: {cut}"),
+        }
+    }
+}
+
+/// A test and what running it should show.
+#[derive(Clone, Debug)]
+pub struct FoundTest {
+    /// The inputs.
+    pub test: Test,
+    /// Labels that no test before it covers and that it should, in the order in which the run
+    /// meets them.
+    pub covers: Vec<LabelRef>,
+    /// Hyperlabels that it should cover, alone or together with the tests before it, and that those
+    /// do not cover.
+    pub completes: Vec<HyperRef>,
+    /// How the run should end.
+    pub ending: Ending,
+    /// Where in the text it first uses where an object of the program's own lies: then a run need not do
+    /// what it should.
+    pub placed: Option<Span>,
+}
+
+/// What the user stated that no input meets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmet {
+    /// The preconditions of the function.
+    Preconditions {
+        /// The C expressions.
+        texts: Vec<String>,
+        /// Whether larger inputs than those that are considered might meet them.
+        is_bounded: bool,
+    },
+    /// An invariant of a type, which nothing of the type meets.
+    Invariant {
+        /// The type, as the settings name it.
+        name: String,
+        /// The C expression.
+        text: String,
+    },
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preconditions { texts, is_bounded } => {
+                let of_size = if *is_bounded { " of the sizes that are considered" } else { "" };
+                let several = if texts.len() > 1 { "s" } else { "" };
+                let quoted: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+                write!(f, "no input{of_size} meets the precondition{several} {}", quoted.join(", "))
+            }
+            Self::Invariant { name, text } => write!(f, "no {name} meets the invariant `{text}`"),
+        }
+    }
+}
+
+/// Counters of a running exploration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Finished paths.
+    pub paths: u64,
+    /// States that wait.
+    pub states: usize,
+    /// Labels and hyperlabels left.
+    pub labels_left: usize,
+    /// Solver queries.
+    pub queries: u64,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A test was found.
+    Test(Box<FoundTest>),
+    /// A path was finished.
+    Progress(Progress),
+}
+
+/// A label that no test covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftLabel {
+    /// The label.
+    pub label: LabelRef,
+    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
+    pub reasons: Vec<Cut>,
+    /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
+    pub bounds: Vec<Assumption>,
+}
+
+/// A hyperlabel that no tests cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftHyper {
+    /// The hyperlabel.
+    pub hyper: HyperRef,
+    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
+    pub reasons: Vec<Cut>,
+    /// Bounds that make a difference to predicates of some labels, besides those of the whole
+    /// exploration.
+    pub bounds: Vec<Assumption>,
+}
+
+/// What it cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Statements and terminators executed.
+    pub steps: u64,
+    /// Solver queries.
+    pub queries: u64,
+    /// Of these, satisfiable.
+    pub satisfiable: u64,
+    /// Of these, without an answer.
+    pub unanswered: u64,
+    /// Queries about labels.
+    pub label_queries: u64,
+    /// Time in the solver.
+    pub solver_time: Duration,
+    /// Where it was asked for, time spent on terms outside of the solver: making and evaluating
+    /// them, memory, and looking up what a path knows.
+    pub term_time: Duration,
+    /// Time spent on measuring that, which is no part of it.
+    pub clock_time: Duration,
+    /// Time overall.
+    pub total_time: Duration,
+    /// Branches whose side was decided by the model or by what the path knew.
+    pub free_branches: u64,
+    /// Decisions and choices for which one path stands instead of one for each way through them.
+    pub merged: u64,
+    /// Stretches that were gone through aside, so that their ways may meet again.
+    pub stretches: u64,
+    /// Pairs of states that were united behind such stretches.
+    pub united: u64,
+    /// States dropped as no label that is left lay ahead of them.
+    pub dropped: u64,
+    /// Labels covered by a state's model without a query.
+    pub free_labels: u64,
+    /// How often a state was compacted.
+    pub compacted: u64,
+    /// Statements and terminators executed again for such states.
+    pub replayed_steps: u64,
+    /// Terms in the pool.
+    pub terms: usize,
+    /// States that a worker gave another.
+    pub handed_over: u64,
+    /// Of these, those that went back, since the other could not make them again.
+    pub given_back: u64,
+    /// How long workers had nothing to do until others told them something.
+    pub waited: Duration,
+}
+
+impl Statistics {
+    /// Adds what another worker did at the same time.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            steps,
+            queries,
+            satisfiable,
+            unanswered,
+            label_queries,
+            solver_time,
+            term_time,
+            clock_time,
+            total_time: _,
+            free_branches,
+            merged,
+            stretches,
+            united,
+            dropped,
+            free_labels,
+            compacted,
+            replayed_steps,
+            terms,
+            handed_over,
+            given_back,
+            waited,
+        } = other;
+        self.steps += steps;
+        self.queries += queries;
+        self.satisfiable += satisfiable;
+        self.unanswered += unanswered;
+        self.label_queries += label_queries;
+        self.solver_time += *solver_time;
+        self.term_time += *term_time;
+        self.clock_time += *clock_time;
+        self.free_branches += free_branches;
+        self.merged += merged;
+        self.stretches += stretches;
+        self.united += united;
+        self.dropped += dropped;
+        self.free_labels += free_labels;
+        self.compacted += compacted;
+        self.replayed_steps += replayed_steps;
+        self.terms += terms;
+        self.handed_over += handed_over;
+        self.given_back += given_back;
+        self.waited += *waited;
+    }
+}
+
+/// The result of an exploration.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How many paths ended how.
+    pub paths: BTreeMap<Ending, u64>,
+    /// In tight mode: paths that end at a label, one for each input that was made for labels alone
+    /// ([000] V-A). With label deletion, an input that covers a label and all that the path's own
+    /// input covers takes its place and is no path of its own.
+    pub label_paths: u64,
+    /// Labels that a test covers, in the order in which they were covered.
+    pub covered: Vec<LabelRef>,
+    /// The others, in the order of the objectives.
+    pub left: Vec<LeftLabel>,
+    /// Hyperlabels that tests cover, together with those that were known, in the order in which they
+    /// were covered.
+    pub covered_hypers: Vec<HyperRef>,
+    /// The other hyperlabels, in the order of the objectives.
+    pub left_hypers: Vec<LeftHyper>,
+    /// Everything that was left out, and how often. Which labels that concerns, their reasons say.
+    pub cuts: BTreeMap<Cut, u64>,
+    /// Whether every behaviour within the assumptions was explored.
+    pub complete: bool,
+    /// What the user stated about how large inputs are, and other such bounds with why they leave out
+    /// nothing, one sentence each.
+    pub preconditions: Vec<String>,
+    /// What paths did with the pointers of the inputs, where that was asked for.
+    pub learned: Learned,
+    /// What the user stated that no input meets.
+    pub unmet: Vec<Unmet>,
+    /// What was assumed about inputs and the program's surroundings, and nobody stated.
+    pub assumptions: Vec<Assumption>,
+    /// Bounds that the user did not state and that make a difference to the program's paths, so far as
+    /// is known. What is left is infeasible only under these, and under its own.
+    pub bounds: Vec<Assumption>,
+    /// The arguments that point to the first element of an object where they are not null, each with
+    /// whether the program may read or write before it, as far as was noticed.
+    pub starts: Vec<(Start, bool)>,
+    /// What it cost.
+    pub statistics: Statistics,
+}
+
+impl Summary {
+    /// How many paths were finished, those at labels not counted.
+    pub fn path_count(&self) -> u64 {
+        self.paths.values().sum()
+    }
+}

@@ -1,0 +1,85 @@
+//! What several workers found, put together.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::{Ending, FoundTest, Statistics};
+use crate::exploration::workers::Found;
+use crate::exploration::workers::rounds::found_tests;
+use crate::goals::hyper::FoundOfHypers;
+use crate::goals::labels::GoalId;
+use crate::limits::Cut;
+use crate::machine::bounds_monitor::Watch;
+use crate::machine::left_out::LeftOut;
+
+/// What a worker found that does not talk to the caller.
+pub(crate) struct Part {
+    paths: BTreeMap<Ending, u64>,
+    label_paths: u64,
+    left_out: LeftOut,
+    statistics: Statistics,
+    covered: Vec<GoalId>,
+    reached: Vec<GoalId>,
+    hindered: Vec<(GoalId, Cut)>,
+    watch: Watch,
+    /// Whether a path began the function under test.
+    begun: bool,
+    invariants_met: BTreeMap<usize, bool>,
+    hypers: FoundOfHypers,
+    /// The tests that were not delivered.
+    tests: Vec<Found>,
+}
+
+impl Engine<'_, '_> {
+    /// What this worker found.
+    pub(crate) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
+        self.note_left_out_targets();
+        self.statistics.terms = self.pool.len();
+        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
+        let given = std::mem::take(&mut self.exchange.given);
+        let hindered = self.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
+        Part {
+            hindered: hindered.collect(),
+            covered: self.labels.covered_goals().to_vec(),
+            reached: self.labels.reached().collect(),
+            tests: found_tests(Some(outbox), given),
+            paths: self.paths,
+            label_paths: self.label_paths,
+            left_out: self.left_out,
+            statistics: self.statistics,
+            watch: self.watch,
+            begun: self.begun,
+            invariants_met: self.invariants_met,
+            hypers: self.hypers.found(),
+        }
+    }
+
+    /// Adds what another worker found.
+    pub(crate) fn take_over(&mut self, part: Part) {
+        part.tests.into_iter().for_each(|found| self.pass_on(found));
+        part.covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
+        part.reached.iter().for_each(|goal| self.labels.note_reached(*goal));
+        part.hindered.into_iter().for_each(|(goal, cut)| self.labels.hinder(goal, cut));
+        for (ending, count) in part.paths {
+            *self.paths.entry(ending).or_default() += count;
+        }
+        self.left_out.add(part.left_out);
+        self.label_paths += part.label_paths;
+        self.statistics.add(&part.statistics);
+        self.watch.add_all(part.watch);
+        self.begun |= part.begun;
+        for (invariant, met) in part.invariants_met {
+            *self.invariants_met.entry(invariant).or_default() |= met;
+        }
+        self.hypers.take_over(part.hypers);
+        // A path of this worker that broke an assumption may have opened what another covers.
+        let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
+        published.into_iter().for_each(|goal| self.labels.cover_elsewhere(goal));
+    }
+
+    /// What a worker was given is lost.
+    pub(crate) fn lose_a_worker(&mut self) {
+        self.cut(Cut::Unsupported("what was given to a worker that could not begin".into()));
+    }
+}

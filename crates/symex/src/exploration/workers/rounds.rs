@@ -1,0 +1,404 @@
+//! Rounds of work, and what workers tell each other at their ends.
+//!
+//! What a worker tells at the end of a round reaches each other one [`LAG`] rounds later than the next
+//! begins: always then, and never earlier, however fast the workers are. Each pair of workers has a
+//! channel in each direction with one delivery a round, so a worker that is too far ahead waits for
+//! the delivery that it is to have, and nothing else is ever waited for. All decide by the same
+//! notices, of the same round, that an exploration is at its end.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use lydian_ir::{BlockId, FuncId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::exploration::explore::{CrashPlace, Engine};
+use crate::exploration::outcome::FoundTest;
+use crate::exploration::workers::state_transfer::Parcel;
+use crate::exploration::workers::synchronisation::News;
+use crate::exploration::workers::{Found, Given, Totals};
+use crate::goals::labels::GoalId;
+use crate::machine::left_out::LeftOut;
+
+/// How many rounds a delivery is under way. With none, each round would take as long as that of the
+/// slowest.
+const LAG: u64 = 1;
+/// A worker is given states where it has less than this part of what another one has.
+const HUNGER: usize = 8;
+/// A worker with fewer states gives none.
+const FEWEST: usize = 4;
+
+/// How a worker stands at the end of a round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notice {
+    totals: Totals,
+    /// Whether it has no states.
+    idle: bool,
+    /// Whether nothing is left at all, and no state can come.
+    done: bool,
+    /// How many states, and pieces of news, it sent and received since others help. News for several
+    /// workers count once for each.
+    sent: u64,
+    received: u64,
+    /// Whether it stopped: no delivery follows.
+    ended: bool,
+}
+
+/// What a worker tells another at the end of a round.
+struct Delivery {
+    notice: Notice,
+    /// What tests that were given cover.
+    covered: Vec<GoalId>,
+    /// Labels whose sites were passed.
+    reached: Vec<GoalId>,
+    /// Where tests trap.
+    crashes: Vec<CrashPlace>,
+    /// What is new of hyperlabels.
+    news: Arc<News>,
+    parcels: Vec<Parcel>,
+    /// For the worker that talks to the caller.
+    tests: Vec<Found>,
+}
+
+/// What one worker has of the channels between all.
+pub(crate) struct Links {
+    index: usize,
+    to: Vec<Option<Sender<Delivery>>>,
+    from: Vec<Option<Receiver<Delivery>>>,
+}
+
+impl Links {
+    /// Channels between so many workers, those of each.
+    pub(crate) fn between(count: usize) -> Vec<Self> {
+        let none = || (0..count).map(|_| None).collect::<Vec<_>>();
+        let mut all: Vec<Self> = (0..count)
+            .map(|index| Self {
+                index,
+                to: none().into_iter().map(|_: Option<()>| None).collect(),
+                from: none().into_iter().map(|_: Option<()>| None).collect(),
+            })
+            .collect();
+        for sender in 0..count {
+            for receiver in (0..count).filter(|receiver| *receiver != sender) {
+                let (to, from) = channel();
+                all[sender].to[receiver] = Some(to);
+                all[receiver].from[sender] = Some(from);
+            }
+        }
+        all
+    }
+}
+
+/// What a worker that begins to help gets.
+pub(crate) struct Seed {
+    parcels: Vec<Parcel>,
+    covered: Vec<GoalId>,
+    reached: Vec<GoalId>,
+    crashes: Vec<CrashPlace>,
+    news: Arc<News>,
+    choices: FxHashMap<(FuncId, BlockId), u32>,
+    followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    shortages: Arc<AtomicU64>,
+}
+
+/// A worker's part in the rounds.
+pub(crate) struct Member {
+    links: Links,
+    /// The work of a round.
+    size: u64,
+    round: u64,
+    /// Its own notices that it did not reach yet.
+    own: VecDeque<Notice>,
+    /// Everybody's notice of the last round that everybody knows.
+    view: Vec<Notice>,
+    /// Until which round nobody gives a worker anything, as what it got may not have shown yet.
+    fed: Vec<u64>,
+    sent: u64,
+    received: u64,
+    /// Whether all states were run.
+    last_phase: bool,
+    /// The labels that others know this worker to have reached.
+    told: FxHashSet<GoalId>,
+}
+
+impl Member {
+    pub(crate) fn new(links: Links, size: u64) -> Self {
+        let count = links.to.len();
+        Self {
+            links,
+            size,
+            round: 0,
+            own: VecDeque::new(),
+            view: vec![Notice::default(); count],
+            fed: vec![0; count],
+            sent: 0,
+            received: 0,
+            last_phase: false,
+            told: FxHashSet::default(),
+        }
+    }
+
+    /// Who is to get states of whom, as everybody sees it.
+    fn pairs(&mut self) -> Vec<(usize, usize)> {
+        if self.round <= LAG || self.last_phase {
+            return Vec::new();
+        }
+        let waiting = |at: &usize| self.view[*at].totals.waiting;
+        let all = 0..self.view.len();
+        let mut givers: Vec<usize> = all.clone().filter(|at| waiting(at) >= FEWEST).collect();
+        givers.sort_by_key(|at| std::cmp::Reverse(waiting(at)));
+        let Some(most) = givers.first().map(waiting) else { return Vec::new() };
+        let is_hungry = |at: &usize| waiting(at) * HUNGER < most && self.round >= self.fed[*at];
+        let hungry: Vec<usize> = all.filter(is_hungry).collect();
+        for at in &hungry {
+            self.fed[*at] = self.round + 2 * (LAG + 1);
+        }
+        let givers = givers.into_iter().cycle();
+        givers.zip(hungry).filter(|(giver, taker)| giver != taker).collect()
+    }
+}
+
+impl Engine<'_, '_> {
+    /// What some workers that begin to help get: equal shares of the states that wait.
+    pub(crate) fn seeds(&mut self, count: usize) -> Vec<Seed> {
+        let shares = self.shares(count);
+        let crashes = self.crashes.iter().filter(|(_, crash)| crash.found);
+        let mut crashes: Vec<CrashPlace> = crashes.map(|(place, _)| *place).collect();
+        crashes.sort_unstable();
+        let given = std::mem::take(&mut self.exchange.given);
+        let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
+        let reached: Vec<GoalId> = self.labels.reached().collect();
+        let news = self.all_news();
+        let seed = |parcels| Seed {
+            parcels,
+            covered: covered.clone(),
+            reached: reached.clone(),
+            crashes: crashes.clone(),
+            news: news.clone(),
+            choices: self.choices.clone(),
+            followed_values: self.followed_values.clone(),
+            shortages: self.exchange.shortages.clone(),
+        };
+        shares.into_iter().map(seed).collect()
+    }
+
+    /// An engine that was just set up takes its share.
+    pub(crate) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
+        // The first worker's engine was set up in the same way, and has noted all of it.
+        self.left_out = LeftOut::default();
+        self.paths.clear();
+        self.statistics = Default::default();
+        self.exchange.index = member.links.index;
+        self.exchange.count = member.view.len();
+        self.exchange.on = true;
+        self.exchange.shortages = seed.shortages;
+        self.choices = seed.choices;
+        self.followed_values = seed.followed_values;
+        // So that no two workers give the same number.
+        self.havocs = (member.links.index as u64) << 24;
+        self.learn(&seed.covered, &seed.reached, &seed.crashes);
+        self.learn_news(&seed.news, false);
+        seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
+    }
+
+    /// Takes part in rounds until everything is explored or the exploration is to stop. A worker that
+    /// does not talk to the caller has the tests that it found in an `outbox`.
+    pub(crate) fn take_part(
+        &mut self,
+        member: &mut Member,
+        outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
+    ) {
+        while self.receive(member) {
+            let until = self.work() + member.size;
+            let mut is_busy = true;
+            while !self.stopped && self.work() < until && is_busy {
+                is_busy = self.work_on(member.last_phase);
+            }
+            self.send(member, outbox, is_busy);
+            if self.stopped {
+                return;
+            }
+            member.round += 1;
+        }
+    }
+
+    /// Follows inputs that what was told asks for, runs a state or, in the last phase, looks at what
+    /// waited for all states to be run; false where there is none.
+    fn work_on(&mut self, last_phase: bool) -> bool {
+        if !self.replays.is_empty() {
+            self.run_replays();
+            return true;
+        }
+        self.run_one()
+            || last_phase
+                && (self.look_at_next_labels()
+                    || self.look_at_next_rows()
+                    || self.look_at_next_pairs()
+                    || self.follow_all_that_cover())
+    }
+
+    /// Receives what the others told at the end of a round; false where all is done.
+    fn receive(&mut self, member: &mut Member) -> bool {
+        if member.round <= LAG {
+            return true;
+        }
+        let begun = Instant::now();
+        for sender in 0..member.view.len() {
+            let Some(from) = &member.links.from[sender] else { continue };
+            match from.recv() {
+                Ok(delivery) => {
+                    member.received += delivery.parcels.len() as u64;
+                    member.received += u64::from(!delivery.news.is_empty());
+                    member.view[sender] = delivery.notice;
+                    if delivery.notice.ended {
+                        member.links.from[sender] = None;
+                    }
+                    self.statistics.waited += begun.elapsed();
+                    self.take_delivery(delivery);
+                }
+                // It ended before its time; whoever started it says why.
+                Err(_) => {
+                    member.view[sender].ended = true;
+                    member.links.from[sender] = None;
+                }
+            }
+        }
+        let index = member.links.index;
+        member.view[index] = member.own.pop_front().unwrap_or_default();
+        let others = member.view.iter().enumerate().filter(|(at, _)| *at != index);
+        self.exchange.others = Totals::default();
+        for (_, notice) in others {
+            self.exchange.others.add(notice.totals);
+        }
+        if index == 0 {
+            self.tell_progress();
+        }
+        let view = &member.view;
+        // Whoever stopped either met a limit, or knows that nothing is left.
+        self.stopped |= view.iter().any(|notice| notice.ended);
+        let sum = |of: fn(&Notice) -> u64| view.iter().map(of).sum::<u64>();
+        let none_underway = sum(|notice| notice.sent) == sum(|notice| notice.received);
+        if !member.last_phase && none_underway && view.iter().all(|notice| notice.idle) {
+            member.last_phase = true;
+            self.sort_deferred_labels();
+            return true;
+        }
+        !(member.last_phase && none_underway && view.iter().all(|notice| notice.done))
+    }
+
+    fn take_delivery(&mut self, delivery: Delivery) {
+        delivery.tests.into_iter().for_each(|found| self.pass_on(found));
+        self.learn(&delivery.covered, &delivery.reached, &delivery.crashes);
+        self.learn_news(&delivery.news, true);
+        delivery.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
+    }
+
+    /// Notes what others found.
+    fn learn(&mut self, covered: &[GoalId], reached: &[GoalId], crashes: &[CrashPlace]) {
+        covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
+        reached.iter().for_each(|goal| self.labels.note_reached(*goal));
+        for place in crashes {
+            self.crashes.entry(*place).or_default().found = true;
+        }
+    }
+
+    /// Tells the others what was found in a round, and whether there was anything to do at its end, and
+    /// gives states to those that have few.
+    fn send(
+        &mut self,
+        member: &mut Member,
+        outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
+        is_busy: bool,
+    ) {
+        let index = member.links.index;
+        let mut parcels: Vec<Vec<Parcel>> = member.view.iter().map(|_| Vec::new()).collect();
+        for (to, parcel) in std::mem::take(&mut self.exchange.back) {
+            parcels[to].push(parcel);
+        }
+        let takers: Vec<usize> = member
+            .pairs()
+            .into_iter()
+            .filter(|(giver, _)| *giver == index)
+            .map(|(_, taker)| taker)
+            .collect();
+        if !takers.is_empty() && !self.stopped {
+            for (taker, share) in takers.iter().zip(self.shares(takers.len())) {
+                parcels[*taker].extend(share);
+            }
+        }
+        member.sent += parcels.iter().map(|parcels| parcels.len() as u64).sum::<u64>();
+        let given = std::mem::take(&mut self.exchange.given);
+        let covered: Vec<GoalId> = given.iter().flat_map(|given| &given.goals).copied().collect();
+        let crashes: Vec<CrashPlace> = given.iter().filter_map(|given| given.crash).collect();
+        let news = self.news(given.iter().map(|given| given.has.clone()).collect());
+        if !news.is_empty() {
+            member.sent += member.view.len() as u64 - 1;
+        }
+        let reached = self.labels.reached();
+        let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
+        let mut tests = found_tests(outbox, given);
+        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.replays.is_empty();
+        let notice = Notice {
+            totals: self.totals(),
+            idle,
+            done: member.last_phase && idle && !is_busy,
+            sent: member.sent,
+            received: member.received,
+            ended: self.stopped,
+        };
+        member.own.push_back(notice);
+        for (receiver, parcels) in parcels.into_iter().enumerate() {
+            let Some(to) = &member.links.to[receiver] else { continue };
+            let tests = if receiver == 0 { std::mem::take(&mut tests) } else { Vec::new() };
+            let (covered, reached) = (covered.clone(), reached.clone());
+            let (crashes, news) = (crashes.clone(), Arc::clone(&news));
+            let delivery = Delivery { notice, covered, reached, crashes, news, parcels, tests };
+            // One that ended needs nothing more.
+            let _ = to.send(delivery);
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals {
+            waiting: self.searcher.len(),
+            paths: self.paths.values().sum(),
+            steps: self.statistics.steps,
+            queries: self.statistics.queries,
+        }
+    }
+
+    /// Takes what the others still told, after the first worker's last round.
+    pub(crate) fn hear_the_rest(&mut self, member: Member) {
+        let Links { to, from, .. } = member.links;
+        // They are not to wait for this one.
+        drop(to);
+        for from in from.into_iter().flatten() {
+            for delivery in from {
+                delivery.tests.into_iter().for_each(|found| self.pass_on(found));
+                self.learn(&delivery.covered, &delivery.reached, &delivery.crashes);
+            }
+        }
+    }
+}
+
+/// The tests of a worker's outbox, each with what it says to others.
+pub(crate) fn found_tests(
+    outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
+    given: Vec<Given>,
+) -> Vec<Found> {
+    let tests = outbox.map(RefCell::take).unwrap_or_default();
+    tests.into_iter().zip(given).map(|(test, given)| Found { test, given }).collect()
+}
+
+impl Totals {
+    fn add(&mut self, more: Self) {
+        self.waiting += more.waiting;
+        self.paths += more.paths;
+        self.steps += more.steps;
+        self.queries += more.queries;
+    }
+}

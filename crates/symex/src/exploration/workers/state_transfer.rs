@@ -1,0 +1,264 @@
+//! States on their way from one worker to another.
+
+use lydian_ir::{ConditionId, DecisionId};
+use lydian_smt::{Model, PortableTerms, Sort, TermPool, Value};
+use smallvec::SmallVec;
+
+use crate::exploration::eviction::{Home, Place, places_of};
+use crate::exploration::explore::Engine;
+use crate::exploration::workers::seen::Seen;
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::machine::decision_log::Tape;
+use crate::machine::state::{Passed, State};
+use crate::machine::undetermined::Dependences;
+use crate::search::directed::Progress;
+use crate::search::searcher::Searcher;
+
+/// So many states a worker gives another at once at most.
+const MOST: usize = 2048;
+
+/// What makes a state again in any pool.
+pub(crate) struct Parcel {
+    /// The worker that compacted it.
+    home: usize,
+    /// Whether it comes back to that one, since another could not make it again.
+    returned: bool,
+    fingerprint: u64,
+    places: SmallVec<[Place; 4]>,
+    tape: Tape,
+    model: NamedModel,
+    /// The labels to be looked at.
+    queue: SmallVec<[Queued; 4]>,
+    /// For each label of the queue where it is known to hold, in their order.
+    terms: PortableTerms,
+    /// What it met for hyperlabels.
+    seen: Option<Box<Seen>>,
+    pending: bool,
+    tries: u8,
+    evaluated: Option<(DecisionId, ConditionId)>,
+    arrival: Option<SiteKey>,
+    haste: bool,
+    depends: Dependences,
+    steps: u64,
+    idle: u32,
+    root: usize,
+}
+
+/// A model by the names of symbols.
+pub(crate) struct NamedModel(Vec<(String, Sort, Value)>);
+
+impl NamedModel {
+    /// A model of a pool's symbols.
+    pub(crate) fn take(pool: &TermPool, model: &Model) -> Self {
+        let named = model.iter().filter_map(|(var, value)| {
+            Some((pool.var_name(var)?.to_owned(), pool.sort(var), value.clone()))
+        });
+        Self(named.collect())
+    }
+
+    /// The model of another pool's.
+    pub(crate) fn make(&self, pool: &mut TermPool) -> Model {
+        let values = self.0.iter();
+        let values = values.map(|(name, sort, value)| (pool.var(name, *sort), value.clone()));
+        Model::from_values(values.collect())
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What is to be looked at.
+#[derive(Clone, Copy)]
+enum Queued {
+    /// The labels of a site.
+    Site(SiteKey),
+    /// A label of which it is known where it holds.
+    Where(GoalId),
+}
+
+/// Whether what a parcel has says all about a state.
+fn is_portable(state: &State) -> bool {
+    !state.replay
+        && !state.keep
+        && state.covered.is_empty()
+        && state.promises.is_empty()
+        && state.undecided.is_empty()
+        && state.home != Home::Here
+        // Its tape does not begin where all paths do.
+        && state.start.is_none()
+}
+
+impl Engine<'_, '_> {
+    /// Takes states that wait for each of some others, and leaves a share as large. They are those that
+    /// have come least far.
+    pub(crate) fn shares(&mut self, others: usize) -> Vec<Vec<Parcel>> {
+        let portable = self.searcher.states().filter(|(_, state)| is_portable(state));
+        let mut all: Vec<(u64, u64)> =
+            portable.map(|(number, state)| (state.steps, number)).collect();
+        all.sort_unstable();
+        all.truncate(MOST * (others + 1));
+        let mut shares: Vec<Vec<Parcel>> = (0..others).map(|_| Vec::new()).collect();
+        for (at, (_, number)) in all.into_iter().enumerate() {
+            // The first is kept, so that nobody gives all.
+            let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
+            let Some(mut state) = self.searcher.take(number) else { continue };
+            if state.compacted.is_none() {
+                self.compaction.compact(&self.pool, &mut state);
+            }
+            self.statistics.handed_over += 1;
+            let parcel = self.pack(&mut state, false);
+            shares[share].extend(parcel);
+        }
+        shares
+    }
+
+    /// A compacted state goes back to the worker that compacted it.
+    pub(crate) fn give_back(&mut self, state: &mut State, worker: usize) {
+        self.statistics.given_back += 1;
+        let parcel = self.pack(state, true);
+        self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
+    }
+
+    /// A compacted state, to be sent.
+    fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
+        let holds = state.queue.iter().filter_map(|passed| match passed {
+            Passed::Site(_) => None,
+            Passed::Where(_, holds) => Some(*holds),
+        });
+        let queued = |passed: &Passed| match passed {
+            Passed::Site(site) => Queued::Site(*site),
+            Passed::Where(goal, _) => Queued::Where(*goal),
+        };
+        Some(Parcel {
+            home: match state.home {
+                Home::Elsewhere(home) => home,
+                Home::Any | Home::Here => self.exchange.index,
+            },
+            returned,
+            fingerprint: state.compacted?,
+            places: places_of(state).collect(),
+            model: NamedModel::take(&self.pool, &state.model),
+            terms: PortableTerms::take(&self.pool, holds),
+            queue: state.queue.iter().map(queued).collect(),
+            seen: Seen::take(&self.pool, state).map(Box::new),
+            tape: std::mem::take(&mut state.tape),
+            pending: state.pending,
+            tries: state.tries,
+            evaluated: state.evaluated,
+            arrival: state.arrival,
+            haste: state.haste,
+            depends: state.depends.clone(),
+            steps: state.steps,
+            idle: state.idle,
+            root: state.root,
+        })
+    }
+
+    /// Lets a state wait that was received.
+    pub(crate) fn unpack(&mut self, parcel: Parcel) {
+        let Some(start) = self.compaction.start() else { return self.lose_a_worker() };
+        let mut state = start.fork();
+        self.compaction.empty(&mut state, &parcel.places);
+        state.model = parcel.model.make(&mut self.pool);
+        let mut holds = parcel.terms.make(&mut self.pool).into_iter();
+        let passed = |queued| match queued {
+            Queued::Site(site) => Some(Passed::Site(site)),
+            Queued::Where(goal) => holds.next().map(|holds| Passed::Where(goal, holds)),
+        };
+        state.queue = parcel.queue.into_iter().filter_map(passed).collect();
+        if let Some(seen) = parcel.seen {
+            (state.trail, state.underway) = seen.make(&mut self.pool);
+        }
+        state.compacted = Some(parcel.fingerprint);
+        state.home = match parcel.returned {
+            true => Home::Here,
+            false if parcel.home == self.exchange.index => Home::Any,
+            false => Home::Elsewhere(parcel.home),
+        };
+        state.tape = parcel.tape;
+        state.pending = parcel.pending;
+        state.tries = parcel.tries;
+        state.evaluated = parcel.evaluated;
+        state.arrival = parcel.arrival;
+        state.haste = parcel.haste;
+        state.depends = parcel.depends;
+        state.steps = parcel.steps;
+        state.idle = parcel.idle;
+        state.root = parcel.root;
+        (state.fresh_at, state.progress) = (0, Progress::default());
+        self.let_wait(state, Searcher::fork);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Mode};
+    use crate::exploration::eviction::tests::{program, with_engine};
+
+    /// Runs some states and gives all that wait then, but for the first.
+    fn half_way(engine: &mut Engine<'_, '_>, first: Box<State>) -> Vec<Parcel> {
+        engine.push(first);
+        for _ in 0..40 {
+            engine.run_one();
+        }
+        engine.shares(1).remove(0)
+    }
+
+    #[test]
+    fn a_state_is_made_again_in_the_pool_of_another_worker() {
+        let (program, func) = program();
+        for merge in [false, true] {
+            let config = Config { merge, mode: Mode::Plain, ..Config::default() };
+            let mut parcels = Vec::new();
+            with_engine(&program, func, &config, |engine, first| {
+                parcels = half_way(engine, first);
+            });
+            assert!(parcels.len() > 5, "{}", parcels.len());
+            with_engine(&program, func, &config, |engine, _| {
+                engine.exchange.index = 1;
+                // Terms come to be in another order than they did there.
+                for parcel in parcels.into_iter().rev() {
+                    let (fingerprint, named) = (parcel.fingerprint, parcel.model.len());
+                    engine.unpack(parcel);
+                    let mut state = engine.waiting().remove(0);
+                    assert_eq!((state.compacted, state.model.len()), (Some(fingerprint), named));
+                    // The fingerprint is held against the state that is made.
+                    assert!(engine.revive(&mut state));
+                    assert!(state.compacted.is_none() && !state.frame().registers.is_empty());
+                }
+                assert!(!engine.is_cut() && engine.exchange.back.is_empty());
+            });
+        }
+    }
+
+    #[test]
+    fn a_state_that_another_worker_cannot_make_again_comes_back_and_is_not_lost() {
+        let (program, func) = program();
+        let config = Config { mode: Mode::Plain, ..Config::default() };
+        with_engine(&program, func, &config, |home, first| {
+            let mut parcels = half_way(home, first);
+            let mut parcel = parcels.remove(0);
+            parcel.fingerprint ^= 1;
+            let mut back = Vec::new();
+            with_engine(&program, func, &config, |other, _| {
+                other.exchange.index = 1;
+                other.unpack(parcel);
+                assert!(other.run_one());
+                assert!(!other.is_cut() && other.searcher.len() == 0);
+                back = std::mem::take(&mut other.exchange.back);
+            });
+            let (to, mut parcel) = back.remove(0);
+            assert_eq!((to, parcel.home, parcel.returned), (0, 0, true));
+            parcel.fingerprint ^= 1;
+            drop(home.waiting());
+            home.unpack(parcel);
+            // It is not sent again.
+            assert!(home.shares(1).remove(0).is_empty());
+            let mut state = home.waiting().remove(0);
+            assert!(home.revive(&mut state) && !home.is_cut());
+        });
+    }
+}

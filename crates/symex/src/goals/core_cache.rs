@@ -1,0 +1,136 @@
+//! Facts that exclude labels.
+//!
+//! Where no input of a path covers a label, the solver says which facts of the path exclude it. On
+//! another path with these facts none does, and nothing is asked.
+
+use std::sync::Arc;
+
+use lydian_smt::Term;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::goals::labels::GoalId;
+use crate::machine::memory::Facts;
+
+/// So many sets of facts are kept of a label's condition, the newest.
+const MOST_SETS: usize = 16;
+/// With more conditions than this all are forgotten.
+const MOST_CONDITIONS: usize = 1 << 16;
+
+/// A label that may hold on a path.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenLabel {
+    pub(crate) goal: GoalId,
+    /// What makes it hold on the path, which is all that its predicate says there.
+    pub(crate) holds: Term,
+    /// What makes it hold at its place.
+    pub(crate) predicate: Term,
+    /// The facts with which both are the same.
+    pub(crate) facts: Vec<Term>,
+}
+
+impl OpenLabel {
+    /// A label whose predicate is taken as it is.
+    pub(crate) const fn new(goal: GoalId, holds: Term) -> Self {
+        Self { goal, holds, predicate: holds, facts: Vec::new() }
+    }
+}
+
+/// For what makes a label hold, sets of facts with each of which it does not.
+#[derive(Default)]
+pub(crate) struct Excluded {
+    by: FxHashMap<Term, SmallVec<[Arc<[Term]>; 2]>>,
+}
+
+impl Excluded {
+    /// Whether a path's facts are known to exclude a label.
+    pub(crate) fn excludes(&self, facts: &Facts, holds: Term) -> bool {
+        let Some(sets) = self.by.get(&holds) else { return false };
+        sets.iter().rev().any(|set| set.iter().all(|fact| facts.contains(fact)))
+    }
+
+    /// Keeps that a label does not hold where some facts do.
+    pub(crate) fn note(&mut self, holds: Term, facts: &[Term]) {
+        self.put(holds, facts.into());
+    }
+
+    /// Keeps why none of some labels holds: `core` is unsatisfiable, which has `any`, that one of them
+    /// holds, and facts of the path. Where it has others, too, what they were for is not kept.
+    pub(crate) fn note_core(
+        &mut self,
+        facts: &Facts,
+        any: Term,
+        labels: &[OpenLabel],
+        core: &[Term],
+    ) {
+        let set: Arc<[Term]> = core.iter().copied().filter(|term| *term != any).collect();
+        if !set.iter().all(|fact| facts.contains(fact)) {
+            return;
+        }
+        for label in labels {
+            if label.holds != label.predicate {
+                self.put(label.predicate, set.iter().chain(&label.facts).copied().collect());
+            }
+            self.put(label.holds, set.clone());
+        }
+    }
+
+    fn put(&mut self, holds: Term, set: Arc<[Term]>) {
+        if self.by.len() >= MOST_CONDITIONS {
+            self.by.clear();
+        }
+        let sets = self.by.entry(holds).or_default();
+        if sets.len() == MOST_SETS {
+            sets.remove(0);
+        }
+        sets.push(set);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::EntityId as _;
+    use lydian_smt::{Sort, TermPool};
+
+    use super::*;
+
+    #[test]
+    fn a_label_is_excluded_on_paths_that_have_all_facts_that_did() {
+        let mut pool = TermPool::new();
+        let [a, b, c, label] = ["a", "b", "c", "label"].map(|name| pool.var(name, Sort::Bool));
+        let facts = |all: &[Term]| {
+            let mut facts = Facts::new();
+            all.iter().for_each(|fact| facts.push(*fact));
+            facts
+        };
+        let labels = [OpenLabel::new(GoalId::from_index(0), label)];
+        let mut excluded = Excluded::default();
+        excluded.note_core(&facts(&[a, b, c]), label, &labels, &[a, label, b]);
+        assert!(excluded.excludes(&facts(&[b, a]), label));
+        assert!(!excluded.excludes(&facts(&[a, c]), label));
+        assert!(!excluded.excludes(&facts(&[a, b]), c));
+        // A promise of the path's input is no fact.
+        let mut excluded = Excluded::default();
+        excluded.note_core(&facts(&[a]), label, &labels, &[a, label, b]);
+        assert!(!excluded.excludes(&facts(&[a, b]), label));
+    }
+
+    #[test]
+    fn a_predicate_is_excluded_where_what_it_became_is_and_the_facts_hold_that_made_it_so() {
+        let mut pool = TermPool::new();
+        let [a, b, predicate, holds] =
+            ["a", "b", "predicate", "holds"].map(|name| pool.var(name, Sort::Bool));
+        let facts = |all: &[Term]| {
+            let mut facts = Facts::new();
+            all.iter().for_each(|fact| facts.push(*fact));
+            facts
+        };
+        let goal = GoalId::from_index(0);
+        let labels = [OpenLabel { goal, holds, predicate, facts: vec![b] }];
+        let mut excluded = Excluded::default();
+        excluded.note_core(&facts(&[a, b]), holds, &labels, &[holds, a]);
+        assert!(excluded.excludes(&facts(&[a]), holds));
+        assert!(!excluded.excludes(&facts(&[a]), predicate));
+        assert!(excluded.excludes(&facts(&[a, b]), predicate));
+    }
+}

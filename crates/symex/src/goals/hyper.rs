@@ -1,0 +1,595 @@
+//! The hyperlabels of an exploration ([002] V): which are left, what they are made of, and what is
+//! known about them.
+//!
+//! What one run covers by itself, a label or a sequence, is a goal of the [`LabelTable`]. What a
+//! hyperlabel asks beyond that relates runs to each other. It is judged as measurement judges it, by
+//! consolidation ([002] VII-A) of harvests, of which there are two:
+//! - what tests that were *given* have: it says what is covered. A test is given when its input is
+//!   final, so a claim is exact when it is made: together with the tests before it, this one covers
+//!   the hyperlabel;
+//! - what is *feasible*: what some input is known to have, whether it is a test or not. Where it
+//!   covers a hyperlabel that tests do not, the inputs that are missing become tests. Where the
+//!   exploration is complete and it does not, no tests can: every label and sequence that it lacks was
+//!   asked for on every path, and so was every row of values ([`crate::goals::hyper_rows`]).
+
+use std::collections::BTreeSet;
+
+use lydian_ir::{DecisionId, FuncId, Program};
+use lydian_objective::harvest::{Consolidation, used_in_sequence, used_values, vectors_give};
+use lydian_objective::hyper::Atom;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, SequenceId};
+use lydian_smt::Model;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::LeftHyper;
+use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
+use crate::goals::hyper_rows::Rows;
+use crate::goals::hyper_sequences::{SequenceTable, StepId};
+use crate::goals::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
+use crate::limits::{Cut, add_reason};
+use crate::machine::left_out::InTheWay;
+use crate::machine::state::State;
+
+/// The vectors of a decision with more conditions are not listed: their number doubles with each.
+const MOST_LISTED: usize = 6;
+
+/// The most conjunctions of a normal form whose guards over values are followed.
+const MOST_CONJUNCTIONS: usize = 64;
+
+/// Why a hyperlabel is left that inputs cover.
+pub(crate) const NO_TESTS: &str = "runs that cover it together and do not end as tests";
+
+/// A hyperlabel of one of several functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct HyperRef {
+    /// The function.
+    pub func: FuncId,
+    /// The hyperlabel among the function's.
+    pub hyper: HyperId,
+}
+
+/// A hyperlabel that criteria count.
+pub(crate) struct HyperGoal {
+    /// The position of its function's objectives, and its number among them.
+    pub(crate) at: (usize, HyperId),
+    pub(crate) covered: bool,
+    /// The labels and sequences that it is made of.
+    goals: Vec<GoalId>,
+    /// The decisions whose vectors it asks for: positions of functions, and decisions.
+    pub(crate) decisions: BTreeSet<(usize, DecisionId)>,
+    /// Those of the goals whose values guards ask for.
+    rows: Vec<GoalId>,
+    reasons: BTreeSet<Cut>,
+}
+
+impl HyperGoal {
+    /// Notes what kept it from being decided.
+    pub(crate) fn hinder(&mut self, reason: Cut) {
+        add_reason(&mut self.reasons, reason);
+    }
+}
+
+/// The hyperlabels of an exploration.
+pub(crate) struct HyperTable<'a> {
+    pub(crate) objectives: &'a [FunctionObjectives],
+    pub(crate) consolidation: Consolidation<'a>,
+    /// What the tests that were given have, function by function.
+    pub(crate) given: Vec<Harvest>,
+    /// What some inputs have.
+    pub(crate) feasible: Vec<Harvest>,
+    pub(crate) goals: Vec<HyperGoal>,
+    /// The decisions whose vectors hyperlabels ask for, with what is known of each.
+    pub(crate) decisions: FxHashMap<(FuncId, DecisionId), Rows>,
+    pub(crate) sequences: SequenceTable,
+    pub(crate) pairs: PairTable,
+    /// The step that completes each sequence.
+    last_steps: FxHashMap<GoalId, StepId>,
+    /// The sequences that cannot be followed, and why.
+    not_followed: FxHashMap<GoalId, String>,
+    covered: Vec<HyperRef>,
+    /// How much was known of inputs when those that cover hyperlabels were last followed.
+    followed: usize,
+}
+
+/// What one of several workers found of hyperlabels, for the one that talks to the caller.
+pub(crate) struct FoundOfHypers {
+    feasible: Vec<Harvest>,
+    /// By goal: all workers have the same.
+    reasons: Vec<BTreeSet<Cut>>,
+}
+
+impl<'a> HyperTable<'a> {
+    /// The hyperlabels that criteria count. `known` is what tests that there are have; those that it
+    /// covers are not left.
+    pub(crate) fn new(
+        program: &Program,
+        objectives: &'a [FunctionObjectives],
+        known: &[Harvest],
+        labels: &mut LabelTable<'a>,
+    ) -> Self {
+        let given = match known.len() == objectives.len() {
+            true => known.to_vec(),
+            false => vec![Harvest::new(); objectives.len()],
+        };
+        let mut consolidation = Consolidation::new(objectives);
+        consolidation.update(&given);
+        let mut table = Self {
+            objectives,
+            consolidation,
+            feasible: given.clone(),
+            given,
+            goals: Vec::new(),
+            decisions: FxHashMap::default(),
+            sequences: SequenceTable::default(),
+            pairs: PairTable::default(),
+            last_steps: FxHashMap::default(),
+            not_followed: FxHashMap::default(),
+            covered: Vec::new(),
+            followed: 0,
+        };
+        let mut seen = FxHashSet::default();
+        for (position, function) in objectives.iter().enumerate() {
+            for entry in function.hyper_criteria.values().flatten() {
+                let at = (position, entry.hyper);
+                if seen.insert(at) && !table.consolidation.is_covered(position, entry.hyper) {
+                    let goal = table.goal(program, at, labels);
+                    table.goals.push(goal);
+                }
+            }
+        }
+        labels.set_hypers_left(table.goals.len());
+        table
+    }
+
+    /// The step that completes a sequence.
+    pub(crate) fn last_step(&self, goal: GoalId) -> Option<StepId> {
+        self.last_steps.get(&goal).copied()
+    }
+
+    /// Whether there is nothing to do.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.goals.is_empty()
+    }
+
+    fn goal(
+        &mut self,
+        program: &Program,
+        at: (usize, HyperId),
+        labels: &mut LabelTable<'a>,
+    ) -> HyperGoal {
+        let hyper = &self.objectives[at.0].hypers[at.1].hyper;
+        let mut goal = HyperGoal {
+            at,
+            covered: false,
+            goals: Vec::new(),
+            decisions: BTreeSet::new(),
+            rows: Vec::new(),
+            reasons: BTreeSet::new(),
+        };
+        if let Some(reason) = self.consolidation.unjudged(at.0, at.1) {
+            goal.reasons.insert(Cut::Unsupported(reason.to_string()));
+        }
+        let names = names_in_guards(hyper);
+        let of_values = self.asks_for_values(program, at.0, hyper, &names);
+        let no_names = FxHashSet::default();
+        let mut parts = Vec::new();
+        hyper.for_each_part(&mut |part| parts.push(part));
+        for part in parts {
+            let found = match part {
+                Part::Atom(atom) => {
+                    let names = if of_values { &no_names } else { &names };
+                    let aim = self.atom(atom, names, &mut goal);
+                    aim.and_then(|aim| labels.part(aim))
+                }
+                Part::Sequence(id) => self.sequence(program, (at.0, id), &mut goal, labels),
+            };
+            goal.goals.extend(found);
+        }
+        goal.goals.iter().for_each(|part| labels.want(*part));
+        if of_values {
+            self.pair(program, at.0, hyper, &mut goal, labels);
+        }
+        for (position, decision) in &goal.decisions {
+            let func = self.objectives[*position].function;
+            let conditions = program.functions[func].body.as_ref();
+            let conditions =
+                conditions.map_or(0, |body| body.decisions[*decision].conditions.len());
+            labels.watch(func, SiteKey::Decision(*decision));
+            let rows = self.decisions.entry((func, *decision));
+            let rows = rows.or_insert_with(|| Rows::new(*position, conditions));
+            rows.hypers.push(self.goals.len());
+        }
+        goal
+    }
+
+    /// What a label of a hyperlabel asks for.
+    fn atom(&self, atom: &Atom, names: &FxHashSet<&str>, goal: &mut HyperGoal) -> Option<Aim> {
+        let position = self.objectives.iter().position(|of| of.function == atom.function);
+        let Some(position) = position else {
+            let what = "a label of a function that is not explored".to_owned();
+            goal.reasons.insert(Cut::Unsupported(what));
+            return None;
+        };
+        if atom.bindings.iter().any(|binding| names.contains(binding.name.as_str())) {
+            let decision = decision_of(&self.objectives[position], atom);
+            goal.decisions.extend(decision.map(|decision| (position, decision)));
+        }
+        Some(Aim::Label(position, atom.label))
+    }
+
+    /// A sequence of a hyperlabel.
+    fn sequence(
+        &mut self,
+        program: &Program,
+        at: (usize, SequenceId),
+        goal: &mut HyperGoal,
+        labels: &mut LabelTable<'a>,
+    ) -> Option<GoalId> {
+        let aim = Aim::Sequence(at.0, at.1);
+        let is_new = !labels.knows(aim);
+        let part = labels.part(aim)?;
+        if is_new {
+            match self.sequences.add(program, self.objectives, at, part, labels) {
+                Ok(step) => _ = self.last_steps.insert(part, step),
+                Err(what) => _ = self.not_followed.insert(part, what),
+            }
+        }
+        if let Some(what) = self.not_followed.get(&part) {
+            goal.reasons.insert(Cut::Unsupported(what.clone()));
+        }
+        Some(part)
+    }
+
+    /// Whether guards name values that are no truth values of a decision, or of one with so many
+    /// conditions that its vectors are better not listed.
+    fn asks_for_values(
+        &self,
+        program: &Program,
+        owner: usize,
+        hyper: &Hyper,
+        names: &FxHashSet<&str>,
+    ) -> bool {
+        let is_named =
+            |atom: &Atom| atom.bindings.iter().any(|bound| names.contains(bound.name.as_str()));
+        let is_small = |func: FuncId, decision: DecisionId| {
+            let body = program.functions[func].body.as_ref();
+            body.is_some_and(|body| body.decisions[decision].conditions.len() <= MOST_LISTED)
+        };
+        let mut asks = false;
+        hyper.for_each_part(&mut |part| {
+            asks |= match part {
+                Part::Atom(atom) => {
+                    let of = self.objectives.iter().find(|of| of.function == atom.function);
+                    let decision = of.and_then(|of| decision_of(of, atom));
+                    let listed = decision.is_some_and(|decision| is_small(atom.function, decision));
+                    is_named(atom) && of.is_some() && !listed
+                }
+                Part::Sequence(id) => {
+                    self.objectives[owner].sequences[id].atoms.iter().any(is_named)
+                }
+            };
+        });
+        asks
+    }
+
+    /// Asks for inputs whose values satisfy the guards of a hyperlabel.
+    fn pair(
+        &mut self,
+        program: &Program,
+        owner: usize,
+        hyper: &Hyper,
+        goal: &mut HyperGoal,
+        labels: &mut LabelTable<'a>,
+    ) {
+        let Ok(form) = hyper.normal_form(MOST_CONJUNCTIONS) else {
+            let what = format!("a normal form of more than {MOST_CONJUNCTIONS} conjunctions");
+            goal.hinder(Cut::Unsupported(what));
+            return;
+        };
+        for conjunction in &form {
+            let mut names = FxHashSet::default();
+            for guard in &conjunction.guards {
+                guard.for_each_name(&mut |name| _ = names.insert(name));
+            }
+            let mut parts = Vec::new();
+            for part in &conjunction.parts {
+                parts.extend(self.valued(program, owner, *part, &names, goal, labels));
+            }
+            if !parts.is_empty() {
+                let guards = conjunction.guards.iter().map(|guard| (*guard).clone()).collect();
+                self.pairs.add(self.goals.len(), parts, guards);
+            }
+        }
+        goal.rows.iter().for_each(|part| labels.want_rows(*part, true));
+    }
+
+    /// A part of a conjunction whose guards use these names, if it binds some of them.
+    fn valued(
+        &mut self,
+        program: &Program,
+        owner: usize,
+        part: Part<'_>,
+        names: &FxHashSet<&str>,
+        goal: &mut HyperGoal,
+        labels: &mut LabelTable<'a>,
+    ) -> Option<Valued> {
+        let atoms = match part {
+            Part::Atom(atom) => std::slice::from_ref(atom),
+            Part::Sequence(id) => &self.objectives[owner].sequences[id].atoms,
+        };
+        let bound = atoms.iter().flat_map(|atom| &atom.bindings);
+        let bound: Vec<String> = bound.map(|binding| binding.name.clone()).collect();
+        let is_used = |name: &str| names.contains(name);
+        let used: Vec<usize> = (0..bound.len()).filter(|at| is_used(bound[*at].as_str())).collect();
+        if used.is_empty() {
+            return None;
+        }
+        let (step, of, values) = match part {
+            Part::Atom(atom) => {
+                let position =
+                    self.objectives.iter().position(|of| of.function == atom.function)?;
+                let of = labels.part(Aim::Label(position, atom.label))?;
+                let at = (position, atom);
+                let step = self.sequences.add_atom(program, self.objectives, at, of, labels);
+                (step, of, Values::Label(position, used_values(atom, is_used)))
+            }
+            Part::Sequence(id) => {
+                let of = labels.part(Aim::Sequence(owner, id))?;
+                let step = *self.last_steps.get(&of)?;
+                let sequence = &self.objectives[owner].sequences[id];
+                (step, of, Values::Sequence(owner, used_in_sequence(id, sequence, is_used)))
+            }
+        };
+        goal.rows.push(of);
+        Some(Valued::new(step, bound, used, values))
+    }
+
+    /// Notes what kept hyperlabels that ask for a decision's vectors from being decided.
+    pub(crate) fn hinder(&mut self, of: (FuncId, DecisionId), reason: &Cut) {
+        let Some(rows) = self.decisions.get(&of) else { return };
+        for goal in &rows.hypers {
+            self.goals[*goal].hinder(reason.clone());
+        }
+    }
+
+    /// Whether a hyperlabel that asks for a decision's vectors is left.
+    pub(crate) fn is_open(&self, of: (FuncId, DecisionId)) -> bool {
+        let rows = self.decisions.get(&of);
+        rows.is_some_and(|rows| rows.hypers.iter().any(|goal| !self.goals[*goal].covered))
+    }
+
+    /// A test that is given has all this. Gives the hyperlabels that the tests cover now and did not
+    /// before; none where it has nothing new.
+    pub(crate) fn give(
+        &mut self,
+        has: &[(usize, Harvest)],
+        labels: &mut LabelTable<'_>,
+    ) -> Option<Vec<HyperRef>> {
+        let mut grown = false;
+        for (position, harvest) in has {
+            grown |= self.given[*position].merge(harvest);
+            self.feasible[*position].merge(harvest);
+        }
+        if !grown {
+            return None;
+        }
+        let found = self.consolidation.update(&self.given);
+        let mut completed = Vec::new();
+        for at in found {
+            let Some(goal) = self.goals.iter_mut().find(|goal| goal.at == at) else { continue };
+            goal.covered = true;
+            goal.goals.iter().for_each(|part| labels.unwant(*part));
+            goal.rows.iter().for_each(|part| labels.want_rows(*part, false));
+            for (position, decision) in &goal.decisions {
+                let func = self.objectives[*position].function;
+                labels.unwatch(func, SiteKey::Decision(*decision));
+            }
+            completed.push(HyperRef { func: self.objectives[at.0].function, hyper: at.1 });
+        }
+        self.covered.extend(&completed);
+        labels.set_hypers_left(self.goals.iter().filter(|goal| !goal.covered).count());
+        Some(completed)
+    }
+
+    /// The vectors of decisions that no test gave before, of what one has.
+    fn not_given(&self, has: &[(usize, Harvest)]) -> Vec<((FuncId, DecisionId), DecisionVector)> {
+        let mut new = Vec::new();
+        for (position, harvest) in has {
+            let given = &self.given[*position];
+            let of = self.decisions.iter().filter(|(_, rows)| rows.position() == *position);
+            for (of, _) in of {
+                let is_given = |vector: &DecisionVector| given.vectors(of.1).any(|v| v == vector);
+                let vectors = harvest.vectors(of.1).filter(|vector| !is_given(vector));
+                new.extend(vectors.map(|vector| (*of, vector.clone())));
+            }
+        }
+        // Stable: those of one decision stay in their order.
+        new.sort_by_key(|(of, _)| *of);
+        new
+    }
+
+    /// What the worker that talks to the caller is to know of another's.
+    pub(crate) fn found(self) -> FoundOfHypers {
+        let reasons = self.goals.into_iter().map(|goal| goal.reasons).collect();
+        FoundOfHypers { feasible: self.feasible, reasons }
+    }
+
+    /// Adds what another worker found.
+    pub(crate) fn take_over(&mut self, found: FoundOfHypers) {
+        for (own, other) in self.feasible.iter_mut().zip(&found.feasible) {
+            own.merge(other);
+        }
+        for (own, other) in self.goals.iter_mut().zip(found.reasons) {
+            own.reasons.extend(other);
+        }
+    }
+
+    /// The decisions whose vectors hyperlabels ask for that are left though inputs cover them, if
+    /// more is known of inputs than when this was last asked.
+    pub(crate) fn decisions_to_follow(&mut self) -> Vec<(FuncId, DecisionId)> {
+        let known = self.feasible.iter().map(Harvest::size).sum();
+        if std::mem::replace(&mut self.followed, known) == known {
+            return Vec::new();
+        }
+        let mut found = FxHashSet::default();
+        for goal in self.goals.iter().filter(|goal| !goal.covered && !goal.decisions.is_empty()) {
+            let (at, hyper) = goal.at;
+            if self.consolidation.covers_with(at, hyper, &self.feasible) == Some(true) {
+                let func = |position: usize| self.objectives[position].function;
+                found.extend(goal.decisions.iter().map(|(position, of)| (func(*position), *of)));
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Where what a hyperlabel is made of is looked at.
+    fn sites_of(&self, program: &Program, goal: &HyperGoal) -> Vec<(FuncId, SiteKey)> {
+        let (at, hyper) = goal.at;
+        let mut atoms: Vec<&Atom> = Vec::new();
+        let objectives = &self.objectives[at];
+        objectives.hypers[hyper].hyper.for_each_part(&mut |part| match part {
+            Part::Atom(atom) => atoms.push(atom),
+            Part::Sequence(id) => atoms.extend(&objectives.sequences[id].atoms),
+        });
+        let mut sites = Vec::new();
+        for atom in atoms {
+            let function = self.objectives.iter().find(|of| of.function == atom.function);
+            let body = program.functions[atom.function].body.as_ref();
+            let Some((function, body)) = function.zip(body) else { continue };
+            let keys = keys(function.labels[atom.label].site, body);
+            sites.extend(keys.into_iter().map(|site| (atom.function, site)));
+        }
+        let of_decision = |(position, decision): &(usize, DecisionId)| {
+            (self.objectives[*position].function, SiteKey::Decision(*decision))
+        };
+        sites.extend(goal.decisions.iter().map(of_decision));
+        sites
+    }
+
+    /// The exploration is stopped: combinations of values are not asked for any more.
+    pub(crate) fn stop_asking(&mut self, reason: &Cut) {
+        let waiting = self.goals.iter_mut().filter(|goal| !goal.rows.is_empty());
+        waiting.for_each(|goal| goal.hinder(reason.clone()));
+    }
+
+    /// Covered hyperlabels in the order of their covering, and those that are left. `in_the_way` says what
+    /// was left out at some sites.
+    pub(crate) fn result(
+        &self,
+        program: &Program,
+        labels: &LabelTable<'_>,
+        in_the_way: &InTheWay<'_>,
+    ) -> (Vec<HyperRef>, Vec<LeftHyper>) {
+        // What is covered and was not given, because a run did not end as a test, is feasible.
+        let mut feasible = self.feasible.clone();
+        for aim in labels.covered() {
+            match aim {
+                Aim::Label(at, label) => _ = feasible[at].cover_label(label),
+                Aim::Sequence(at, sequence) => _ = feasible[at].cover_sequence(sequence),
+            }
+        }
+        let left = self.goals.iter().filter(|goal| !goal.covered).map(|goal| {
+            let of_parts = goal.goals.iter().flat_map(|part| labels.reasons(*part));
+            let mut reasons = in_the_way.of(&self.sites_of(program, goal));
+            reasons.extend(of_parts.chain(&goal.reasons).cloned());
+            let (at, hyper) = goal.at;
+            if reasons.is_empty()
+                && self.consolidation.covers_with(at, hyper, &feasible) != Some(false)
+            {
+                reasons.insert(Cut::Unsupported(NO_TESTS.to_owned()));
+            }
+            let hyper = HyperRef { func: self.objectives[at].function, hyper };
+            LeftHyper { hyper, reasons: reasons.into_iter().collect(), bounds: Vec::new() }
+        });
+        (self.covered.clone(), left.collect())
+    }
+}
+
+impl Engine<'_, '_> {
+    /// What a test gives for hyperlabels whose input is this model, and which covers these goals, by the
+    /// position of functions.
+    pub(crate) fn harvest_of(
+        &mut self,
+        state: &State,
+        covered: &[GoalId],
+        model: &Model,
+    ) -> Vec<(usize, Harvest)> {
+        if self.hypers.is_empty() {
+            return Vec::new();
+        }
+        let mut has: FxHashMap<usize, Harvest> = FxHashMap::default();
+        for goal in covered {
+            match self.labels.aim(*goal) {
+                Aim::Label(position, label) => {
+                    has.entry(position).or_default().cover_label(label);
+                }
+                Aim::Sequence(position, sequence) => {
+                    has.entry(position).or_default().cover_sequence(sequence);
+                }
+            }
+        }
+        for (position, decision, vector) in self.vectors_of(state, model) {
+            has.entry(position).or_default().add_vector(decision, vector);
+        }
+        Self::add_rows(self.rows_of(state, model), &mut has);
+        let mut has: Vec<(usize, Harvest)> = has.into_iter().collect();
+        has.sort_by_key(|(position, _)| *position);
+        has
+    }
+
+    /// A test that another worker found has all this. Gives the hyperlabels that the tests cover now and
+    /// did not before; none where it has nothing new. Inputs of this worker that cover hyperlabels
+    /// together with it are followed to their ends.
+    pub(crate) fn learn_given(&mut self, has: &[(usize, Harvest)]) -> Option<Vec<HyperRef>> {
+        let vectors = self.hypers.not_given(has);
+        let completes = self.hypers.give(has, &mut self.labels)?;
+        for (of, vector) in vectors {
+            self.learn_vector(of, &vector);
+            if !self.stopped {
+                self.look_for_partners(of, &vector);
+            }
+        }
+        Some(completes)
+    }
+
+    /// The vectors that the decisions which hyperlabels ask for have on a path with an input.
+    fn vectors_of(
+        &mut self,
+        state: &State,
+        model: &Model,
+    ) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
+        let mut vectors = FxHashSet::default();
+        for evaluation in state.trail.evaluations() {
+            let vector = evaluation.vector(&self.pool, &mut self.evaluator, model);
+            vectors.insert((evaluation.position, evaluation.decision, vector));
+        }
+        vectors
+    }
+}
+
+/// The metavariables that guards of a hyperlabel name.
+fn names_in_guards(hyper: &Hyper) -> FxHashSet<&str> {
+    fn gather<'h>(hyper: &'h Hyper, names: &mut FxHashSet<&'h str>) {
+        match hyper {
+            Hyper::Atom(_) | Hyper::Sequence(_) => {}
+            Hyper::Guard(inner, guard) => {
+                guard.for_each_name(&mut |name| _ = names.insert(name));
+                gather(inner, names);
+            }
+            Hyper::All(parts) | Hyper::Any(parts) => {
+                parts.iter().for_each(|part| gather(part, names));
+            }
+        }
+    }
+    let mut names = FxHashSet::default();
+    gather(hyper, &mut names);
+    names
+}
+
+/// The decision whose vectors say all that an atom asks and binds, if one's do.
+fn decision_of(objectives: &FunctionObjectives, atom: &Atom) -> Option<DecisionId> {
+    vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
+}

@@ -1,0 +1,621 @@
+//! Following sequences along paths: what passing a site means for those that are underway
+//! ([`crate::goals::hyper_sequences`]).
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_ir::{Callee, DecisionId, ExprId, FuncId, Stmt};
+use lydian_objective::dataflow::Variable;
+use lydian_objective::dataflow::cells::written;
+use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
+use lydian_objective::{Pred, Site};
+use lydian_smt::{Term, TermPool};
+use smallvec::SmallVec;
+
+use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
+
+use crate::config::Mode;
+
+use crate::exploration::explore::Engine;
+use crate::goals::core_cache::OpenLabel;
+use crate::goals::hyper_formula::{Leaves, Number, truth};
+use crate::goals::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::predicates::SiteScope;
+use crate::goals::predicates::hindrance;
+use crate::limits::Cut;
+use crate::machine::memory::definedness;
+use crate::machine::state::State;
+
+/// A path is not in the midst of more beginnings than this; of further ones no more is known.
+const MOST_UNDERWAY: usize = 2048;
+/// The most bytes of a use of array cells that are followed.
+const MOST_BYTES: u64 = 64;
+
+/// The values of a state's expressions at a site, and of what a sequence bound.
+struct SiteLeaves<'s, 'a, 'p> {
+    scope: SiteScope<'a, 'p>,
+    names: &'s [String],
+    bound: &'s [Number],
+}
+
+impl Leaves for SiteLeaves<'_, '_, '_> {
+    fn name(&mut self, _: &mut TermPool, name: &str) -> Option<Number> {
+        let at = self.names.iter().position(|known| known == name)?;
+        self.bound.get(at).copied()
+    }
+
+    fn state(&mut self, pool: &mut TermPool, expr: ExprId) -> Option<Number> {
+        Some(self.scope.number(pool, expr))
+    }
+}
+
+impl SiteScope<'_, '_> {
+    /// The value of a scalar expression on the state, without a sign, where it has one.
+    pub(crate) fn number(&mut self, pool: &mut TermPool, expr: ExprId) -> Number {
+        let mut traps = Traps::none();
+        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
+            Ok(value) => {
+                let absent = traps.absent(pool);
+                let bits = to_bytes(pool, value);
+                let defined = definedness(pool, bits);
+                let known = pool.and(absent, defined);
+                Number::of_bits(pool, known, bits)
+            }
+            Err(stop) => {
+                self.hindrance = Some(hindrance(stop));
+                Number::unknown(pool)
+            }
+        }
+    }
+
+    /// What a metavariable is bound to.
+    pub(crate) fn bound(&mut self, pool: &mut TermPool, value: &Bound) -> Number {
+        match value {
+            Bound::Expr(expr) => self.number(pool, *expr),
+            Bound::Truth(pred) => {
+                let truth = eval_pred(pool, pred, self);
+                Number::of_truth(pool, truth)
+            }
+        }
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Control passes a place: sequences begin, go on, or are given up. Gives those that end.
+    ///
+    /// Nothing is asked here, so that whoever makes copies of the state for its questions has all that
+    /// the place means for it.
+    pub(crate) fn pass_sequences(&mut self, state: &mut State, key: SiteKey) -> Vec<Covered> {
+        let mut covered = Vec::new();
+        let plain = self.world.config.mode == Mode::Plain;
+        if plain || !state.has_begun(self.roots.len()) || self.hypers.sequences.steps.is_empty() {
+            return covered;
+        }
+        let func = state.frame().func;
+        if key == SiteKey::Entry && state.frames.len() == 1 {
+            self.pass_start(state);
+        }
+        let Some(passed) = self.hypers.sequences.sites.get(&(func, key)) else { return covered };
+        let passed = Rc::clone(passed);
+        for site in passed.iter() {
+            self.pass_site(state, func, site, &mut covered);
+        }
+        covered
+    }
+
+    /// Asks for the sequences that end where control passed a place.
+    pub(crate) fn cover_sequences(&mut self, state: &mut State, covered: Vec<Covered>) {
+        for Covered { step, holds, bound } in covered {
+            if self.hypers.pairs.asks_for(step) {
+                self.meet_part(state, step, holds, &bound);
+            }
+            for goal in self.hypers.sequences.steps[step].ends.clone() {
+                self.decide_labels(state, vec![OpenLabel::new(goal, holds)]);
+            }
+        }
+        if state.queue.is_empty() && !state.undecided.is_empty() {
+            self.defer(state);
+        }
+    }
+
+    /// The start of the run.
+    fn pass_start(&mut self, state: &mut State) {
+        let starts = self.hypers.sequences.starts.clone();
+        let mut new = Vec::new();
+        for step in starts {
+            let of = &self.hypers.sequences.steps[step];
+            let pred = &self.hypers.objectives[of.position].labels[of.label].pred;
+            if *pred == Pred::Const(true) && self.is_left(&of.goals) {
+                let cond = self.pool.tt();
+                self.begin(state, step, None, cond, SmallVec::new(), Site::Start, &mut new);
+            }
+        }
+        self.add_begun(state, new);
+    }
+
+    fn is_left(&self, goals: &[GoalId]) -> bool {
+        goals.iter().any(|goal| self.labels.is_followed(*goal))
+    }
+
+    fn pass_site(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        passed: &PassedSite,
+        covered: &mut Vec<Covered>,
+    ) {
+        let mut new = Vec::new();
+        for step in &passed.steps {
+            self.take_step(state, *step, passed.site, &mut new, covered);
+        }
+        self.keep_passages(state, func, passed);
+        self.add_begun(state, new);
+    }
+
+    /// The label of a step may hold here: what waits for it goes on.
+    fn take_step(
+        &mut self,
+        state: &mut State,
+        step: StepId,
+        site: Site,
+        new: &mut Vec<Begun>,
+        covered: &mut Vec<Covered>,
+    ) {
+        let of = &self.hypers.sequences.steps[step];
+        if !self.is_left(&of.goals) {
+            return;
+        }
+        let serial = state.frame().serial;
+        let before: Vec<Option<Begun>> = match of.from {
+            None => vec![None],
+            Some(wait) => {
+                let fits = |begun: &&Begun| {
+                    begun.wait == wait && (begun.activation == 0 || begun.activation == serial)
+                };
+                state.underway.0.iter().filter(fits).cloned().map(Some).collect()
+            }
+        };
+        if before.is_empty() {
+            return;
+        }
+        if state.depends.are_some() {
+            state.depends.cuts().iter().for_each(|cut| self.hinder_goals(step, cut));
+            return;
+        }
+        let Some((holds, own)) = self.label_here(state, step, site) else { return };
+        for begun in before {
+            let so_far = begun.as_ref().map_or(self.pool.tt(), |begun| begun.cond);
+            let mut cond = self.pool.and(so_far, holds);
+            if let Some(begun) = &begun {
+                let arrives = self.arrives(begun, step, &own);
+                cond = self.pool.and(cond, arrives);
+            }
+            match state.knowledge().known(&mut self.pool, cond) {
+                Some(false) => continue,
+                Some(true) => cond = self.pool.tt(),
+                None => {}
+            }
+            let mut bound = begun.as_ref().map(|begun| begun.bound.clone()).unwrap_or_default();
+            bound.extend(own.iter().copied());
+            let ends = !self.hypers.sequences.steps[step].ends.is_empty();
+            if ends || self.hypers.pairs.asks_for(step) {
+                covered.push(Covered { step, holds: cond, bound: bound.clone() });
+            }
+            self.begin(state, step, begun.as_ref(), cond, bound, site, new);
+        }
+    }
+
+    fn hinder_goals(&mut self, step: StepId, reason: &Cut) {
+        for goal in self.hypers.sequences.steps[step].goals.clone() {
+            self.labels.hinder(goal, reason.clone());
+        }
+    }
+
+    /// Where a step's label holds and all that it binds is known, and what it binds; `None` where it
+    /// holds nowhere.
+    fn label_here(
+        &mut self,
+        state: &mut State,
+        step: StepId,
+        site: Site,
+    ) -> Option<(Term, SmallVec<[Number; 2]>)> {
+        let of = &self.hypers.sequences.steps[step];
+        let objectives = &self.hypers.objectives[of.position];
+        let pred = &objectives.labels[of.label].pred;
+        let bindings = of.bindings.clone();
+        if *pred == Pred::Const(true) && bindings.is_empty() {
+            return Some((self.pool.tt(), SmallVec::new()));
+        }
+        let decision = decision_of(site);
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        let value: Kleene = eval_pred(pool, pred, &mut env);
+        let mut bound: SmallVec<[Number; 2]> = SmallVec::new();
+        for binding in &bindings {
+            bound.push(env.bound(pool, &binding.value));
+        }
+        let hindrance = env.hindrance.take();
+        self.settle_suspicions(state);
+        if let Some(what) = hindrance {
+            self.hinder_goals(step, &Cut::Unsupported(what));
+        }
+        let defined = definedness(&mut self.pool, value.surely_true);
+        for reason in self.undetermined_of(state, value.surely_true, defined) {
+            self.hinder_goals(step, &reason);
+        }
+        let mut holds = self.pool.and(value.surely_true, defined);
+        for number in &bound {
+            holds = self.pool.and(holds, number.known);
+        }
+        (self.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
+    }
+
+    /// Where what a passage asks of its end is so: the path was taken to it, and the cell is one that
+    /// the first label defined.
+    fn arrives(&mut self, begun: &Begun, step: StepId, own: &[Number]) -> Term {
+        let (passage, first) = {
+            let wait = &self.hypers.sequences.waits[begun.wait];
+            (wait.passage.clone(), begun.bound.first().copied())
+        };
+        if let Passage::By(nodes, _) = &passage
+            && begun.entered as usize != nodes.len()
+        {
+            return self.pool.ff();
+        }
+        let Passage::Cell(same) = passage.otherwise() else { return self.pool.tt() };
+        let (Some(cells), Some(read)) = (&begun.cells, own.first()) else { return self.pool.ff() };
+        if same.read > MOST_BYTES {
+            let what = format!("a use of more than {MOST_BYTES} bytes of cells");
+            self.hinder_goals(step, &Cut::Unsupported(what));
+            return self.pool.ff();
+        }
+        let read = self.pool.extract(63, 0, read.value);
+        let first = first.map(|first| self.pool.extract(63, 0, first.value));
+        same_cell(&mut self.pool, same, cells, first, read)
+    }
+
+    /// What waits after a step begins, where its label held.
+    #[allow(clippy::too_many_arguments, reason = "all that is known of the step")]
+    fn begin(
+        &mut self,
+        state: &mut State,
+        step: StepId,
+        before: Option<&Begun>,
+        cond: Term,
+        bound: SmallVec<[Number; 2]>,
+        site: Site,
+        new: &mut Vec<Begun>,
+    ) {
+        for wait in self.hypers.sequences.steps[step].waits.clone() {
+            let of = &self.hypers.sequences.waits[wait];
+            if !self.is_left(&of.goals) {
+                continue;
+            }
+            let by_path = matches!(of.passage, Passage::By(..));
+            let activation = match of.scope {
+                Extent::Run if !by_path => 0,
+                _ => state.frame().serial,
+            };
+            let passage = of.passage.clone();
+            let mut cond = cond;
+            let mut cells = None;
+            match passage.otherwise() {
+                Passage::Clear(definitions) if before.is_none() => {
+                    let place = (state.frame().func, site);
+                    if definitions.indirect.contains(&place)
+                        && let Some(variable) = definitions.of
+                    {
+                        let hit = self.hit(state, site, variable, step);
+                        cond = self.pool.and(cond, hit);
+                    }
+                }
+                Passage::Cell(same) => {
+                    let first = self.first_writes(state, site, same, step);
+                    cells = Some(Arc::new(Cells { first, since: Vec::new() }));
+                }
+                _ => {}
+            }
+            if self.pool.as_bool(cond) != Some(false) {
+                let bound = bound.clone();
+                new.push(Begun { wait, activation, cond, bound, cells, entered: 0 });
+            }
+        }
+    }
+
+    /// What a definition of cells that binds no address writes.
+    fn first_writes(
+        &mut self,
+        state: &mut State,
+        site: Site,
+        same: &SameCell,
+        step: StepId,
+    ) -> Vec<Write> {
+        if same.written.is_some() {
+            return Vec::new();
+        }
+        let place = (state.frame().func, site);
+        let own: Vec<CellDefinition> = same.of.at(place).cloned().collect();
+        if own.is_empty() {
+            // The start of the run is no place of the list.
+            return vec![Write::All(self.pool.tt())];
+        }
+        let variable = same.of.of;
+        own.iter().map(|definition| self.write(state, site, definition, variable, step)).collect()
+    }
+
+    /// What a definition of cells writes here.
+    fn write(
+        &mut self,
+        state: &mut State,
+        site: Site,
+        definition: &CellDefinition,
+        variable: Option<Variable>,
+        step: StepId,
+    ) -> Write {
+        match (definition.writes, variable) {
+            (Some((addr, bytes)), _) => {
+                let number = self.number_here(state, addr, step);
+                let address = self.pool.extract(63, 0, number.value);
+                Write::Bytes(address, bytes)
+            }
+            (None, Some(variable)) if definition.indirect => {
+                Write::All(self.hit(state, site, variable, step))
+            }
+            (None, _) => Write::All(self.pool.tt()),
+        }
+    }
+
+    /// The value of an expression of the function's here.
+    fn number_here(&mut self, state: &mut State, expr: ExprId, step: StepId) -> Number {
+        let func = state.frame().func;
+        let objectives = self.hypers.objectives.iter().find(|of| of.function == func);
+        let Some(objectives) = objectives else {
+            let what = "a definition in a function that is not explored".to_owned();
+            self.hinder_goals(step, &Cut::Unsupported(what));
+            return Number::unknown(&mut self.pool);
+        };
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+        let number = env.number(pool, expr);
+        let hindrance = env.hindrance.take();
+        self.settle_suspicions(state);
+        if let Some(what) = hindrance {
+            self.hinder_goals(step, &Cut::Unsupported(what));
+        }
+        number
+    }
+
+    /// Where a write through a pointer hits a variable.
+    fn hit(&mut self, state: &mut State, site: Site, variable: Variable, step: StepId) -> Term {
+        let place = match variable {
+            Variable::Local(local) => state.frame().object(local).map(|object| {
+                let object = state.memory.object(object);
+                (object.base, object.size)
+            }),
+            Variable::Global(global) => {
+                let size = self.world.program.globals[global].size;
+                Some((self.world.globals[global.index()], size))
+            }
+        };
+        let (Some((start, size)), Some((addr, bytes))) = (place, self.written_at(state, site))
+        else {
+            return self.pool.ff();
+        };
+        let number = self.number_here(state, addr, step);
+        let first = self.pool.extract(63, 0, number.value);
+        // first < start + size && start < first + bytes
+        let end = self.pool.bv(64, start.wrapping_add(size));
+        let starts_before = self.pool.ult(first, end);
+        let bytes = self.pool.bv(64, bytes);
+        let last = self.pool.add(first, bytes);
+        let start = self.pool.bv(64, start);
+        let ends_after = self.pool.ult(start, last);
+        self.pool.and(starts_before, ends_after)
+    }
+
+    /// Where a statement writes through a pointer, and how many bytes.
+    fn written_at(&self, state: &State, site: Site) -> Option<(ExprId, u64)> {
+        let Site::Stmt(stmt) = site else { return None };
+        let body = self.body(state);
+        match &body.stmts[stmt] {
+            // How much a library function writes is not asked.
+            Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
+                args.first().map(|arg| (*arg, 1))
+            }
+            other => written(self.world.program, other),
+        }
+    }
+
+    /// What is underway goes on only where its passages are as asked.
+    fn keep_passages(&mut self, state: &mut State, func: FuncId, passed: &PassedSite) {
+        if state.underway.0.is_empty() {
+            return;
+        }
+        let serial = state.frame().serial;
+        let mut kept = Vec::with_capacity(state.underway.0.len());
+        let mut changed = false;
+        for begun in Arc::clone(&state.underway.0).iter() {
+            let concerned = begun.activation == 0 || begun.activation == serial;
+            match concerned {
+                false => kept.push(begun.clone()),
+                true => match self.keep_passage(state, begun, func, passed) {
+                    Some((begun, same)) => {
+                        changed |= !same;
+                        kept.push(begun);
+                    }
+                    None => changed = true,
+                },
+            }
+        }
+        if changed {
+            state.underway.0 = Arc::new(kept);
+        }
+    }
+
+    /// A beginning after a site; `None` where it is given up. Also whether it is as before.
+    fn keep_passage(
+        &mut self,
+        state: &mut State,
+        begun: &Begun,
+        func: FuncId,
+        passed: &PassedSite,
+    ) -> Option<(Begun, bool)> {
+        let wait = &self.hypers.sequences.waits[begun.wait];
+        let asks = Rc::clone(&wait.asks);
+        let asked = asks.get(&(func, passed.site));
+        let node = passed.node.filter(|_| begun.activation != 0);
+        let by_nodes = matches!(wait.passage, Passage::Adjacent | Passage::By(..));
+        if asked.is_none() && !(node.is_some() && by_nodes) {
+            return Some((begun.clone(), true));
+        }
+        if !self.is_left(&wait.goals) {
+            return None;
+        }
+        let mut begun = begun.clone();
+        if let Some(node) = node {
+            match &wait.passage {
+                Passage::Adjacent => return None,
+                Passage::By(nodes, _) if nodes.get(begun.entered as usize) == Some(&node) => {
+                    begun.entered += 1;
+                }
+                Passage::By(..) => return None,
+                _ => {}
+            }
+        }
+        let step = self.hypers.sequences.waits[begun.wait].after;
+        for ask in asked.into_iter().flatten() {
+            let holds = match ask {
+                Ask::Never => return None,
+                Ask::NoHit(variable) => {
+                    let hit = self.hit(state, passed.site, *variable, step);
+                    self.pool.not(hit)
+                }
+                Ask::Holds(formula) => self.duty(state, &begun, formula, passed.site, step),
+                Ask::Writes(definition) => {
+                    let variable = match self.hypers.sequences.waits[begun.wait].passage.otherwise()
+                    {
+                        Passage::Cell(same) => same.of.of,
+                        _ => None,
+                    };
+                    let write = self.write(state, passed.site, definition, variable, step);
+                    let cells = begun.cells.get_or_insert_default();
+                    Arc::make_mut(cells).since.push(write);
+                    self.pool.tt()
+                }
+            };
+            begun.cond = self.pool.and(begun.cond, holds);
+        }
+        (state.knowledge().known(&mut self.pool, begun.cond) != Some(false))
+            .then_some((begun, false))
+    }
+
+    /// Where an obligation holds.
+    fn duty(
+        &mut self,
+        state: &mut State,
+        begun: &Begun,
+        formula: &Formula,
+        site: Site,
+        step: StepId,
+    ) -> Term {
+        let func = state.frame().func;
+        let names = self.hypers.sequences.waits[begun.wait].names.clone();
+        let objectives = self.hypers.objectives.iter().find(|of| of.function == func);
+        let Some(objectives) = objectives else {
+            let what = "an obligation in a function that is not explored".to_owned();
+            self.hinder_goals(step, &Cut::Unsupported(what));
+            return self.pool.ff();
+        };
+        let (scope, pool) = self.site_scope(state, &objectives.exprs, decision_of(site));
+        let mut leaves = SiteLeaves { scope, names: &names, bound: &begun.bound };
+        let holds = truth(pool, formula, &mut leaves);
+        let hindrance = leaves.scope.hindrance.take();
+        self.settle_suspicions(state);
+        if let Some(what) = hindrance {
+            self.hinder_goals(step, &Cut::Unsupported(what));
+        }
+        holds.surely_true
+    }
+
+    /// Adds beginnings; those of the same kind are one.
+    fn add_begun(&mut self, state: &mut State, new: Vec<Begun>) {
+        if new.is_empty() {
+            return;
+        }
+        let underway = Arc::make_mut(&mut state.underway.0);
+        for begun in new {
+            let same = |known: &&mut Begun| {
+                known.wait == begun.wait
+                    && known.activation == begun.activation
+                    && known.entered == begun.entered
+                    && known.bound == begun.bound
+                    && known.cells == begun.cells
+            };
+            let count = underway.len();
+            match underway.iter_mut().find(same) {
+                Some(known) => known.cond = self.pool.or(known.cond, begun.cond),
+                None if count < MOST_UNDERWAY => underway.push(begun),
+                None => {
+                    let what = format!("more than {MOST_UNDERWAY} sequences under way at once");
+                    for goal in &self.hypers.sequences.waits[begun.wait].goals {
+                        self.labels.hinder(*goal, Cut::Unsupported(what.clone()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The decision of whose event a site is.
+fn decision_of(site: Site) -> Option<DecisionId> {
+    match site {
+        Site::Decision(decision) | Site::Condition(decision, _) => Some(decision),
+        _ => None,
+    }
+}
+
+/// Where some byte that is read was written by the definition that began the sequence, and by none
+/// since.
+fn same_cell(
+    pool: &mut TermPool,
+    same: &SameCell,
+    cells: &Cells,
+    first: Option<Term>,
+    read: Term,
+) -> Term {
+    let mut any = pool.ff();
+    for index in 0..same.read {
+        let offset = pool.bv(64, index);
+        let byte = pool.add(read, offset);
+        let mut here = match (same.written, first) {
+            (Some(bytes), Some(start)) => lies_in(pool, byte, start, bytes),
+            (Some(_), None) => pool.ff(),
+            (None, _) => {
+                let own: Vec<Term> =
+                    cells.first.iter().map(|write| writes_byte(pool, write, byte)).collect();
+                pool.or_all(own)
+            }
+        };
+        for write in &cells.since {
+            let lost = writes_byte(pool, write, byte);
+            let kept = pool.not(lost);
+            here = pool.and(here, kept);
+        }
+        any = pool.or(any, here);
+    }
+    any
+}
+
+fn writes_byte(pool: &mut TermPool, write: &Write, byte: Term) -> Term {
+    match write {
+        Write::Bytes(start, bytes) => lies_in(pool, byte, *start, *bytes),
+        Write::All(holds) => *holds,
+    }
+}
+
+/// Whether a byte is one of so many from an address.
+fn lies_in(pool: &mut TermPool, byte: Term, start: Term, bytes: u64) -> Term {
+    let distance = pool.sub(byte, start);
+    let bytes = pool.bv(64, bytes);
+    pool.ult(distance, bytes)
+}

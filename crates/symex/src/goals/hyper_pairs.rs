@@ -1,0 +1,581 @@
+//! Guards over values of the program: inputs of several runs that fit each other.
+//!
+//! What a label or a sequence binds may be any number, so what runs can give is no set that could be
+//! listed, as it is for truth values ([`crate::goals::hyper_rows`]). Where a path covers a part of a guarded
+//! conjunction, the state is kept with what makes it do so and the terms that it binds: an occurrence.
+//! Two questions are asked of occurrences:
+//! - where tests gave rows of the other parts, whether an input of this path has values that satisfy
+//!   the guard with one of them;
+//! - else, whether there are inputs, one for an occurrence of each part, that satisfy it together: the
+//!   facts of all these paths over copies of the inputs, and the guard over what they bind.
+//!
+//! The same is done with the truth values of decisions with many conditions, whose vectors are too many
+//! to be listed.
+//!
+//! The inputs of an answer are followed to their ends and become tests.
+//!
+//! Several workers share occurrences: each tells the others of its own, and each combination is asked
+//! for by one of them, which follows from what it is made of ([`Pairing::ask_of`]).
+//!
+//! Invariant: at the end of an exploration without cuts each combination of occurrences of an open
+//! hyperlabel was asked for, or a reason is noted why not. Then what is not covered is infeasible.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lydian_objective::Harvest;
+use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
+use lydian_objective::hyper::Formula;
+use lydian_smt::{Model, Term, TermPool};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::exploration::explore::Engine;
+use crate::goals::hyper::NO_TESTS;
+use crate::goals::hyper_formula::{Leaves, Number, truth};
+use crate::goals::hyper_sequences::StepId;
+use crate::limits::Cut;
+use crate::machine::questions::Feasible;
+use crate::machine::state::State;
+
+/// More occurrences of one part are not kept.
+const MOST_OCCURRENCES: usize = 256;
+/// More combinations of occurrences of one hyperlabel are not asked for.
+const MOST_COMBINATIONS: usize = 4096;
+/// The most rows of tests that one question is about.
+const MOST_ROWS: usize = 32;
+/// How many combinations are asked for at a time while there are other states.
+const AT_A_TIME: usize = 8;
+
+/// A guarded conjunction of a hyperlabel, some of whose parts bind values that guards name.
+pub(crate) struct Pairing {
+    /// The hyperlabel.
+    goal: usize,
+    parts: Vec<Part>,
+    guards: Vec<Formula>,
+    /// What is to be asked.
+    waiting: VecDeque<Question>,
+    combinations: usize,
+}
+
+/// A part that binds what guards name.
+pub(crate) struct Part {
+    /// The step whose label completes it.
+    pub(crate) step: StepId,
+    /// All names that it binds, in order.
+    pub(crate) names: Vec<String>,
+    /// The positions among these of the names that guards use, in the order of rows.
+    pub(crate) used: Vec<usize>,
+    /// Where rows of it are kept.
+    pub(crate) values: Values,
+    occurrences: Vec<Occurrence>,
+}
+
+/// What harvests call the values of a part: the position of a function, and a label's or sequence's.
+#[derive(Clone)]
+pub(crate) enum Values {
+    Label(usize, LabelValues),
+    Sequence(usize, SequenceValues),
+}
+
+/// A path that covers a part.
+pub(crate) struct Occurrence {
+    /// The path: its facts and a model. All else of the state is there only if this worker came here.
+    pub(crate) state: Box<State>,
+    pub(crate) holds: Term,
+    pub(crate) bound: SmallVec<[Number; 2]>,
+    /// A number that says who asks for the combinations with it, the same for all workers.
+    pub(crate) number: usize,
+    /// Whether another worker came here. Inputs are followed from the start of the path then.
+    pub(crate) elsewhere: bool,
+}
+
+enum Question {
+    /// Of one occurrence of a part, with rows that tests gave of the others.
+    WithTests(usize, usize),
+    /// Of an occurrence of each part.
+    Together(SmallVec<[usize; 4]>),
+}
+
+/// Who is asked, of several workers.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker {
+    /// The number of this worker.
+    pub(crate) index: usize,
+    /// How many there are.
+    pub(crate) count: usize,
+}
+
+impl Asker {
+    /// Whether this one asks for a combination of occurrences with these numbers.
+    fn asks(self, numbers: impl Iterator<Item = usize>) -> bool {
+        numbers.sum::<usize>() % self.count == self.index
+    }
+}
+
+/// A part that a path covers where something holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Met {
+    step: StepId,
+    holds: Term,
+    bound: SmallVec<[Number; 2]>,
+}
+
+impl Met {
+    /// The same of terms of another pool.
+    pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let bound = self.bound.iter().map(|number| number.with_terms(of)).collect();
+        Self { step: self.step, holds: of(self.holds), bound }
+    }
+}
+
+/// The pairings of an exploration.
+#[derive(Default)]
+pub(crate) struct PairTable {
+    pairings: Vec<Pairing>,
+    /// The parts, by pairing and position, that a step completes.
+    by_step: FxHashMap<StepId, Vec<(usize, usize)>>,
+}
+
+impl Part {
+    pub(crate) fn new(step: StepId, names: Vec<String>, used: Vec<usize>, values: Values) -> Self {
+        Self { step, names, used, values, occurrences: Vec::new() }
+    }
+}
+
+impl Values {
+    fn position(&self) -> usize {
+        match self {
+            Self::Label(position, _) | Self::Sequence(position, _) => *position,
+        }
+    }
+
+    fn add(&self, row: Row, harvest: &mut Harvest) {
+        match self {
+            Self::Label(_, values) => _ = harvest.add_label_values(values.clone(), row),
+            Self::Sequence(_, values) => _ = harvest.add_sequence_values(values.clone(), row),
+        }
+    }
+
+    fn rows<'h>(&'h self, harvest: &'h Harvest) -> Box<dyn Iterator<Item = &'h Row> + 'h> {
+        match self {
+            Self::Label(_, values) => Box::new(harvest.rows_of_label(values)),
+            Self::Sequence(_, values) => Box::new(harvest.rows_of_sequence(values)),
+        }
+    }
+}
+
+impl PairTable {
+    /// Adds a guarded conjunction of a hyperlabel.
+    pub(crate) fn add(&mut self, goal: usize, parts: Vec<Part>, guards: Vec<Formula>) {
+        let pairing = self.pairings.len();
+        for (position, part) in parts.iter().enumerate() {
+            self.by_step.entry(part.step).or_default().push((pairing, position));
+        }
+        let waiting = VecDeque::new();
+        self.pairings.push(Pairing { goal, parts, guards, waiting, combinations: 0 });
+    }
+
+    /// The occurrence at a place: pairing, part, and number among the part's.
+    pub(crate) fn occurrence(&self, (pairing, part, at): (usize, usize, usize)) -> &Occurrence {
+        &self.pairings[pairing].parts[part].occurrences[at]
+    }
+
+    /// The hyperlabel of a pairing.
+    pub(crate) fn goal(&self, pairing: usize) -> usize {
+        self.pairings[pairing].goal
+    }
+
+    /// The places of all occurrences.
+    pub(crate) fn all_occurrences(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        self.pairings.iter().enumerate().flat_map(|(pairing, of)| {
+            of.parts.iter().enumerate().flat_map(move |(part, of)| {
+                (0..of.occurrences.len()).map(move |at| (pairing, part, at))
+            })
+        })
+    }
+
+    /// Whether something is asked of what a step binds.
+    pub(crate) fn asks_for(&self, step: StepId) -> bool {
+        self.by_step.contains_key(&step)
+    }
+}
+
+/// The numbers that names of several parts have.
+struct Joint<'j> {
+    parts: Vec<(&'j [String], &'j [Number])>,
+}
+
+impl Leaves for Joint<'_> {
+    fn name(&mut self, _: &mut TermPool, name: &str) -> Option<Number> {
+        self.parts.iter().find_map(|(names, numbers)| {
+            let at = names.iter().position(|known| known == name)?;
+            numbers.get(at).copied()
+        })
+    }
+
+    fn state(&mut self, _: &mut TermPool, _: lydian_ir::ExprId) -> Option<Number> {
+        None
+    }
+}
+
+impl Pairing {
+    /// Where all guards hold, of numbers for each part.
+    fn guard(&self, pool: &mut TermPool, numbers: &[SmallVec<[Number; 2]>]) -> Term {
+        let names = self.parts.iter().map(|part| part.names.as_slice());
+        let parts = names.zip(numbers.iter().map(SmallVec::as_slice)).collect();
+        let mut leaves = Joint { parts };
+        let mut all = pool.tt();
+        for guard in &self.guards {
+            let holds = truth(pool, guard, &mut leaves).surely_true;
+            all = pool.and(all, holds);
+        }
+        all
+    }
+
+    /// Adds an occurrence of a part.
+    fn add(&mut self, part: usize, occurrence: Occurrence) -> usize {
+        let occurrences = &mut self.parts[part].occurrences;
+        occurrences.push(occurrence);
+        occurrences.len() - 1
+    }
+
+    /// An occurrence of a part more: what is to be asked of it, as far as this worker is to ask.
+    ///
+    /// Each combination is asked for by one worker, once: the one that the numbers of its occurrences
+    /// name, when it knows the last of them. For all workers come to know all occurrences, but those
+    /// that are equal to one which all know; so it does not matter in which order each heard of them.
+    fn ask_of(&mut self, part: usize, occurrence: usize, asker: Asker) -> Result<(), Cut> {
+        if !self.parts[part].occurrences[occurrence].elsewhere {
+            self.waiting.push_back(Question::WithTests(part, occurrence));
+        }
+        let mut combinations: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new()];
+        for (position, other) in self.parts.iter().enumerate() {
+            let choices = match position == part {
+                true => occurrence..occurrence + 1,
+                false => 0..other.occurrences.len(),
+            };
+            let longer = combinations.iter().flat_map(|begun| {
+                choices.clone().map(move |choice| {
+                    let mut longer = begun.clone();
+                    longer.push(choice);
+                    longer
+                })
+            });
+            combinations = longer.take(MOST_COMBINATIONS + 1).collect();
+        }
+        let is_cut_short = combinations.len() > MOST_COMBINATIONS;
+        let parts = &self.parts;
+        combinations.retain(|chosen| {
+            let chosen = parts.iter().zip(chosen);
+            asker.asks(chosen.map(|(part, at)| part.occurrences[*at].number))
+        });
+        self.combinations += combinations.len();
+        if is_cut_short || self.combinations > MOST_COMBINATIONS {
+            let what = format!("more than {MOST_COMBINATIONS} combinations of paths for a guard");
+            return Err(Cut::Unsupported(what));
+        }
+        self.waiting.extend(combinations.into_iter().map(Question::Together));
+        Ok(())
+    }
+}
+
+impl Engine<'_, '_> {
+    /// A path covers something that guards ask about: notes it, and keeps the state.
+    pub(crate) fn meet_part(
+        &mut self,
+        state: &mut State,
+        step: StepId,
+        holds: Term,
+        bound: &SmallVec<[Number; 2]>,
+    ) {
+        let Some(parts) = self.hypers.pairs.by_step.get(&step) else { return };
+        let parts = parts.clone();
+        state.trail.push_met(Arc::new(Met { step, holds, bound: bound.clone() }));
+        if state.replay {
+            return;
+        }
+        let asker = self.exchange.asker();
+        for (pairing, position) in parts {
+            let of = &mut self.hypers.pairs.pairings[pairing];
+            let goal = &mut self.hypers.goals[of.goal];
+            if goal.covered {
+                continue;
+            }
+            let occurrences = &mut of.parts[position].occurrences;
+            // What binds the same constants wherever it is met need be asked for once.
+            let is_known = |known: &Occurrence| known.holds == holds && known.bound == *bound;
+            let constant = self.pool.as_bool(holds) == Some(true)
+                && bound.iter().all(|number| self.pool.is_const(number.value).is_some());
+            if constant && occurrences.iter().any(is_known) {
+                continue;
+            }
+            if occurrences.len() >= MOST_OCCURRENCES {
+                let what = format!("more than {MOST_OCCURRENCES} ways to cover a part of it");
+                goal.hinder(Cut::Unsupported(what));
+                continue;
+            }
+            let own = occurrences.iter().filter(|known| !known.elsewhere).count();
+            let (state, bound) = (state.fork(), bound.clone());
+            let number = asker.index + own;
+            let occurrence = Occurrence { state, holds, bound, number, elsewhere: false };
+            let occurrence = of.add(position, occurrence);
+            self.exchange.note_occurrence((pairing, position, occurrence));
+            if let Err(cut) = of.ask_of(position, occurrence, asker) {
+                goal.hinder(cut);
+            }
+        }
+    }
+
+    /// Another worker came to an occurrence of a part of a pairing. It is asked for together with those
+    /// that are known, unless these questions were all made before there were several workers.
+    pub(crate) fn learn_occurrence(
+        &mut self,
+        (pairing, part): (usize, usize),
+        occurrence: Occurrence,
+        asks: bool,
+    ) {
+        let asker = self.exchange.asker();
+        let of = &mut self.hypers.pairs.pairings[pairing];
+        let goal = &mut self.hypers.goals[of.goal];
+        if goal.covered {
+            return;
+        }
+        let at = of.add(part, occurrence);
+        if asks && let Err(cut) = of.ask_of(part, at, asker) {
+            goal.hinder(cut);
+        }
+    }
+
+    /// What a path with an input binds for guards.
+    pub(crate) fn rows_of(&mut self, state: &State, model: &Model) -> Vec<(usize, Values, Row)> {
+        let mut rows = Vec::new();
+        for met in state.trail.met() {
+            if !self.evaluator.holds(&self.pool, model, met.holds) {
+                continue;
+            }
+            let values: Option<Row> =
+                met.bound.iter().map(|number| self.value(*number, model)).collect();
+            let Some(values) = values else { continue };
+            for (pairing, position) in
+                self.hypers.pairs.by_step.get(&met.step).into_iter().flatten()
+            {
+                let part = &self.hypers.pairs.pairings[*pairing].parts[*position];
+                let row = part.used.iter().map(|at| values[*at]).collect();
+                rows.push((part.values.position(), part.values.clone(), row));
+            }
+        }
+        rows
+    }
+
+    /// Adds rows to harvests, by the position of their functions.
+    pub(crate) fn add_rows(rows: Vec<(usize, Values, Row)>, has: &mut FxHashMap<usize, Harvest>) {
+        for (position, values, row) in rows {
+            values.add(row, has.entry(position).or_default());
+        }
+    }
+
+    fn value(&mut self, number: Number, model: &Model) -> Option<i128> {
+        if !self.evaluator.holds(&self.pool, model, number.known) {
+            return None;
+        }
+        let value = self.evaluator.eval(&self.pool, model, number.value);
+        Some(value.to_wide()?.low_u128() as i128)
+    }
+
+    /// Asks some of what waits about guards over values.
+    pub(crate) fn look_at_due_pairs(&mut self) {
+        let patience = u64::from(self.world.config.label_patience).max(1);
+        if self.deferred.states_run().is_multiple_of(patience) {
+            self.look_at_pairs(AT_A_TIME);
+        }
+    }
+
+    /// Asks some of what waits about guards over values, once all states were run; false where nothing
+    /// does.
+    pub(crate) fn look_at_next_pairs(&mut self) -> bool {
+        self.look_at_pairs(AT_A_TIME)
+    }
+
+    /// Asks all that waits about guards over values.
+    pub(crate) fn look_at_all_pairs(&mut self) {
+        self.look_at_pairs(usize::MAX);
+    }
+
+    /// Asks so much of what waits about each guard; false where nothing was asked.
+    fn look_at_pairs(&mut self, most: usize) -> bool {
+        let mut asked = false;
+        for pairing in 0..self.hypers.pairs.pairings.len() {
+            for _ in 0..most {
+                let of = &mut self.hypers.pairs.pairings[pairing];
+                if self.hypers.goals[of.goal].covered || self.look_at_budget() {
+                    break;
+                }
+                let of = &mut self.hypers.pairs.pairings[pairing];
+                let Some(question) = of.waiting.pop_front() else { break };
+                asked = true;
+                match question {
+                    Question::WithTests(part, occurrence) => {
+                        self.ask_with_tests(pairing, part, occurrence);
+                    }
+                    Question::Together(chosen) => {
+                        let found = self.ask_together(pairing, &chosen);
+                        self.run_replays();
+                        let stopped = self.look_at_budget();
+                        let goal = self.hypers.pairs.pairings[pairing].goal;
+                        let goal = &mut self.hypers.goals[goal];
+                        if found && !stopped && !goal.covered {
+                            goal.hinder(Cut::Unsupported(NO_TESTS.to_owned()));
+                        }
+                    }
+                }
+                self.run_replays();
+            }
+        }
+        asked
+    }
+
+    /// Whether an input of an occurrence's path has values that fit rows of tests.
+    fn ask_with_tests(&mut self, pairing: usize, part: usize, occurrence: usize) {
+        let of = &self.hypers.pairs.pairings[pairing];
+        let own = &of.parts[part].occurrences[occurrence];
+        let mut numbers: Vec<Vec<SmallVec<[Number; 2]>>> = vec![Vec::new()];
+        for (position, other) in of.parts.iter().enumerate() {
+            let choices: Vec<SmallVec<[Number; 2]>> = match position == part {
+                true => vec![own.bound.clone()],
+                false => {
+                    let given = &self.hypers.given[other.values.position()];
+                    let rows = other.values.rows(given).take(MOST_ROWS);
+                    rows.map(|row| row_numbers(&mut self.pool, other, row)).collect()
+                }
+            };
+            let longer = numbers.iter().flat_map(|begun| {
+                choices.iter().map(move |choice| {
+                    let mut longer = begun.clone();
+                    longer.push(choice.clone());
+                    longer
+                })
+            });
+            numbers = longer.take(MOST_ROWS).collect();
+        }
+        let mut any = self.pool.ff();
+        for numbers in &numbers {
+            let guard = of.guard(&mut self.pool, numbers);
+            any = self.pool.or(any, guard);
+        }
+        let wish = self.pool.and(own.holds, any);
+        if self.pool.as_bool(wish) == Some(false) {
+            return;
+        }
+        let state = own.state.fork();
+        self.statistics.label_queries += 1;
+        // That there is none is no argument: the occurrences are asked for together.
+        if let Feasible::Yes(model) = self.ask(&state, Some(wish)) {
+            self.follow_part(pairing, part, occurrence, model);
+        }
+    }
+
+    /// Whether there are inputs, one for an occurrence of each part, that satisfy the guard together.
+    /// These are followed.
+    fn ask_together(&mut self, pairing: usize, chosen: &[usize]) -> bool {
+        let of = &self.hypers.pairs.pairings[pairing];
+        let occurrences = of.parts.iter().zip(chosen);
+        let occurrences: Vec<&Occurrence> =
+            occurrences.map(|(part, at)| &part.occurrences[*at]).collect();
+        let mut copies: Vec<FxHashMap<Term, Term>> = Vec::new();
+        let mut numbers = Vec::new();
+        let mut more = vec![occurrences[0].holds];
+        for (position, occurrence) in occurrences.iter().enumerate() {
+            let mut renamed = FxHashMap::default();
+            if position == 0 {
+                numbers.push(occurrence.bound.clone());
+            } else {
+                let suffix = format!("'{position}");
+                let mut copy = |term: Term| self.pool.renamed(term, &suffix, &mut renamed);
+                more.extend(occurrence.state.facts.iter().map(|fact| copy(*fact)));
+                more.push(copy(occurrence.holds));
+                let bound = occurrence.bound.iter();
+                let bound = bound.map(|n| Number { known: copy(n.known), value: copy(n.value) });
+                numbers.push(bound.collect());
+            }
+            copies.push(renamed);
+        }
+        let guard = of.guard(&mut self.pool, &numbers);
+        if self.pool.as_bool(guard) == Some(false) {
+            return false;
+        }
+        let goal = of.goal;
+        let first = occurrences[0].state.fork();
+        self.statistics.label_queries += 1;
+        match self.ask_more(&first, &more, guard) {
+            Feasible::Yes(model) => {
+                for (part, (occurrence, renamed)) in chosen.iter().zip(&copies).enumerate() {
+                    let own = match part {
+                        0 => model.clone(),
+                        _ => self.own_model(pairing, part, *occurrence, renamed, &model),
+                    };
+                    self.follow_part(pairing, part, *occurrence, own);
+                }
+                true
+            }
+            Feasible::No => false,
+            Feasible::Unknown(cut) => {
+                self.hypers.goals[goal].hinder(cut);
+                false
+            }
+        }
+    }
+
+    /// The part of a model over copies of the inputs that is about one of them.
+    fn own_model(
+        &self,
+        pairing: usize,
+        part: usize,
+        occurrence: usize,
+        renamed: &FxHashMap<Term, Term>,
+        model: &Model,
+    ) -> Model {
+        let of = &self.hypers.pairs.pairings[pairing].parts[part].occurrences[occurrence];
+        let vars = renamed.iter().filter(|(own, _)| self.pool.var_name(**own).is_some());
+        let values = vars.filter_map(|(own, copy)| Some((*own, model.get(*copy)?.clone())));
+        let mut values: Vec<_> = values.collect();
+        values.sort_by_key(|(var, _)| *var);
+        of.state.model.with(values)
+    }
+
+    /// Follows an input of an occurrence's path to its end, keeping what it binds.
+    fn follow_part(&mut self, pairing: usize, part: usize, occurrence: usize, model: Model) {
+        let of = &self.hypers.pairs.pairings[pairing].parts[part];
+        let own = &of.occurrences[occurrence];
+        let start = self.compaction.start().filter(|_| own.elsewhere);
+        // Of where another worker came only its path is known, and the input takes that.
+        let mut run = start.unwrap_or(&own.state).fork();
+        let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
+        (run.replay, run.keep) = (true, true);
+        run.promises.push(holds);
+        for at in used {
+            let number = bound[at];
+            let sort = self.pool.sort(number.value);
+            let value = self.evaluator.eval(&self.pool, &model, number.value);
+            let value = self.pool.constant(sort, &value);
+            let same = self.pool.eq(number.value, value);
+            run.promises.push(same);
+        }
+        run.model = model;
+        self.label_paths += 1;
+        self.replays.push(run);
+    }
+}
+
+/// A row of a part as numbers for all names that it binds.
+fn row_numbers(pool: &mut TermPool, part: &Part, row: &Row) -> SmallVec<[Number; 2]> {
+    let mut numbers: SmallVec<[Number; 2]> = SmallVec::new();
+    for at in 0..part.names.len() {
+        let value = part.used.iter().position(|used| *used == at).map(|column| row[column]);
+        numbers.push(match value {
+            Some(value) => Number::constant(pool, value),
+            None => Number::unknown(pool),
+        });
+    }
+    numbers
+}

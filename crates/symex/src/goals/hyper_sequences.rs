@@ -1,0 +1,404 @@
+//! Sequences that hyperlabels are made of, followed along paths ([002] V-A: sequence).
+//!
+//! A state carries what it is in the midst of: for each beginning of a sequence that its path took,
+//! the condition under which the labels so far held and the passage since is as asked, which mostly
+//! is no condition at all, and what the labels bound. At the site of a last label that condition and
+//! the label's own make one question about the path, which is decided as a label's is
+//! ([`crate::goals::predicates`]): by the model, by a query that keeps what the model covers already, or later.
+//!
+//! Sequences share their beginnings: pairs of one definition wait for all its uses together, and
+//! paths of nodes make a tree. What waits for nothing that is left is dropped.
+//!
+//! An event is one passage of one site, as in [`lydian_objective::trace`], which says what all this
+//! means: several sites may lie at one point of the program, which are passed in the order block,
+//! statement, roots.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_ir::{BlockId, FuncId, Program};
+use lydian_objective::dataflow::Variable;
+use lydian_objective::hyper::{Atom, Binding, CellDefinition, Formula, Passage, Scope as Extent};
+use lydian_objective::paths::NodeGraph;
+use lydian_objective::{FunctionObjectives, LabelId, SequenceId, Site};
+use lydian_smt::Term;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::goals::hyper_formula::Number;
+use crate::goals::labels::{GoalId, LabelTable, SiteKey, keys};
+
+pub(crate) type WaitId = usize;
+pub(crate) type StepId = usize;
+
+/// The next label of a sequence.
+pub(crate) struct Step {
+    /// What waited for it; none if it is the first.
+    pub(crate) from: Option<WaitId>,
+    /// The position of its function's objectives.
+    pub(crate) position: usize,
+    pub(crate) label: LabelId,
+    pub(crate) bindings: Vec<Binding>,
+    /// What waits after it.
+    pub(crate) waits: Vec<WaitId>,
+    /// The sequences of which it is the last label.
+    pub(crate) ends: Vec<GoalId>,
+    /// All sequences that go on with it.
+    pub(crate) goals: Vec<GoalId>,
+}
+
+/// A beginning of sequences, waiting for their next label.
+pub(crate) struct Wait {
+    pub(crate) scope: Extent,
+    pub(crate) passage: Passage,
+    pub(crate) asks: Asks,
+    /// The names of what was bound so far.
+    pub(crate) names: Vec<String>,
+    /// The step after which it waits.
+    pub(crate) after: StepId,
+    /// All sequences that go on with it.
+    pub(crate) goals: Vec<GoalId>,
+}
+
+/// What a passage asks where control passes a site.
+#[derive(Clone)]
+pub(crate) enum Ask {
+    /// Not to pass it.
+    Never,
+    /// That a write through a pointer does not hit a variable.
+    NoHit(Variable),
+    /// That a formula holds.
+    Holds(Formula),
+    /// To know what is written there.
+    Writes(CellDefinition),
+}
+
+/// The sites of sequences at one place of a function, in the order in which they are passed.
+type Passed = Rc<Vec<PassedSite>>;
+
+#[derive(Clone)]
+pub(crate) struct PassedSite {
+    pub(crate) site: Site,
+    /// The labels here, first ones and others.
+    pub(crate) steps: Vec<StepId>,
+    /// Whether a node of the function's graph of nodes begins here.
+    pub(crate) node: Option<BlockId>,
+}
+
+/// The sequences that hyperlabels are made of.
+#[derive(Default)]
+pub(crate) struct SequenceTable {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) sites: FxHashMap<(FuncId, SiteKey), Passed>,
+    /// The first labels that stand at the start of the run.
+    pub(crate) starts: Vec<StepId>,
+    known_steps: FxHashMap<StepKey, StepId>,
+    known_waits: FxHashMap<(StepId, Passage), WaitId>,
+    known_asks: FxHashMap<Passage, Asks>,
+    /// The functions whose nodes are told.
+    with_nodes: FxHashSet<FuncId>,
+}
+
+/// What tells steps apart: what waited for it, whether the sequence is one of a run, the label and
+/// what it binds.
+type StepKey = (Option<WaitId>, bool, FuncId, LabelId, Vec<Binding>);
+
+/// What a passage asks at sites, by function and site.
+type Asks = Rc<FxHashMap<(FuncId, Site), Vec<Ask>>>;
+
+/// A beginning of sequences that a path is in the midst of.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    pub(crate) wait: WaitId,
+    /// The activation that it is of; 0 where it is one of the run.
+    pub(crate) activation: u64,
+    /// Where it is as asked so far.
+    pub(crate) cond: Term,
+    /// What was bound.
+    pub(crate) bound: SmallVec<[Number; 2]>,
+    /// What is known of cells.
+    pub(crate) cells: Option<Arc<Cells>>,
+    /// How many nodes of its path were entered.
+    pub(crate) entered: u32,
+}
+
+/// Writes to the cells of a variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cells {
+    /// Those of the definition that began the sequence, where it has no address of its own.
+    pub(crate) first: Vec<Write>,
+    pub(crate) since: Vec<Write>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// So many bytes from an address.
+    Bytes(Term, u64),
+    /// All cells, where something holds.
+    All(Term),
+}
+
+/// What a path is in the midst of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Underway(pub(crate) Arc<Vec<Begun>>);
+
+impl Underway {
+    /// Whether this is the very same, or in the midst of nothing as well.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
+    }
+
+    /// The same of terms of another pool, which are told for those of this one.
+    pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        Self(Arc::new(self.0.iter().map(|begun| begun.with_terms(of)).collect()))
+    }
+
+    /// An activation ends.
+    pub(crate) fn leave(&mut self, activation: u64) {
+        if self.0.iter().any(|begun| begun.activation == activation) {
+            Arc::make_mut(&mut self.0).retain(|begun| begun.activation != activation);
+        }
+    }
+}
+
+impl Begun {
+    fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        let cells = self.cells.as_ref().map(|cells| {
+            let mut writes = |writes: &[Write]| -> Vec<Write> {
+                writes.iter().map(|write| write.with_terms(of)).collect()
+            };
+            Arc::new(Cells { first: writes(&cells.first), since: writes(&cells.since) })
+        });
+        Self {
+            cells,
+            cond: of(self.cond),
+            bound: self.bound.iter().map(|number| number.with_terms(of)).collect(),
+            ..*self
+        }
+    }
+}
+
+impl Write {
+    fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
+        match self {
+            Self::Bytes(start, bytes) => Self::Bytes(of(*start), *bytes),
+            Self::All(holds) => Self::All(of(*holds)),
+        }
+    }
+}
+
+/// A sequence that a path covers where something holds.
+pub(crate) struct Covered {
+    /// The step that completes it.
+    pub(crate) step: StepId,
+    pub(crate) holds: Term,
+    /// What its labels bound.
+    pub(crate) bound: SmallVec<[Number; 2]>,
+}
+
+impl SequenceTable {
+    /// Adds a label with what it binds, as a sequence of itself.
+    pub(crate) fn add_atom(
+        &mut self,
+        program: &Program,
+        objectives: &[FunctionObjectives],
+        (position, atom): (usize, &Atom),
+        goal: GoalId,
+        labels: &mut LabelTable<'_>,
+    ) -> StepId {
+        let site = objectives[position].labels[atom.label].site;
+        let step = self.step(program, None, (false, atom), position, site);
+        self.steps[step].goals.push(goal);
+        if let Some(body) = &program.functions[atom.function].body {
+            for key in keys(site, body) {
+                labels.ends_at(goal, atom.function, key);
+            }
+        }
+        step
+    }
+
+    /// Adds a sequence of a function, by the position of its objectives. Gives the step that
+    /// completes it, or why it cannot be followed.
+    pub(crate) fn add(
+        &mut self,
+        program: &Program,
+        objectives: &[FunctionObjectives],
+        at: (usize, SequenceId),
+        goal: GoalId,
+        labels: &mut LabelTable<'_>,
+    ) -> Result<StepId, String> {
+        let sequence = &objectives[at.0].sequences[at.1];
+        let mut positions = Vec::new();
+        for atom in &sequence.atoms {
+            let position = objectives.iter().position(|of| of.function == atom.function);
+            positions.push(position.ok_or("a label of a function that is not explored")?);
+        }
+        let (mut from, mut names, mut last) = (None, Vec::new(), 0);
+        for (index, (atom, position)) in sequence.atoms.iter().zip(positions).enumerate() {
+            let site = objectives[position].labels[atom.label].site;
+            let of_run = sequence.scope == Extent::Run;
+            let step = self.step(program, from, (of_run, atom), position, site);
+            last = step;
+            self.steps[step].goals.push(goal);
+            names.extend(atom.bindings.iter().map(|binding| binding.name.clone()));
+            match sequence.passages.get(index) {
+                Some(passage) => {
+                    let wait =
+                        self.wait(program, (step, atom.function), sequence.scope, passage, &names);
+                    self.waits[wait].goals.push(goal);
+                    from = Some(wait);
+                }
+                None => {
+                    self.steps[step].ends.push(goal);
+                    if let Some(body) = &program.functions[atom.function].body {
+                        for key in keys(site, body) {
+                            labels.ends_at(goal, atom.function, key);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(last)
+    }
+
+    fn step(
+        &mut self,
+        program: &Program,
+        from: Option<WaitId>,
+        (of_run, atom): (bool, &Atom),
+        position: usize,
+        site: Site,
+    ) -> StepId {
+        let key = (from, of_run, atom.function, atom.label, atom.bindings.clone());
+        if let Some(known) = self.known_steps.get(&key) {
+            return *known;
+        }
+        let id = self.steps.len();
+        self.steps.push(Step {
+            from,
+            position,
+            label: atom.label,
+            bindings: atom.bindings.clone(),
+            waits: Vec::new(),
+            ends: Vec::new(),
+            goals: Vec::new(),
+        });
+        self.known_steps.insert(key, id);
+        match site {
+            Site::Start if from.is_none() => self.starts.push(id),
+            _ => self.tell(program, atom.function, site, |passed| passed.steps.push(id)),
+        }
+        id
+    }
+
+    fn wait(
+        &mut self,
+        program: &Program,
+        (step, func): (StepId, FuncId),
+        scope: Extent,
+        passage: &Passage,
+        names: &[String],
+    ) -> WaitId {
+        let key = (step, passage.clone());
+        if let Some(known) = self.known_waits.get(&key) {
+            return *known;
+        }
+        let asks = match self.known_asks.get(passage) {
+            Some(known) => Rc::clone(known),
+            None => self.asks(program, passage),
+        };
+        let of_nodes = matches!(passage, Passage::Adjacent | Passage::By(..));
+        if of_nodes {
+            self.tell_nodes(program, func);
+        }
+        let id = self.waits.len();
+        let (passage, names) = (passage.clone(), names.to_vec());
+        self.waits.push(Wait { scope, passage, asks, names, after: step, goals: Vec::new() });
+        self.known_waits.insert(key, id);
+        self.steps[step].waits.push(id);
+        id
+    }
+
+    fn asks(&mut self, program: &Program, passage: &Passage) -> Asks {
+        let mut asks: FxHashMap<(FuncId, Site), Vec<Ask>> = FxHashMap::default();
+        let mut ask = |place: (FuncId, Site), ask: Ask| asks.entry(place).or_default().push(ask);
+        match passage.otherwise() {
+            Passage::Free | Passage::Adjacent | Passage::By(..) => {}
+            Passage::Obliged(duties) => {
+                for duty in duties {
+                    let holds = match duty.holds {
+                        Formula::Number(0) => Ask::Never,
+                        ref formula => Ask::Holds(formula.clone()),
+                    };
+                    ask((duty.function, duty.site), holds);
+                }
+            }
+            Passage::Clear(of) => {
+                of.places.iter().for_each(|place| ask(*place, Ask::Never));
+                if let Some(variable) = of.of {
+                    of.indirect.iter().for_each(|place| ask(*place, Ask::NoHit(variable)));
+                }
+            }
+            Passage::Cell(same) => {
+                let places = same.of.places.iter();
+                places.for_each(|place| ask(place.place, Ask::Writes(place.clone())));
+            }
+        }
+        for (func, site) in asks.keys() {
+            self.tell(program, *func, *site, |_| {});
+        }
+        let asks = Rc::new(asks);
+        self.known_asks.insert(passage.clone(), Rc::clone(&asks));
+        asks
+    }
+
+    /// Has a site of a function noticed where control passes it.
+    fn tell(
+        &mut self,
+        program: &Program,
+        func: FuncId,
+        site: Site,
+        change: impl Fn(&mut PassedSite),
+    ) {
+        let Some(body) = &program.functions[func].body else { return };
+        for key in keys(site, body) {
+            let passed = Rc::make_mut(self.sites.entry((func, key)).or_default());
+            let place = match passed.binary_search_by_key(&order(site), |known| order(known.site)) {
+                Ok(place) => place,
+                Err(place) => {
+                    passed.insert(place, PassedSite { site, steps: Vec::new(), node: None });
+                    place
+                }
+            };
+            change(&mut passed[place]);
+        }
+    }
+
+    fn tell_nodes(&mut self, program: &Program, func: FuncId) {
+        if !self.with_nodes.insert(func) {
+            return;
+        }
+        let Some(body) = &program.functions[func].body else { return };
+        for node in NodeGraph::of(body).nodes {
+            let head = node.head;
+            self.tell(program, func, Site::Block(head), |passed| passed.node = Some(head));
+        }
+    }
+
+    /// Whether something is to be noticed where control passes a place.
+    pub(crate) fn watches(&self, func: FuncId, key: SiteKey) -> bool {
+        !self.sites.is_empty() && self.sites.contains_key(&(func, key))
+    }
+}
+
+/// The order in which sites at one place are passed.
+fn order(site: Site) -> (u8, usize) {
+    match site {
+        Site::Block(block) => (0, block.index()),
+        Site::Stmt(stmt) => (1, stmt.index()),
+        Site::Root(root) => (2, root.index()),
+        _ => (3, 0),
+    }
+}

@@ -1,0 +1,281 @@
+//! The labels of a site, and the mutants of a condition, evaluated together: by what they gave before
+//! where all that they read is as it was then ([`Group`]).
+
+use std::sync::Arc;
+
+use lydian_base::EntityId as _;
+use lydian_eval::{Kleene, PredEnvironment as _, eval_pred};
+use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId};
+use lydian_objective::{FunctionObjectives, Pred};
+use lydian_smt::Term;
+use smallvec::SmallVec;
+
+use crate::config::Mode;
+use crate::exploration::explore::Engine;
+use crate::goals::cache_keys::{Few, Group, Key, Mutants, Place, Reads, Said};
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::limits::Cut;
+use crate::machine::bounds_monitor::Actor;
+use crate::machine::state::State;
+
+/// The value of a label's predicate on a state.
+struct Value {
+    holds: Kleene,
+    /// Whether it is the same wherever the places have the same values that its group reads.
+    kept: bool,
+}
+
+impl Engine<'_, '_> {
+    /// Whether a label of a site that is left may hold somewhere on a path, as far as is known without
+    /// evaluating its predicate.
+    pub(crate) fn may_hold_somewhere(&mut self, state: &mut State, site: SiteKey) -> bool {
+        let func = state.frame().func;
+        self.group_of_site(func, site);
+        let Some(group) = self.memo.sites.get(&(func, site)) else { return true };
+        if group.is_empty() {
+            return true;
+        }
+        let reads = Arc::clone(&group.reads);
+        // Addresses may not be decided yet. Then the predicates are evaluated later.
+        self.watch.tentative = true;
+        let key = self.key_of_site(state, site, &reads);
+        self.watch.tentative = false;
+        let group = self.memo.sites.get(&(func, site));
+        let gave = group.and_then(|group| group.get(&key));
+        gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(*goal)))
+    }
+
+    /// The labels of a site that are left and hold somewhere on a path, as far as their predicates
+    /// tell, with where.
+    pub(crate) fn hold_somewhere(
+        &mut self,
+        state: &mut State,
+        site: SiteKey,
+    ) -> SmallVec<[(GoalId, Term); 4]> {
+        let func = state.frame().func;
+        self.group_of_site(func, site);
+        let Some(group) = self.memo.sites.get(&(func, site)) else { return SmallVec::new() };
+        let (reads, goals) = (Arc::clone(&group.reads), Arc::clone(group.goals()));
+        let key = self.key_of_site(state, site, &reads);
+        let group = self.memo.sites.get(&(func, site));
+        let mut found = SmallVec::new();
+        if let Some(gave) = group.and_then(|group| group.get(&key)).map(Arc::clone) {
+            for (goal, said) in gave.iter() {
+                if !self.is_looked_for(*goal) {
+                    continue;
+                }
+                let holds = match said {
+                    Said::Where(holds) => *holds,
+                    Said::Ask => self.predicate(state, *goal, None).holds.surely_true,
+                };
+                found.push((*goal, holds));
+            }
+        } else {
+            let mut gives = Vec::new();
+            for goal in goals.iter().copied() {
+                if !self.is_looked_for(goal) {
+                    continue;
+                }
+                let kept_by = Some((Arc::clone(&reads), key.clone()));
+                let Value { holds, kept } = self.predicate(state, goal, kept_by);
+                match kept {
+                    false => gives.push((goal, Said::Ask)),
+                    true if holds.is_never_true(&self.pool) => {}
+                    true => gives.push((goal, Said::Where(holds.surely_true))),
+                }
+                found.push((goal, holds.surely_true));
+            }
+            self.memo.keep_site((func, site), key, gives.into());
+        }
+        found.retain(|(_, holds)| self.pool.as_bool(*holds) != Some(false));
+        found
+    }
+
+    /// Whether a label is to be looked at.
+    pub(crate) fn is_looked_for(&self, goal: GoalId) -> bool {
+        !self.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
+    }
+
+    /// Sees to it that there is a group for the labels of a site that are left.
+    fn group_of_site(&mut self, func: FuncId, site: SiteKey) {
+        let deletes = self.world.config.label_deletion.deletes();
+        let group = self.memo.sites.get_mut(&(func, site));
+        if group.is_some_and(|group| group.serves(&self.labels, deletes)) {
+            return;
+        }
+        let left = self.labels.listed(func, site).iter();
+        let left = left.filter(|goal| !deletes || !self.labels.is_covered(**goal));
+        let goals: Arc<[GoalId]> = left.copied().collect();
+        let mut reads = Vec::new();
+        for goal in goals.iter() {
+            let (objectives, pred, decision) = self.labels.goal(*goal);
+            let mut expressions = self.labels.after(*goal).to_vec();
+            self.may_evaluate(func, decision, pred, &mut expressions);
+            for expr in expressions {
+                reads
+                    .extend(self.places_read(func, objectives, expr).map(|places| (places, *goal)));
+            }
+        }
+        self.memo.sites.insert((func, site), Group::new(goals, &self.labels, reads));
+    }
+
+    /// The expressions that a predicate is likely to evaluate.
+    fn may_evaluate(
+        &self,
+        func: FuncId,
+        decision: Option<DecisionId>,
+        pred: &Pred,
+        found: &mut Vec<ExprId>,
+    ) {
+        // The first condition of a decision is always reached.
+        let later = |condition: &ConditionId| condition.index() > 0;
+        match pred {
+            Pred::Const(_) | Pred::Reached(_) => {}
+            Pred::Expr(expr) => found.push(*expr),
+            Pred::Cond(condition) => {
+                let expr = self.world.unreached_condition(func, decision, *condition);
+                found.extend(expr.filter(|_| later(condition)));
+            }
+            Pred::Mutant(condition, expr) => {
+                found.extend(Some(*expr).filter(|_| later(condition) && self.world.config.merge));
+            }
+            Pred::Not(a) => self.may_evaluate(func, decision, a, found),
+            Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
+                self.may_evaluate(func, decision, a, found);
+                self.may_evaluate(func, decision, b, found);
+            }
+        }
+    }
+
+    /// Where an expression of a function's labels reads; none if its values are not kept.
+    fn places_read(
+        &mut self,
+        func: FuncId,
+        objectives: &FunctionObjectives,
+        expr: ExprId,
+    ) -> Option<Few<Place>> {
+        let register_type = |local| self.world.register_type(func, local);
+        self.memo.reads(func, &objectives.exprs, expr, register_type)
+    }
+
+    /// What the labels of a site hang on: what they read, and what the conditions of its decision and
+    /// their mutants were.
+    fn key_of_site(&mut self, state: &mut State, site: SiteKey, reads: &Reads) -> Key {
+        let mut key = self.key_of(state, reads);
+        let (SiteKey::Decision(decision) | SiteKey::Condition(decision, _)) = site else {
+            return key;
+        };
+        if let Some(event) = state.frame().event(decision) {
+            event.values.iter().for_each(|value| key.add_condition(*value));
+            event.mutants.iter().for_each(|(of, mutants)| key.add_mutants(*of, mutants));
+        }
+        key
+    }
+
+    /// What is read.
+    fn key_of(&mut self, state: &mut State, reads: &Reads) -> Key {
+        let mut key = Key::default();
+        let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
+        for (place, readers) in reads.iter() {
+            let outer = self.watch.set_actor(Actor::Labels(Arc::clone(readers)));
+            let (mut scope, pool) = self.scope(state);
+            key.add_read(scope.read(pool, &objectives.exprs, *place));
+            self.watch.set_actor(outer);
+        }
+        self.settle_suspicions(state);
+        key
+    }
+
+    /// The value of a label's predicate on a state. What could not be evaluated stands in the label's
+    /// way.
+    fn predicate(
+        &mut self,
+        state: &mut State,
+        goal: GoalId,
+        kept_by: Option<(Reads, Key)>,
+    ) -> Value {
+        let (objectives, pred, decision) = self.labels.goal(goal);
+        let after = self.labels.after(goal).to_vec();
+        let outer = self.watch.set_actor(Actor::Labels([goal].into()));
+        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        env.kept_by = kept_by;
+        let mut holds = eval_pred(pool, pred, &mut env);
+        for expr in after {
+            let has_value = env.has_value(pool, expr);
+            holds = holds.only_where(pool, has_value);
+        }
+        let kept = env.kept_by.is_some();
+        if let Some(what) = env.hindrance {
+            self.labels.hinder(goal, Cut::Unsupported(what));
+        }
+        self.watch.set_actor(outer);
+        self.settle_suspicions(state);
+        Value { holds, kept }
+    }
+
+    /// The values of mutants that labels need, just before their condition is evaluated; none if none
+    /// does.
+    pub(crate) fn record_mutants(
+        &mut self,
+        state: &mut State,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> Option<(ConditionId, Arc<Mutants>)> {
+        if self.world.config.mode == Mode::Plain || !state.has_begun(self.roots.len()) {
+            return None;
+        }
+        let func = state.frame().func;
+        if !self.labels.have_mutants(func) {
+            return None;
+        }
+        let deletion = self.world.config.label_deletion.deletes();
+        let of = (func, decision, condition);
+        let objectives = self.labels.objectives_of(func)?;
+        let group = self.memo.mutants.get_mut(&of);
+        if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
+            self.make_group_of_mutants(of, objectives, deletion);
+        }
+        let group = self.memo.mutants.get(&of).filter(|group| !group.goals().is_empty())?;
+        let reads = Arc::clone(&group.reads);
+        let key = self.key_of(state, &reads);
+        if let Some(gave) = self.memo.mutants.get(&of).and_then(|group| group.get(&key)) {
+            return Some((condition, Arc::clone(gave)));
+        }
+        let wanted = self.labels.mutants(of, deletion);
+        let mut values = Vec::with_capacity(wanted.len());
+        let mut all_kept = true;
+        for (expr, goals) in wanted {
+            let outer = self.watch.set_actor(Actor::Labels(goals.into_vec().into()));
+            let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+            env.kept_by = Some((Arc::clone(&reads), key.clone()));
+            let value = env.expr(pool, expr);
+            all_kept &= env.kept_by.is_some();
+            self.watch.set_actor(outer);
+            self.settle_suspicions(state);
+            values.push((expr, value));
+        }
+        let mutants = self.memo.list(values);
+        if all_kept {
+            self.memo.keep_mutants(of, key, Arc::clone(&mutants));
+        }
+        Some((condition, mutants))
+    }
+
+    fn make_group_of_mutants(
+        &mut self,
+        of: (FuncId, DecisionId, ConditionId),
+        objectives: &FunctionObjectives,
+        deletion: bool,
+    ) {
+        let mut reads = Vec::new();
+        let mut all: Vec<GoalId> = Vec::new();
+        for (expr, goals) in self.labels.mutants(of, deletion) {
+            let places = self.places_read(of.0, objectives, expr);
+            let of_goals = goals.iter().filter_map(|goal| Some((places.clone()?, *goal)));
+            reads.extend(of_goals);
+            all.extend(goals);
+        }
+        let group = Group::new(all.into(), &self.labels, reads);
+        self.memo.mutants.insert(of, group);
+    }
+}

@@ -1,0 +1,478 @@
+//! Labels at their sites: free by the state's model, by a query of their own (tight, [000] V-A), or
+//! as a branch (direct, [000] IV-A).
+
+use lydian_base::EntityId;
+use lydian_eval::{Kleene, PredEnvironment, Traps, Undetermined};
+use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId};
+use lydian_smt::{Given, Term, TermPool};
+use smallvec::SmallVec;
+
+use crate::config::{LabelDeletion, Mode};
+use crate::exploration::explore::Engine;
+use crate::goals::cache_keys::{Key, Place, Reads};
+use crate::goals::core_cache::OpenLabel;
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::limits::Cut;
+use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::memory::definedness;
+use crate::machine::questions::Feasible;
+use crate::machine::state::{ConditionValue, Passed, State};
+use crate::machine::step::Flow;
+
+impl<'p> Engine<'p, '_> {
+    /// Whether what a state passes is looked at. It was already where a path is followed again.
+    pub(crate) fn looks_at_labels(&self, state: &State) -> bool {
+        let begun = self.world.config.mode != Mode::Plain && state.has_begun(self.roots.len());
+        begun && !state.tape.is_played()
+    }
+
+    /// Notes the labels of a site that control passes now.
+    pub(crate) fn pass(&mut self, state: &mut State, key: SiteKey) {
+        if !self.looks_at_labels(state) {
+            return;
+        }
+        let func = state.frame().func;
+        if self.labels.reach(func, key, self.world.config.label_deletion.deletes())
+            && self.may_hold_somewhere(state, key)
+        {
+            state.queue.push(Passed::Site(key));
+        }
+        if matches!(key, SiteKey::Point(_)) {
+            // Sequences follow when what the statement needs is decided.
+            return;
+        }
+        let covered = self.pass_sequences(state, key);
+        if let SiteKey::Decision(decision) = key {
+            self.meet_decision(state, decision);
+        }
+        self.cover_sequences(state, covered);
+    }
+
+    /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
+    pub(crate) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Flow> {
+        let mut passed: SmallVec<[(GoalId, Term); 4]> = SmallVec::new();
+        for entry in std::mem::take(&mut state.queue) {
+            match entry {
+                Passed::Site(site) => passed.extend(self.hold_somewhere(state, site)),
+                Passed::Where(goal, holds) => passed.push((goal, holds)),
+            }
+        }
+        if self.world.config.mode == Mode::Direct {
+            return self.branch_on_labels(state, passed);
+        }
+        let mut open = Vec::new();
+        for (goal, holds) in passed {
+            let holds = self.condition_of(state, goal, holds);
+            let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
+            let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
+            open.extend(holds.map(|holds| OpenLabel::new(goal, holds)));
+        }
+        self.decide_labels(state, open);
+        if !state.undecided.is_empty() {
+            self.defer(state);
+        }
+        Ok(())
+    }
+
+    /// Where a label that control passes is covered, if it is left and that may be somewhere. Its
+    /// predicate surely holds where `condition` does.
+    fn condition_of(&mut self, state: &State, goal: GoalId, condition: Term) -> Option<Term> {
+        if !self.is_looked_for(goal) || self.pool.as_bool(condition) == Some(false) {
+            return None;
+        }
+        let defined = definedness(&mut self.pool, condition);
+        let holds = self.pool.and(condition, defined);
+        self.hinder_by_undetermined(state, goal, condition, defined);
+        let may_hold = self.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
+        may_hold.then_some(holds)
+    }
+
+    /// Notes what stands in the way of a label where the path, or its condition, depends on what is not
+    /// determined: nothing where the condition hangs on unwritten memory on every input, as it has no
+    /// value there, nor where it holds for no value.
+    fn hinder_by_undetermined(
+        &mut self,
+        state: &State,
+        goal: GoalId,
+        condition: Term,
+        defined: Term,
+    ) {
+        let mut reasons = self.undetermined_of(state, condition, defined);
+        if self.pool.as_bool(defined) == Some(false) {
+            let unwritten =
+                |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Unwritten, _));
+            reasons.retain(|reason| !unwritten(reason));
+        }
+        if reasons.is_empty() {
+            return;
+        }
+        let is_any = |cut: &Cut| matches!(cut, Cut::Undetermined(kind, _) if kind.is_any());
+        let is_any = reasons.iter().all(is_any);
+        if is_any && matches!(self.ask(state, Some(condition)), Feasible::No) {
+            return;
+        }
+        reasons.into_iter().for_each(|reason| self.labels.hinder(goal, reason));
+    }
+
+    /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and
+    /// nowhere else on the state's path.
+    pub(crate) fn pass_where(
+        &mut self,
+        state: &mut State,
+        key: SiteKey,
+        guard: Term,
+        passed: &mut SmallVec<[Passed; 4]>,
+    ) {
+        if !self.looks_at_labels(state) {
+            return;
+        }
+        let func = state.frame().func;
+        if !self.labels.reach(func, key, self.world.config.label_deletion.deletes()) {
+            return;
+        }
+        let before = self.watch.guard.replace(guard);
+        for (goal, holds) in self.hold_somewhere(state, key) {
+            passed.push(Passed::Where(goal, self.pool.and(guard, holds)));
+        }
+        self.watch.guard = before;
+    }
+
+    /// Tight instrumentation: covers labels of the place where a state is if some input of the path
+    /// does, without constraining the path.
+    ///
+    /// Where another input of the path covers one and all that the state's model covers, that input
+    /// becomes the model. Where none does, but one may that covers less, the label waits
+    /// ([`Deferred`](crate::goals::deferred::Deferred)).
+    pub(crate) fn decide_labels(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
+        let deletion = self.world.config.label_deletion;
+        // An input that was made for one label looks at others only as far as its run counts.
+        let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
+        if state.replay && !counts_runs {
+            return;
+        }
+        if deletion != LabelDeletion::Kept {
+            for label in open {
+                self.decide_alone(state, label.goal, label.predicate);
+            }
+            return;
+        }
+        let before = open.len();
+        self.take_held(state, &mut open);
+        self.statistics.free_labels += (before - open.len()) as u64;
+        if state.haste {
+            // Questions about this path are hard: its own end comes first.
+            self.put_off(state, open);
+        } else {
+            self.ask_for_any(state, open);
+        }
+    }
+
+    /// Makes what is promised and what labels say as simple as the path's facts allow, and leaves out
+    /// the labels that they exclude by themselves.
+    fn simplify(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+        let labels = open.iter().map(|label| label.holds);
+        let terms: Vec<Term> = labels.chain(state.promises.iter().copied()).collect();
+        let Some(given) = self.pool.given(&state.facts, &terms) else { return };
+        let mut given = given.into_iter();
+        open.retain_mut(|label| {
+            let Some(Given { term, facts }) = given.next() else { return true };
+            if self.pool.as_bool(term) == Some(false) {
+                self.excluded.note(label.holds, &facts);
+                return false;
+            }
+            (label.holds, label.facts) = (term, facts);
+            !self.excluded.excludes(&state.facts, term)
+        });
+        let promises = given.map(|promise| promise.term);
+        state.promises = promises.filter(|term| self.pool.as_bool(*term) != Some(true)).collect();
+    }
+
+    /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
+    /// there is none: one question for the labels that no such input covers, however many.
+    fn ask_for_any(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
+        open.retain(|label| !self.excluded.excludes(&state.facts, label.holds));
+        if !open.is_empty() {
+            self.simplify(state, &mut open);
+        }
+        while !open.is_empty() {
+            let any = self.pool.or_all(open.iter().map(|label| label.holds));
+            self.statistics.label_queries += 1;
+            match self.ask_keeping(state, any, &open) {
+                Some(Feasible::Yes(model)) => {
+                    state.model = model;
+                    let before = open.len();
+                    self.take_held(state, &mut open);
+                    if open.len() == before {
+                        return self.put_off(state, open);
+                    }
+                }
+                Some(Feasible::No) => return,
+                Some(Feasible::Unknown(_)) => {
+                    state.haste |= !state.replay;
+                    return self.put_off(state, open);
+                }
+                None => return self.put_off(state, open),
+            }
+        }
+    }
+
+    /// Covers those of some labels that hold on the state's model, and leaves the others that are
+    /// not covered.
+    pub(crate) fn take_held(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+        open.retain(|label| {
+            if self.labels.is_covered(label.goal) {
+                return false;
+            }
+            let held = self.evaluator.holds(&self.pool, &state.model, label.holds);
+            if held {
+                self.take_label(state, label.goal, label.holds);
+            }
+            !held
+        });
+    }
+
+    /// Lets labels of the place wait. What an input that was made for others does not cover waits
+    /// already, or is asked for on the program's own paths.
+    fn put_off(&mut self, state: &mut State, open: Vec<OpenLabel>) {
+        if !state.replay {
+            state.undecided.extend(open);
+        }
+    }
+
+    /// A label as in [000]: by the model, else by a question of its own.
+    fn decide_alone(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        let deletion = self.world.config.label_deletion;
+        if deletion.deletes() && self.labels.is_covered(goal) {
+            return;
+        }
+        if !self.evaluator.holds(&self.pool, &state.model, holds) {
+            return self.ask_for_label(state, goal, holds);
+        }
+        self.statistics.free_labels += 1;
+        if deletion == LabelDeletion::Run {
+            self.take_label(state, goal, holds);
+        } else {
+            self.label_paths += 1;
+            state.covered.extend(self.labels.cover(goal));
+        }
+    }
+
+    /// Notes a label that the state's model covers, and that it is to go on covering it.
+    fn take_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        state.covered.extend(self.labels.cover(goal));
+        if self.pool.as_bool(holds) != Some(true) {
+            state.promises.push(holds);
+        }
+    }
+
+    /// Direct instrumentation: the predicate of the first label is a branch of the program. The others
+    /// are looked at on either side.
+    fn branch_on_labels(
+        &mut self,
+        state: &mut State,
+        mut passed: SmallVec<[(GoalId, Term); 4]>,
+    ) -> Result<(), Flow> {
+        if passed.is_empty() {
+            return Ok(());
+        }
+        let (goal, holds) = passed.remove(0);
+        state.queue.extend(passed.into_iter().map(|(goal, holds)| Passed::Where(goal, holds)));
+        let Some(holds) = self.condition_of(state, goal, holds) else { return Ok(()) };
+        let (taken, other) = self.split(state, holds);
+        if taken {
+            state.covered.extend(self.labels.cover(goal));
+        }
+        let Some(mut other) = other else { return Ok(()) };
+        if !taken {
+            // The other side looks at this label again and finds that it holds.
+            other.queue.insert(0, Passed::Where(goal, holds));
+        }
+        self.push(other);
+        Err(Flow::Yield)
+    }
+
+    /// Tight instrumentation as in [000]: a query, and a path of its own for its answer.
+    fn ask_for_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+        if state.replay {
+            return;
+        }
+        self.statistics.label_queries += 1;
+        match self.ask(state, Some(holds)) {
+            Feasible::Yes(model) => {
+                self.label_paths += 1;
+                let mut run = state.fork();
+                run.model = model;
+                run.replay = true;
+                run.covered.extend(self.labels.cover(goal));
+                run.promises.push(holds);
+                self.replays.push(run);
+            }
+            Feasible::No => {}
+            Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
+        }
+    }
+
+    /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
+    /// decision. With the pool for what evaluation makes.
+    pub(crate) fn site_scope<'a>(
+        &'a mut self,
+        state: &'a mut State,
+        exprs: &'a ExprArena,
+        decision: Option<DecisionId>,
+    ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
+        let (scope, pool) = self.scope(state);
+        (SiteScope { scope, exprs, decision, kept_by: None, hindrance: None }, pool)
+    }
+}
+
+/// Where the leaves of a predicate get their values from.
+pub(crate) struct SiteScope<'a, 'p> {
+    pub(crate) scope: Scope<'a, 'p>,
+    pub(crate) exprs: &'a ExprArena,
+    pub(crate) decision: Option<DecisionId>,
+    /// What is read, and what is there, as long as the values hang on nothing else; none where nobody
+    /// asks, too.
+    pub(crate) kept_by: Option<(Reads, Key)>,
+    pub(crate) hindrance: Option<String>,
+}
+
+impl SiteScope<'_, '_> {
+    /// What a condition was in its decision's last evaluation.
+    pub(crate) fn value(&self, condition: ConditionId) -> ConditionValue {
+        let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
+        let value = event.and_then(|event| event.values.get(condition.index()).copied());
+        value.unwrap_or(ConditionValue::NotReached)
+    }
+
+    /// The value that it has on the state, where it need not be reached.
+    fn unreached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
+        let func = self.scope.state.frame().func;
+        match self.scope.world.unreached_condition(func, self.decision, condition) {
+            Some(expr) => self.expr(pool, expr),
+            None => Kleene::unknown(pool),
+        }
+    }
+
+    /// Whether the condition's mutants have a value where it is not reached, if they cannot trap.
+    fn is_one_expression(&self, condition: ConditionId) -> bool {
+        let func = self.scope.state.frame().func;
+        self.scope.world.is_one_expression(func, self.decision, condition)
+    }
+
+    /// Where an expression has a value.
+    pub(crate) fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
+        let mut traps = Traps::none();
+        self.scope.watch.begin_telling();
+        let value = self.scope.eval_predicate(pool, self.exprs, expr, &mut traps);
+        self.note_whether_kept(expr);
+        match value {
+            Ok(_) => traps.absent(pool),
+            Err(stop) => {
+                self.hindered(stop);
+                pool.ff()
+            }
+        }
+    }
+
+    /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
+    fn note_whether_kept(&mut self, expr: ExprId) {
+        let Some((reads, key)) = &self.kept_by else { return };
+        let places = self.scope.places_of(self.exprs, expr);
+        let is_read = |place: &Place| {
+            let position = reads.iter().position(|(read, _)| read == place);
+            position.is_some_and(|position| key.has(position))
+        };
+        let by_places = places.is_some_and(|places| places.iter().all(is_read));
+        if !by_places || self.scope.watch.tells {
+            self.kept_by = None;
+        }
+    }
+
+    fn hindered(&mut self, stop: Stop) {
+        self.hindrance = Some(hindrance(stop));
+        self.kept_by = None;
+    }
+
+    fn cannot_trap(&self, expr: ExprId) -> bool {
+        let func = self.scope.state.frame().func;
+        !self.scope.world.may_trap(func, self.exprs, expr)
+    }
+}
+
+impl PredEnvironment for SiteScope<'_, '_> {
+    fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
+        match self.value(condition) {
+            ConditionValue::Is(value) => Kleene::constant(pool, value),
+            ConditionValue::NotReached => self.unreached(pool, condition),
+            ConditionValue::Either { reached, value } => {
+                let there = Kleene::known_where(pool, reached, value);
+                if pool.as_bool(reached) == Some(true) {
+                    return there;
+                }
+                let elsewhere = self.unreached(pool, condition);
+                there.or_else(pool, elsewhere)
+            }
+        }
+    }
+
+    fn reached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Term {
+        match self.value(condition) {
+            ConditionValue::Is(_) => pool.tt(),
+            ConditionValue::NotReached => pool.ff(),
+            ConditionValue::Either { reached, .. } => reached,
+        }
+    }
+
+    fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
+        let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
+        let lists = event.into_iter().flat_map(|event| &event.mutants);
+        let mut recorded = lists.filter(|(of, _)| *of == condition);
+        let recorded = recorded.find_map(|(_, mutants)| mutants.value(expr));
+        let here = match self.value(condition) {
+            ConditionValue::Is(_) => {
+                return recorded.unwrap_or_else(|| Kleene::unknown(pool));
+            }
+            ConditionValue::NotReached => Kleene::unknown(pool),
+            ConditionValue::Either { reached, .. } => {
+                let value = recorded.unwrap_or_else(|| Kleene::unknown(pool));
+                if pool.as_bool(reached) == Some(true) {
+                    return value;
+                }
+                value.only_where(pool, reached)
+            }
+        };
+        if self.is_one_expression(condition) && self.cannot_trap(expr) {
+            let elsewhere = self.expr(pool, expr);
+            return here.or_else(pool, elsewhere);
+        }
+        here
+    }
+
+    fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
+        let mut traps = Traps::none();
+        self.scope.watch.begin_telling();
+        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
+            Ok(value) => {
+                let value = Kleene::guarded(pool, value, &traps);
+                self.note_whether_kept(expr);
+                value
+            }
+            Err(stop) => {
+                self.hindered(stop);
+                Kleene::unknown(pool)
+            }
+        }
+    }
+}
+
+/// Why an expression of a predicate has no value that is known.
+pub(crate) fn hindrance(stop: Stop) -> String {
+    match stop {
+        Stop::Split(..) | Stop::Suppose(_) => {
+            "an address that only a split of the path decides".into()
+        }
+        Stop::Unsupported(what) => what,
+        Stop::Infeasible => "a pointer that can be nothing".into(),
+        Stop::Invariant(..) => "an object whose invariant no path supposes yet".into(),
+    }
+}

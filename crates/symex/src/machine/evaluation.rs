@@ -1,0 +1,705 @@
+//! Evaluation of expressions on a state.
+
+use lydian_base::EntityId;
+use lydian_eval::{
+    Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
+    undefined_symbol,
+};
+use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
+use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
+use rustc_hash::FxHashMap;
+
+use crate::exploration::explore::Engine;
+use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
+use crate::limits::Cut;
+use crate::machine::bounds_monitor::{Watch, objects_of};
+use crate::machine::context::World;
+use crate::machine::decision_log::Question;
+use crate::machine::lazy::{PointerUses, address_of};
+use crate::machine::left_out::LeftOut;
+use crate::machine::memory::{
+    Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
+    flatten_address, function_address, function_at, mentions_kind, within_count,
+};
+use crate::machine::state::{State, VolatilePlace};
+use crate::machine::undetermined::{Reads, text_at};
+
+/// Why an evaluation has no value yet.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// The path must be split on a condition that the state's model satisfies. On that side the
+    /// address, if one is given, is known to be as said.
+    Split(Term, Option<(Term, Target)>),
+    /// The path goes on with the inputs on which this holds: on others it is no path that C allows.
+    Suppose(Term),
+    /// The path looks at an object of the inputs, whose address this is, of which an invariant holds that
+    /// it does not suppose yet.
+    Invariant(usize, Term),
+    /// No input takes the path.
+    Infeasible,
+    /// The engine does not model it.
+    Unsupported(String),
+}
+
+/// A state to evaluate on.
+pub(crate) struct Scope<'a, 'p> {
+    pub(crate) world: &'a World<'p>,
+    pub(crate) evaluator: &'a mut Evaluator,
+    /// Addresses with the base and the offset that they were made of.
+    pub(crate) derived: &'a mut FxHashMap<Term, (Term, Term)>,
+    /// What pointers of the inputs are used as.
+    pub(crate) uses: &'a mut PointerUses,
+    pub(crate) watch: &'a mut Watch,
+    pub(crate) memo: &'a mut PredicateMemo,
+    /// Where what is not determined was read.
+    pub(crate) reads: &'a mut Reads,
+    /// What was left out.
+    pub(crate) left_out: &'a mut LeftOut,
+    pub(crate) state: &'a mut State,
+}
+
+impl<'p> Engine<'p, '_> {
+    /// A state to evaluate on, and the pool for what that makes.
+    pub(crate) fn scope<'a>(
+        &'a mut self,
+        state: &'a mut State,
+    ) -> (Scope<'a, 'p>, &'a mut TermPool) {
+        let scope = Scope {
+            world: &self.world,
+            evaluator: &mut self.evaluator,
+            derived: &mut self.derived,
+            uses: &mut self.uses,
+            watch: &mut self.watch,
+            memo: &mut self.memo,
+            reads: &mut self.reads,
+            left_out: &mut self.left_out,
+            state,
+        };
+        (scope, &mut self.pool)
+    }
+}
+
+impl Scope<'_, '_> {
+    /// The value of an expression of the program and where it traps.
+    pub(crate) fn eval(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let value = evaluation(self.world, exprs, false).eval(pool, expr, self, traps);
+        // It was about what the expression reads.
+        self.watch.within_arrays = None;
+        value
+    }
+
+    /// The value of an expression of a predicate and where it traps: at subscripts that arrays do not
+    /// have, too.
+    pub(crate) fn eval_predicate(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let outer = self.state.tape.set_aside(true);
+        let outer_pointers = self.uses.begin_aside();
+        let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
+        self.watch.within_arrays = None;
+        if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
+            self.watch.leave_room();
+        }
+        self.uses.end_aside(pool, self.state, outer_pointers, traps);
+        self.state.tape.set_aside(outer);
+        value
+    }
+
+    /// What the place hangs on where a load of a predicate reads, if that is kept.
+    fn load_key(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        (load, addr): (ExprId, ExprId),
+    ) -> Option<LoadKey> {
+        let func = self.state.frame().func;
+        let mut values = Few::new();
+        for place in self.places_of(exprs, addr)? {
+            values.push(self.read(pool, exprs, place)?);
+        }
+        Some((func, load, values))
+    }
+
+    /// Where an expression of a predicate reads; none if its values are not kept.
+    pub(crate) fn places_of(&mut self, exprs: &ExprArena, expr: ExprId) -> Option<Few<Place>> {
+        let func = self.state.frame().func;
+        self.memo.reads(func, exprs, expr, |local| self.world.register_type(func, local))
+    }
+
+    /// What a predicate reads at a place.
+    pub(crate) fn read(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        place: Place,
+    ) -> Option<Read> {
+        let value = match place {
+            Place::Register(local) => {
+                let value = register(&self.state.frame().registers, local)?;
+                self.chosen(pool, value)
+            }
+            Place::Address(local) => self.local_address(pool, local).ok()?,
+            Place::Memory(load) => return self.read_memory(pool, exprs, load),
+        };
+        Some(Read { value, defined: pool.tt() })
+    }
+
+    /// What a load of a predicate reads.
+    fn read_memory(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        load: ExprId,
+    ) -> Option<Read> {
+        let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
+        let key = self.load_key(pool, exprs, (load, addr));
+        match key.as_ref().and_then(|key| self.memo.located(key)) {
+            Some(Located { address: None, meets }) => {
+                self.watch.meet_again(&meets);
+                return Some(Read { value: pool.ff(), defined: pool.ff() });
+            }
+            Some(Located { address: Some(address), meets }) => {
+                if let Some(value) = self.load_known(pool, ty, address) {
+                    self.watch.meet_again(&meets);
+                    return Some(Read { value, defined: pool.tt() });
+                }
+            }
+            None => {}
+        }
+        let mut traps = Traps::none();
+        self.watch.begin_load();
+        let value = self.eval_predicate(pool, exprs, load, &mut traps);
+        let meets = self.watch.meets.take().unwrap_or_default();
+        let value = value.ok()?;
+        let defined = traps.absent(pool);
+        let holds_elsewhere = !self.watch.tells && !self.watch.adds() && self.watch.guard.is_none();
+        if let Some(key) = key.filter(|_| holds_elsewhere) {
+            let address = self.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
+            let located = pool.as_u64(address).and_then(|address| {
+                let is_fixed = matches!(Region::of(address), Some(Region::Input | Region::Global));
+                let address = pool.as_bool(defined)?.then_some(address);
+                (address.is_some() || is_fixed).then_some(Located { address, meets })
+            });
+            if let Some(located) = located {
+                self.memo.locate(key, located);
+            }
+        }
+        Some(Read { value, defined })
+    }
+
+    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
+    /// plainly as then.
+    fn load_known(&mut self, pool: &mut TermPool, ty: Type, address: u64) -> Option<Term> {
+        let size = ty.bytes();
+        let (object, offset) = self.state.memory.known_place(address, size)?;
+        if self.watch.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
+            return None;
+        }
+        let value = object.contents.read(pool, offset, size);
+        let value = as_read(pool, ty, value);
+        Some(self.chosen(pool, value))
+    }
+
+    /// What the path knows of addresses, what they were made from included.
+    pub(crate) fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            derived: Some(self.derived),
+            inputs: Some(&self.world.inputs),
+            ..self.state.knowledge()
+        }
+    }
+
+    /// The objects that an address may lie in, which is accessed as a value of a type, if that is known.
+    pub(crate) fn resolve(
+        &mut self,
+        pool: &mut TermPool,
+        addr: Term,
+        access: Option<Type>,
+    ) -> Result<Resolution, Stop> {
+        let limit = self.world.config.limits.pointer_choices;
+        let mut last = None;
+        let mut alternatives = loop {
+            let Some(alternatives) = flatten_address(pool, addr, self.knowledge(), limit) else {
+                return Err(self.split_on_value(pool, addr));
+            };
+            let input = alternatives.iter().find_map(|(guard, target)| match target {
+                Target::Input(pointer) => Some((*guard, *pointer)),
+                _ => None,
+            });
+            match input {
+                Some((_, pointer)) if last.replace(pointer) == Some(pointer) => {
+                    return Err(Stop::Unsupported("an address made of several pointers".into()));
+                }
+                Some(pointer) => self.expand(pool, pointer, access)?,
+                None => break alternatives,
+            }
+        };
+        let named = alternatives.iter().find_map(|(_, target)| match target {
+            Target::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
+            _ => None,
+        });
+        if let Some(address) = named {
+            let what = format!("memory at {address:#x}, which the program names as a number");
+            return Err(Stop::Unsupported(what));
+        }
+        for (guard, target) in &mut alternatives {
+            *target = self.correct_by_model(pool, *guard, *target);
+        }
+        let resolution =
+            self.state.memory.resolve(pool, &alternatives).map_err(|(guard, term)| {
+                if !self.holds_on_model(pool, guard) {
+                    let other = pool.not(guard);
+                    return Stop::Split(other, None);
+                }
+                self.split_on_value(pool, term)
+            })?;
+        self.look_at_streams(pool, &resolution)?;
+        self.lay_out_records(pool, addr, &resolution)?;
+        Ok(resolution)
+    }
+
+    /// No path goes on that looks into a standard stream; those that look elsewhere do.
+    fn look_at_streams(&mut self, pool: &mut TermPool, found: &Resolution) -> Result<(), Stop> {
+        let memory = &self.state.memory;
+        let mut candidates = found.candidates.iter();
+        let stream = candidates.find_map(|candidate| {
+            let object = memory.object(candidate.object);
+            (object.kind == ObjectKind::Stream).then(|| (candidate.guard, object.name.clone()))
+        });
+        let Some((guard, name)) = stream else { return Ok(()) };
+        if self.state.knowledge().known(pool, guard) == Some(true) {
+            let what = format!("the contents of `*{name}`, which only the C library knows");
+            return Err(Stop::Unsupported(what));
+        }
+        Err(self.split_by_model(pool, guard))
+    }
+
+    /// A constant that lies in no object says little about where the whole address lies: then the
+    /// object is the one that the model reaches, if there is one.
+    fn correct_by_model(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> Target {
+        let Target::Known(address, Some(offset)) = target else { return target };
+        if self.state.memory.object_at(address).is_some() || !self.holds_on_model(pool, guard) {
+            return target;
+        }
+        let distance = self.value_on_model(pool, offset);
+        let memory = &self.state.memory;
+        let Some(object) = memory.object_at(address.wrapping_add(distance)) else { return target };
+        let base = memory.object(object).base;
+        let start = pool.bv(64, address.wrapping_sub(base));
+        Target::Known(base, Some(pool.add(offset, start)))
+    }
+
+    /// Splits on the object that the address is in under the state's model. A number that was made of
+    /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
+    fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
+        let by_chance = !pool.mentions_address(term);
+        if !(self.watch.tentative || by_chance && self.watch.is_no_pointer(pool, term)) {
+            self.watch.meet_all();
+        }
+        let value = self.value_on_model(pool, term);
+        let page = pool.bv(64, NULL_PAGE);
+        if value < NULL_PAGE {
+            let null = pool.ult(term, page);
+            return Stop::Split(null, Some((term, Target::Null)));
+        }
+        if by_chance {
+            let address = pool.uge(term, page);
+            return Stop::Split(address, Some((term, Target::Wild)));
+        }
+        if let Some(object) = self.state.memory.object_at(value) {
+            let object = self.state.memory.object(object);
+            let (base, size) = (object.base, object.size);
+            let inside = lies_in(pool, term, base, size);
+            return Stop::Split(inside, Some((term, Target::Known(base, None))));
+        }
+        let mut outside = pool.uge(term, page);
+        for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
+            let objects = self.state.memory.objects(region);
+            let ranges: Vec<(u64, u64)> = objects
+                .filter(|(_, object)| object.alive)
+                .map(|(_, object)| (object.base, object.size))
+                .collect();
+            for (base, size) in ranges {
+                let inside = lies_in(pool, term, base, size);
+                let not_inside = pool.not(inside);
+                outside = pool.and(outside, not_inside);
+            }
+        }
+        Stop::Split(outside, Some((term, Target::Wild)))
+    }
+
+    /// Whether a condition holds on the state's model.
+    pub(crate) fn holds_on_model(&mut self, pool: &TermPool, condition: Term) -> bool {
+        let Self { state, evaluator, .. } = self;
+        let State { tape, model, .. } = &mut **state;
+        tape.decide(Question::Holds, || evaluator.holds(pool, model, condition))
+    }
+
+    /// The path is split on a condition: it goes on with the side on which its model lies.
+    pub(crate) fn split_by_model(&mut self, pool: &mut TermPool, condition: Term) -> Stop {
+        let holds = self.holds_on_model(pool, condition);
+        Stop::Split(if holds { condition } else { pool.not(condition) }, None)
+    }
+
+    /// The value of a term on the state's model.
+    pub(crate) fn value_on_model(&mut self, pool: &TermPool, term: Term) -> u64 {
+        let Self { state, evaluator, .. } = self;
+        let State { tape, model, .. } = &mut **state;
+        tape.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
+    }
+
+    /// The value of type `ty` at an address, and where reading it traps.
+    pub(crate) fn load_at(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let resolution = self.resolve(pool, addr, Some(ty))?;
+        self.meet_invariants(pool, &resolution)?;
+        let size = ty.bytes();
+        self.note_touched(pool, &resolution, (size, false));
+        self.watch.access(pool, &self.state.memory, &resolution, size, false);
+        self.state.memory.access_traps(pool, &resolution, size, false, traps);
+        if ty != Type::Ptr && mentions_kind(pool, addr, Undetermined::Length) {
+            return Ok(self.far_away(pool, addr, ty));
+        }
+        let value = self.state.memory.load(pool, &resolution, size);
+        if self.state.memory.may_see_unwritten(&resolution, size) {
+            self.note_read(pool, value);
+        }
+        let expanded = &self.state.expanded;
+        let is_followed = |bits: Term| expanded.contains_key(&bits);
+        let inputs = &self.world.inputs;
+        let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
+        if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
+            // Where objects lie is not for the input to say.
+            let place = format!("address{}", value.index());
+            let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
+            self.note_read(pool, value);
+            return Ok(value);
+        }
+        if is_number {
+            // What lies there may be no pointer at all.
+            self.meet_place_within(pool, value);
+        }
+        let value = as_read(pool, ty, value);
+        Ok(self.chosen(pool, value))
+    }
+
+    /// What lies at a place of a text to which nobody follows it: any value each time that the program
+    /// reads it. What is read aside counts nothing, as it is not read where a path is followed again.
+    fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
+        let (number, is_aside) = (self.state.unknowns, self.state.tape.is_aside());
+        let mark = if is_aside { "aside." } else { "" };
+        self.state.unknowns += u64::from(!is_aside);
+        let name = format!("{mark}{number}.{}", addr.index());
+        let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
+        self.note_read(pool, value);
+        value
+    }
+
+    /// Whether a subscript of characters at the first byte of an object of the inputs would look like a
+    /// walk over all bytes of the object, if its index did not say how far it can go.
+    fn may_walk_from_the_first_byte(
+        &self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+    ) -> bool {
+        let is_further_on = |base: Term| match pool.node(base) {
+            Node::Bin(BinOp::Add, _, by) => pool.as_u64(by).is_some_and(|by| by != 0),
+            _ => false,
+        };
+        self.world.spec.lazy
+            && (size, pool.as_u64(index)) == (1, None)
+            && count > 1
+            && !is_further_on(base)
+            && self.world.inputs.pointer_within(pool, base).is_some()
+    }
+
+    /// What is evaluated depends on where an object lies that the program places. On another run it may
+    /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
+    fn use_location(&mut self) {
+        let Self { world, state, left_out, .. } = self;
+        let at = text_at(world.program, state);
+        state.placed.get_or_insert(at);
+        if !state.tape.is_aside() && !state.tape.is_played() {
+            left_out.everywhere(Cut::Undetermined(Undetermined::Location, at));
+        }
+    }
+
+    /// The number that the address of an object of the inputs is makes a difference to who acts now, if a
+    /// value has one.
+    fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
+        if let Some(pointer) = self.world.inputs.pointer_within(pool, value) {
+            self.watch.meet_place_of(&pointer.place);
+        }
+    }
+
+    /// Notes where a value was read of which something is not determined.
+    fn note_read(&mut self, pool: &mut TermPool, value: Term) {
+        let Self { world, state, reads, .. } = self;
+        reads.note(pool, value, || text_at(world.program, state));
+    }
+
+    /// What an address is, or a number as wide, that is a choice which the path has made.
+    fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
+        let mut value = value;
+        while let Node::Ite(condition, then, otherwise) = pool.node(value)
+            && pool.sort(value) == Sort::BitVec(64)
+            && let Some(holds) = self.state.knowledge().known(pool, condition)
+        {
+            value = if holds { then } else { otherwise };
+        }
+        value
+    }
+}
+
+/// Whether an object of a kind lies where the program's build and run place it.
+const fn is_placed(kind: ObjectKind) -> bool {
+    matches!(kind, ObjectKind::Local | ObjectKind::Heap | ObjectKind::Global)
+}
+
+/// Whether an address lies below another, where they lead into different objects of which the program
+/// places one: a symbol, since that differs from run to run. `None` where their numbers say it.
+fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term> {
+    let (of_a, of_b) = (objects_of(pool, memory, a)?, objects_of(pool, memory, b)?);
+    let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+    let by_chance = |x: &ObjectId, y: &ObjectId| x != y && (is_own(x) || is_own(y));
+    if !of_a.iter().any(|x| of_b.iter().any(|y| by_chance(x, y))) {
+        return None;
+    }
+    // One symbol for two objects, whatever is compared in them.
+    let (first, second) = match (&of_a[..], &of_b[..]) {
+        ([x], [y]) => (memory.object(*x).base, memory.object(*y).base),
+        _ => (pool.structure(a), pool.structure(b)),
+    };
+    let name = format!("{:x}<{:x}", first.min(second), first.max(second));
+    let symbol = undefined_symbol(pool, Undetermined::Location, &name, Sort::Bool);
+    Some(if first <= second { symbol } else { pool.not(symbol) })
+}
+
+/// Whether an address is one that only the program names: a device's, mostly.
+fn is_named_by_the_program(address: u64) -> bool {
+    let small = (NULL_PAGE..1 << 47).contains(&address);
+    small && Region::of(address).is_none() && function_at(address).is_none()
+}
+
+/// The value of a type from the bytes that hold it, or from the value that was written there.
+fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
+    if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
+        return value;
+    }
+    let bytes = to_bytes(pool, value);
+    from_bytes(pool, ty, bytes)
+}
+
+fn evaluation<'x>(world: &World<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
+    let types = &world.program.types;
+    Evaluation { types, exprs, overflow: world.config.overflow, subscripts }
+}
+
+/// Whether an address lies in an object or at its end.
+fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
+    let base = pool.bv(64, base);
+    let offset = pool.sub(address, base);
+    let size = pool.bv(64, size);
+    pool.ule(offset, size)
+}
+
+impl Environment for Scope<'_, '_> {
+    type Stop = Stop;
+
+    fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
+        let frame = self.state.frame();
+        if let Some(value) = frame.registers[local.index()] {
+            return Ok(self.chosen(pool, value));
+        }
+        let function = &self.world.program.functions[frame.func];
+        let ty = function.body.as_ref().map(|body| body.locals[local].storage);
+        let Some(lydian_ir::Storage::Register(ty)) = ty else {
+            return Err(Stop::Unsupported(format!("`{local}` is no register")));
+        };
+        let depth = self.state.frames.len();
+        let place = format!("{}.{local}.{depth}", function.name);
+        let value = undefined_symbol(pool, Undetermined::Unwritten, &place, sort_of(ty));
+        self.note_read(pool, value);
+        Ok(value)
+    }
+
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
+        let object = self.state.frame().object(local);
+        // A local outside of its lifetime has no address that can be used.
+        let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);
+        Ok(pool.bv(64, base))
+    }
+
+    fn global_address(&mut self, pool: &mut TermPool, global: GlobalId) -> Result<Term, Stop> {
+        Ok(pool.bv(64, self.world.globals[global.index()]))
+    }
+
+    fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Stop> {
+        Ok(pool.bv(64, function_address(func.index())))
+    }
+
+    fn load(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        volatile: bool,
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        let value = self.load_at(pool, ty, addr, traps)?;
+        if !volatile || self.state.volatile.is_empty() {
+            return Ok(value);
+        }
+        // Others may have written since to what was read.
+        let candidates = self.resolve(pool, addr, Some(ty))?.candidates;
+        let is_again = |at: &&Candidate| {
+            let place = VolatilePlace::of(at, ty.bytes());
+            self.state.volatile.iter().any(|read| read.meets(&place))
+        };
+        let again = pool.or_all(candidates.iter().filter(is_again).map(|at| at.guard));
+        if pool.as_bool(again) == Some(false) {
+            return Ok(value);
+        }
+        let name = self.state.unknowns.to_string();
+        let sort = pool.sort(value);
+        let anything = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
+        self.note_read(pool, anything);
+        Ok(pool.ite(again, anything, value))
+    }
+
+    fn local_type(&self, local: LocalId) -> Type {
+        let function = &self.world.program.functions[self.state.frame().func];
+        match function.body.as_ref().map(|body| body.locals[local].storage) {
+            Some(lydian_ir::Storage::Register(ty)) => ty,
+            _ => Type::Ptr,
+        }
+    }
+
+    fn unmodelled(&mut self, _: &mut TermPool, what: &str, _: Sort) -> Result<Term, Stop> {
+        Err(Stop::Unsupported(what.to_owned()))
+    }
+
+    /// A subscript that could lie anywhere in a large struct is first taken to lie within its array,
+    /// so that the struct's other members stay what they are. What it does elsewhere is a path of its
+    /// own.
+    fn subscript(
+        &mut self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+        traps: &mut Traps,
+    ) -> Result<Term, Stop> {
+        if self.may_walk_from_the_first_byte(pool, base, index, (count, size)) {
+            let count_term = pool.bv(64, count);
+            let beyond = pool.ugt(index, count_term);
+            traps.add(pool, Fault::LeftOut, beyond);
+            return Ok(within_count(pool, index, count + 1));
+        }
+        let is_large = |start| self.state.memory.has_too_many_places(pool, (start, size), index);
+        let is_large = pool.as_u64(base).is_some_and(is_large);
+        if !is_large && !self.watch.is_open() {
+            return Ok(index);
+        }
+        let count_term = pool.bv(64, count);
+        let inside = pool.ult(index, count_term);
+        self.watch.subscript(pool, inside);
+        if !is_large {
+            return Ok(index);
+        }
+        // What follows hangs on what the path knows.
+        self.watch.tells = true;
+        match self.state.knowledge().known(pool, inside) {
+            Some(true) => Ok(within_count(pool, index, count)),
+            Some(false) => Ok(index),
+            None if self.state.tape.is_aside() => Ok(index),
+            None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
+            None => Err(Stop::Split(pool.not(inside), None)),
+        }
+    }
+
+    fn address_begins(&mut self) -> Option<Term> {
+        self.watch.load_begins();
+        self.watch.within_arrays.take()
+    }
+
+    fn address_ends(&mut self, outer: Option<Term>) {
+        self.watch.load_ends();
+        self.watch.within_arrays = outer;
+    }
+
+    fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
+        self.watch.moved(pool, &self.state.memory, base, result);
+        // Only from older to newer, so that following the entries ends.
+        if base < result {
+            self.derived.insert(result, (base, offset));
+        } else if base > result && pool.as_u64(result).is_none() {
+            // What it was made of is no longer seen.
+            self.watch.meet_all();
+        }
+    }
+
+    fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
+        self.use_as_record(pool, base, record);
+    }
+
+    fn related(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+        equality: bool,
+    ) -> Result<Option<Term>, Stop> {
+        if !equality {
+            self.lead_together(pool, values)?;
+        }
+        self.stay_inside(pool, values, equality)?;
+        self.watch.related(pool, &self.state.memory, values, equality);
+        let below = if equality { None } else { below(pool, &self.state.memory, values) };
+        let Some(below) = below else { return Ok(None) };
+        self.use_location();
+        // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
+        Ok(Some(below).filter(|_| self.state.tape.is_aside()))
+    }
+
+    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Stop> {
+        if let Some(place_a) = self.place_of(pool, a)?
+            && let Some(place_b) = self.place_of(pool, b)?
+        {
+            return Ok(pool.sub(place_a, place_b));
+        }
+        Ok(pool.sub(a, b))
+    }
+
+    fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
+        let is_input = self.world.inputs.is_pointer(address_of(pool, value));
+        let low = (1..=12).contains(&bits).then(|| pool.extract(bits - 1, 0, value));
+        is_input && low.is_some_and(|low| pool.as_u64(low) == Some(0))
+    }
+
+    fn as_number(&mut self, pool: &mut TermPool, value: Term) {
+        self.meet_place_within(pool, value);
+        self.watch.escaped(pool, &self.state.memory, value);
+        let memory = &self.state.memory;
+        let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
+        if objects_of(pool, memory, value).is_some_and(|objects| objects.iter().any(is_own)) {
+            self.use_location();
+        }
+    }
+}

@@ -1,0 +1,855 @@
+//! Pointers of the inputs: what they may lead to is found when a path first follows them
+//! ([`lydian_inputs::lazy`]).
+//!
+//! Where an address is resolved that is made of a pointer which was not followed yet, the path gets
+//! the object in the pointer's home, and the fact that the pointer leads there or into an object that
+//! the path has already. That is no restriction of the inputs: every other value is null, which the
+//! access itself excludes, or no pointer that C lets anybody follow. Where several objects are
+//! possible the access is one to all of them, each under its guard, and not several paths.
+//!
+//! What only the predicate of a label follows is forgotten behind it, so that the path does not depend
+//! on which labels were left; its facts are added to what the predicate asks for.
+
+mod compared;
+
+use std::sync::Arc;
+
+use lydian_eval::{Fault, Traps};
+use lydian_inputs::callback::callback_of;
+use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
+use lydian_inputs::learned::Learned;
+use lydian_inputs::looked_at::LookedAt;
+use lydian_ir::{CType, CTypeId, RecordId, Type};
+use lydian_objective::{Assumption, AssumptionKind};
+use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
+use rustc_hash::FxHashMap;
+
+use crate::exploration::explore::Engine;
+use crate::machine::aliasing::{Run, Within, is_character, places_within};
+use crate::machine::decision_log::Question;
+use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::memory::{
+    Background, Contents, Expansion, Memory, NewObject, ObjectKind, Offset, Region, Resolution,
+    Touched, TouchedAt, distance, range_within,
+};
+use crate::machine::places::{Around, Elements, Places};
+use crate::machine::state::State;
+
+/// A pointer that may lead to more objects than this is split from its home first.
+const MOST_MERGED: usize = 4;
+
+/// A value may lie around an object in so many ways where its member is an array.
+const MOST_AROUND: u64 = 4;
+
+/// No choice of pointers is looked through beyond so many parts.
+const MOST_LOOKED: usize = 64;
+
+/// What is said where a pointer leads around an object in more ways than are followed.
+const AROUND: &str = "a struct around an object that was looked at before as one of its members";
+
+/// What pointers of the inputs may lead to, by their addresses.
+type Expanded = Arc<FxHashMap<Term, Arc<Expansion>>>;
+
+/// What the code does with pointers of the inputs.
+#[derive(Debug, Default)]
+pub(crate) struct PointerUses {
+    /// The struct or union that a pointer was used as a pointer into: the last that does not lie within
+    /// the one before.
+    records: FxHashMap<Term, UsedRecord>,
+    /// The largest record that an address was used as that of, and its size.
+    at: FxHashMap<Term, (RecordId, u64)>,
+    /// Whether a path took an address for one into a larger record than what it had expanded it to.
+    outgrown: bool,
+    /// The predicate that is evaluated now.
+    aside: Aside,
+    /// What is learned of them, where that is asked for.
+    pub(crate) learned: Option<Learned>,
+}
+
+/// A struct or union as a pointer into which a pointer was used.
+#[derive(Clone, Copy, Debug)]
+struct UsedRecord {
+    record: RecordId,
+    /// How far from where the pointer leads it begins.
+    origin: i64,
+    /// Its size.
+    size: u64,
+}
+
+impl UsedRecord {
+    /// Whether another is a member of it, as far as the places tell, or an element behind it.
+    const fn is_around(self, other: Self) -> bool {
+        other.is_part_of(self) || other.origin > 0
+    }
+
+    /// Whether it lies in another, which is larger.
+    const fn is_part_of(self, other: Self) -> bool {
+        let (end, end_of_other) =
+            (self.origin + self.size as i64, other.origin + other.size as i64);
+        other.origin <= self.origin && end <= end_of_other && other.size > self.size
+    }
+}
+
+/// What the evaluation of a predicate does with pointers that the path did not follow.
+#[derive(Debug, Default)]
+pub(crate) struct Aside {
+    /// What it supposes about them.
+    supposed: Vec<Term>,
+    /// What the path had before the first of them.
+    before: Option<(Memory, Expanded)>,
+}
+
+impl PointerUses {
+    /// Notes that an address is used as that of a record. Gives the addresses that it is made from.
+    fn note(
+        &mut self,
+        pool: &TermPool,
+        derived: &FxHashMap<Term, (Term, Term)>,
+        base: Term,
+        (record, size): (RecordId, u64),
+    ) -> Option<(Vec<Term>, UsedRecord)> {
+        if pool.as_u64(base).is_some() {
+            return None;
+        }
+        let largest = self.at.entry(base).or_insert((record, size));
+        if size > largest.1 {
+            *largest = (record, size);
+        }
+        // An element of an array at a pointer says what the pointer leads to, too.
+        let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
+        let (pointer, origin) = moved.unwrap_or((base, 0));
+        let used = UsedRecord { record, origin, size };
+        let addresses = addresses_of(pool, pointer);
+        for address in &addresses {
+            if !self.records.get(address).is_some_and(|known| known.is_around(used)) {
+                self.records.insert(*address, used);
+            }
+        }
+        Some((addresses, used))
+    }
+
+    /// Whether a path found a larger record since that was asked last.
+    pub(crate) const fn take_outgrown(&mut self) -> bool {
+        std::mem::replace(&mut self.outgrown, false)
+    }
+
+    /// The record that lies at an address, as far as the code says so.
+    pub(crate) fn record_at(&self, address: Term) -> Option<RecordId> {
+        self.at.get(&address).map(|(record, _)| *record)
+    }
+
+    /// The predicate of a label is evaluated from now on; gives what [`Self::end_aside`] wants.
+    pub(crate) fn begin_aside(&mut self) -> Aside {
+        std::mem::take(&mut self.aside)
+    }
+
+    /// It was evaluated: it holds only on inputs on which its pointers are what was supposed.
+    pub(crate) fn end_aside(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        outer: Aside,
+        traps: &mut Traps,
+    ) {
+        let Aside { supposed, before } = std::mem::replace(&mut self.aside, outer);
+        if let Some((memory, expanded)) = before {
+            (state.memory, state.expanded) = (memory, expanded);
+        }
+        for fact in supposed {
+            let other = pool.not(fact);
+            traps.add(pool, Fault::LeftOut, other);
+        }
+    }
+
+    /// The predicate supposes something about a pointer, which the path is to know nothing of.
+    fn suppose_aside(&mut self, state: &State, fact: Term) {
+        self.keep_aside(state);
+        self.aside.supposed.push(fact);
+    }
+
+    /// The predicate changes what the path has, which the path is to know nothing of.
+    pub(crate) fn keep_aside(&mut self, state: &State) {
+        self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
+    }
+}
+
+/// The addresses that a pointer is a choice of, as far as it is looked through.
+fn addresses_of(pool: &TermPool, pointer: Term) -> Vec<Term> {
+    let (mut found, mut waiting) = (Vec::new(), vec![pointer]);
+    let mut looked = 0;
+    while let Some(next) = waiting.pop() {
+        match pool.node(next) {
+            _ if pool.as_u64(next).is_some() || found.contains(&next) => {}
+            Node::Ite(_, then, other) if looked < MOST_LOOKED => waiting.extend([other, then]),
+            _ => found.push(next),
+        }
+        looked += 1;
+    }
+    found
+}
+
+/// The address of a pointer that may be null.
+pub(crate) fn address_of(pool: &TermPool, pointer: Term) -> Term {
+    match pool.node(pointer) {
+        Node::Ite(_, null, address) if pool.as_u64(null) == Some(0) => address,
+        _ => pointer,
+    }
+}
+
+impl Scope<'_, '_> {
+    /// An address is used as that of a record. Where the path has a part of that record there, and more of
+    /// its kind around it, it is outgrown.
+    pub(crate) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
+        let size = self.world.program.types.records[record].size.unwrap_or(0);
+        let noted = self.uses.note(pool, self.derived, base, (record, size));
+        let Some((addresses, used)) = noted else { return };
+        let mut laid = addresses.iter().filter_map(|address| self.laid_at_home(*address));
+        if laid.any(|laid| laid.is_part_of(used)) {
+            (self.state.outgrown, self.uses.outgrown) = (true, true);
+        }
+    }
+
+    /// The record as which the object in the home of a pointer is laid out, if the path followed the
+    /// pointer and it is one.
+    fn laid_at_home(&self, address: Term) -> Option<UsedRecord> {
+        self.state.expanded.get(&address)?;
+        let pointer = self.world.inputs.pointer_at(address)?;
+        let object = self.state.memory.object(self.state.memory.object_near(pointer.home)?);
+        let Background::Lazy { object, .. } = object.contents.background() else { return None };
+        let types = &self.world.program.types;
+        let (CType::Record(record), Some(size)) =
+            (types.get(object.own.ty), types.size(object.own.ty))
+        else {
+            return None;
+        };
+        let is_home = object.home == pointer.home;
+        is_home.then_some(UsedRecord { record: *record, origin: object.own.origin, size })
+    }
+
+    /// Finds what a pointer of the inputs may lead to, which is followed under a condition as one to a
+    /// value of a type, if that is known.
+    pub(crate) fn expand(
+        &mut self,
+        pool: &mut TermPool,
+        (guard, address): (Term, Term),
+        access: Option<Type>,
+    ) -> Result<(), Stop> {
+        let world = self.world;
+        let void = world.void_pointer();
+        let pointer = match world.inputs.pointer_at(address) {
+            Some(pointer) => pointer,
+            None => world.inputs.adopt(pool, address, void),
+        };
+        self.split_unless_followed(pool, guard, &pointer)?;
+        let of = self.element_of(address, &pointer, access);
+        let home = self.free_home(&pointer);
+        if is_character(&world.program.types, of.0) && world.has_other_variables {
+            self.watch.part_characters();
+        }
+        let mut found = Places::default();
+        found.add_exact(pool, address, home);
+        if let Some(place) = self.known_place(pool, address)? {
+            self.note_places(address, vec![place]);
+            return Ok(());
+        }
+        self.add_aliases(pool, address, of, &mut found);
+        if let Some(declared) = self.declared_element(&pointer).filter(|ty| *ty != of.0) {
+            self.add_declared(pool, address, declared, &mut found);
+        }
+        let is_around = !found.around.is_empty();
+        let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
+        if many && !self.state.tape.is_aside() {
+            // The model says to which of them the path goes first.
+            let somewhere = found.leads_somewhere(pool);
+            if !self.holds_on_model(pool, somewhere) {
+                self.suppose_that_leads(pool, (&pointer, address), somewhere, home)?;
+            }
+            self.split_from_home(pool, found.places[0].0)?;
+        }
+        match self.state.knowledge().known(pool, found.places[0].0) {
+            Some(true) => found.places.truncate(1),
+            Some(false) => {
+                found.places.remove(0);
+                self.look_around(pool, of, &mut found)?;
+            }
+            None if is_around => return Err(Stop::Unsupported(AROUND.into())),
+            None => {}
+        }
+        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        self.suppose_that_leads(pool, (&pointer, address), any, home)?;
+        self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
+        let places = found
+            .places
+            .into_iter()
+            .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
+        let places = places.collect();
+        self.note_places(address, places);
+        Ok(())
+    }
+
+    /// The path knows from now on where a pointer may lead.
+    fn note_places(&mut self, address: Term, places: Vec<(Term, u64, Option<Term>)>) {
+        let expansion = Arc::new(Expansion { places });
+        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+    }
+
+    /// What a pointer leads to is called as a function, though its type does not say that it leads to one:
+    /// it leads to the test's own function of the type.
+    pub(crate) fn expand_function(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        ty: CTypeId,
+    ) -> Result<(), Stop> {
+        let world = self.world;
+        let none = || Stop::Unsupported("a call through a pointer made from bytes".into());
+        let function = callback_of(world.program, ty).ok_or_else(none)?;
+        let pointer = world.inputs.pointer_at(address).ok_or_else(none)?;
+        if !world.spec.globals.addressed_of_type(world.program, ty).is_empty() {
+            let place = &pointer.place;
+            let sentence =
+                format!("{place} leads to no function of the program where it is called");
+            self.watch.assume(Assumption::new(AssumptionKind::Alias, &**place, sentence));
+        }
+        let place = world.inputs.function_place(&pointer, function);
+        let at = pool.bv(64, place);
+        let leads = pool.eq(address, at);
+        self.suppose_that_leads(pool, (&pointer, address), leads, place)?;
+        self.note_places(address, vec![(leads, place, None)]);
+        Ok(())
+    }
+
+    /// A pointer may lead to the struct around an object that the path looked at before as one of its
+    /// members: the path is split until it is known whether it does, and if so, that object is the
+    /// whole struct from now on.
+    fn look_around(
+        &mut self,
+        pool: &mut TermPool,
+        (element, origin): (CTypeId, i64),
+        found: &mut Places,
+    ) -> Result<(), Stop> {
+        for around in std::mem::take(&mut found.around) {
+            let Around { place, part, room, guard, distance, within } = around;
+            match self.state.knowledge().known(pool, guard) {
+                Some(true) => {
+                    self.suppose(pool, within, None)?;
+                    let of = (element, place.wrapping_sub(part.home) as i64 + origin);
+                    self.widen(pool, (&part, room), of)?;
+                    found.places = vec![(guard, place, distance)];
+                    return Ok(());
+                }
+                Some(false) => {}
+                None if self.state.tape.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
+                None => {
+                    return Err(self.split_by_model(pool, guard));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the path accessed of an object of the inputs that it has.
+    fn touched_of(&self, object: &LazyObject) -> Option<&Touched> {
+        let memory = &self.state.memory;
+        memory.object_near(object.home).map(|id| &memory.object(id).touched)
+    }
+
+    /// Where all that the path accessed of an object lies within bytes of it from its first element on.
+    pub(crate) fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
+        let Some(touched) = self.touched_of(part) else { return pool.tt() };
+        let start = REACH.wrapping_add_signed(part.own.origin);
+        let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
+        let mut within = pool.bool(touched.always().iter().all(is_inside));
+        for TouchedAt { place, size, guard } in touched.at() {
+            let Some(last) = room.checked_sub(*size) else {
+                let elsewhere = pool.not(*guard);
+                within = pool.and(within, elsewhere);
+                continue;
+            };
+            let (start, last) = (pool.bv(64, start), pool.bv(64, last));
+            let behind = pool.sub(*place, start);
+            let inside = pool.ule(behind, last);
+            let inside = pool.implies(*guard, inside);
+            within = pool.and(within, inside);
+        }
+        within
+    }
+
+    /// An object that the path looked at becomes part of one of elements of a type of which one begins
+    /// so far from home, and which has so many bytes for it, where all that was accessed lies.
+    fn widen(
+        &mut self,
+        pool: &mut TermPool,
+        (part, room): (&Arc<LazyObject>, u64),
+        of: (CTypeId, i64),
+    ) -> Result<(), Stop> {
+        let types = &self.world.program.types;
+        let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
+        let object = self.state.memory.object(id);
+        let touched = &object.touched;
+        let start = REACH.wrapping_add_signed(part.own.origin);
+        let ends = (part.own.origin, part.own.origin + room as i64);
+        let anywhere = touched.is_anywhere(pool) || object.contents.has_rows();
+        let whole = self.world.inputs.object_around_part(types, (part, room), of);
+        let inside =
+            |(from, to): &(u64, u64)| (distance(*from).max(ends.0), distance(*to).min(ends.1));
+        let is_one = match anywhere {
+            true => part.lists_all(ends) && whole.agrees_with_part(ends),
+            false => touched.ranges().iter().all(|range| whole.agrees_with_part(inside(range))),
+        };
+        if !is_one {
+            return Err(Stop::Unsupported(AROUND.into()));
+        }
+        let object = self.state.memory.object_mut(id);
+        object.contents.settle_rows(pool, (start, start + room));
+        object.contents.become_part_of(whole.clone());
+        object.first = Some(whole);
+        Ok(())
+    }
+
+    /// Objects of their own make simple paths, and mostly cover what there is: paths on which a pointer
+    /// leads elsewhere are others where that has many ways.
+    fn split_from_home(&mut self, pool: &mut TermPool, is_home: Term) -> Result<(), Stop> {
+        if self.state.knowledge().known(pool, is_home).is_some() {
+            return Ok(());
+        }
+        Err(self.split_by_model(pool, is_home))
+    }
+
+    /// The type of the elements that a pointer leads to, and how far the first begins from there: what
+    /// its own type says, where that says anything, or the struct that the code takes it for.
+    fn element_of(
+        &self,
+        address: Term,
+        pointer: &PointerInput,
+        access: Option<Type>,
+    ) -> (CTypeId, i64) {
+        let types = &self.world.program.types;
+        let plain = self.declared_element(pointer);
+        let used = self.uses.records.get(&address).and_then(|used| {
+            let ty = self.world.record_type(used.record)?;
+            types.size(ty).map(|size| (ty, used.origin, size))
+        });
+        match (plain, used) {
+            (Some(ty), Some((used, origin, size))) => {
+                let larger = origin < 0 || origin == 0 && size > types.size(ty).unwrap_or(0);
+                if larger { (used, origin) } else { (ty, 0) }
+            }
+            (Some(ty), None) => (ty, 0),
+            (None, Some((used, origin, _))) => (used, origin),
+            (None, None) => (self.world.type_of_access(access), 0),
+        }
+    }
+
+    /// The type that a pointer's own type says it leads to, if it says any.
+    fn declared_element(&self, pointer: &PointerInput) -> Option<CTypeId> {
+        let types = &self.world.program.types;
+        let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
+        declared.filter(|ty| !matches!(types.get(*ty), CType::Void))
+    }
+
+    /// Adds the places to which a pointer may lead by its own type, where the code also takes it for one
+    /// into a larger struct: on a path that does not, it may lead to such a part of anything else, as the
+    /// last pointer of a ring leads to the ring's head.
+    fn add_declared(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        declared: CTypeId,
+        found: &mut Places,
+    ) {
+        let (places, around) = (found.places.len(), found.around.len());
+        self.add_aliases(pool, address, (declared, 0), found);
+        for left_out in found.around.drain(around..) {
+            self.assume_nothing_around(&left_out.part);
+        }
+        let more = found.places.split_off(places);
+        let is_known = |place: &(Term, u64, Option<Term>)| {
+            found.places.iter().any(|known| known.1 == place.1 && known.2.is_some())
+        };
+        let more: Vec<_> = more.into_iter().filter(|place| !is_known(place)).collect();
+        found.places.extend(more);
+    }
+
+    /// The home of a pointer, or the next one behind it that another pointer's object does not take.
+    fn free_home(&self, pointer: &PointerInput) -> u64 {
+        let mut home = pointer.home;
+        while let Some(object) = self.state.memory.object_near(home) {
+            let object = self.state.memory.object(object);
+            let is_own = match object.contents.background() {
+                Background::Lazy { object, .. } => {
+                    object.home == home && is_of(object.own.name.as_ref(), pointer)
+                }
+                _ => false,
+            };
+            if is_own {
+                break;
+            }
+            home += ROOM;
+        }
+        home
+    }
+
+    /// Lets the path have the object in a pointer's home.
+    fn make_home(&mut self, pointer: &PointerInput, of: (CTypeId, i64)) -> Result<(), Stop> {
+        if self.state.memory.object_near(pointer.home).is_some() {
+            return Ok(());
+        }
+        let types = &self.world.program.types;
+        let object = self.world.inputs.object(types, pointer, of);
+        let new = NewObject {
+            size: ROOM,
+            length: None,
+            kind: ObjectKind::Lazy,
+            read_only: false,
+            name: pointer.place.clone(),
+            contents: Contents::new(Background::Lazy { object, rows: Default::default() }),
+        };
+        let made = self.state.memory.allocate_at(pointer.home - REACH, new);
+        made.map(|_| ()).ok_or_else(|| Stop::Unsupported("more memory".into()))
+    }
+
+    /// What leads somewhere is a pointer only where it is followed. Bits that nothing says to be a pointer
+    /// may be any number elsewhere: the path is split on whether they are followed.
+    fn split_unless_followed(
+        &mut self,
+        pool: &mut TermPool,
+        guard: Term,
+        pointer: &PointerInput,
+    ) -> Result<(), Stop> {
+        let is_pointer = pointer.source != AddressSource::Bits;
+        let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
+        if is_pointer || is_followed() || self.state.tape.is_aside() {
+            return Ok(());
+        }
+        Err(self.split_by_model(pool, guard))
+    }
+
+    /// The path goes on with the inputs on which a pointer leads to one of some places, where its bits
+    /// stand for it: to the given one where nothing else says which.
+    pub(crate) fn suppose_that_leads(
+        &mut self,
+        pool: &mut TermPool,
+        (pointer, address): (&PointerInput, Term),
+        any: Term,
+        place: u64,
+    ) -> Result<(), Stop> {
+        let any = match pointer.source {
+            AddressSource::Row(stands) => pool.implies(stands, any),
+            AddressSource::Symbol(..) | AddressSource::Bits => any,
+        };
+        self.suppose(pool, any, Some((address, place)))
+    }
+
+    /// The path goes on with the inputs on which a condition holds: that a pointer leads to one of some
+    /// places, to the given one where nothing else says which.
+    fn suppose(
+        &mut self,
+        pool: &mut TermPool,
+        any: Term,
+        plain: Option<(Term, u64)>,
+    ) -> Result<(), Stop> {
+        match self.state.knowledge().known(pool, any) {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(Stop::Infeasible),
+            None => {}
+        }
+        if self.state.tape.is_aside() {
+            self.watch.tells = true;
+            self.uses.suppose_aside(self.state, any);
+            return Ok(());
+        }
+        let holds = self.holds_on_model(pool, any)
+            || plain.is_some_and(|(address, place)| self.lead_to(pool, address, place, any));
+        if !holds {
+            return Err(Stop::Suppose(any));
+        }
+        match self.state.add_fact(pool, any) {
+            true => Ok(()),
+            false => Err(Stop::Infeasible),
+        }
+    }
+
+    /// Makes the state's model let a pointer lead to a place, if a condition holds then and nothing else of
+    /// the path changes.
+    fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
+        let pointer = self.world.inputs.pointer_at(address);
+        let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol()) else {
+            return false;
+        };
+        let Self { state, evaluator, .. } = self;
+        let State { tape, model, facts, .. } = &mut **state;
+        let mut changed = None;
+        let leads = tape.decide(Question::Holds, || {
+            let value = Value::from_u64(pool.sort(symbol), place >> shift);
+            let other = model.with([(symbol, value)]);
+            let mut all = facts.iter().chain([&condition]);
+            let fits = all.all(|fact| evaluator.holds(pool, &other, *fact));
+            changed = fits.then_some(other);
+            fits
+        });
+        if let Some(other) = changed {
+            *model = other;
+        }
+        leads
+    }
+
+    /// Adds the objects that the path has already into which a pointer may lead, where anything could
+    /// show that it does.
+    fn add_aliases(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        of: (CTypeId, i64),
+        found: &mut Places,
+    ) {
+        let world = self.world;
+        let shape = world.inputs.shape(&world.program.types, of.0);
+        let derived = world.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived());
+        let shows = world.aliasing.may_show(&shape) || derived;
+        let objects = self.state.memory.objects(Region::Lazy).filter(|(_, object)| object.alive);
+        let objects: Vec<Arc<LazyObject>> = objects
+            .filter_map(|(_, object)| match object.contents.background() {
+                Background::Lazy { object, .. } => Some(object.clone()),
+                _ => None,
+            })
+            .collect();
+        for object in objects {
+            if shows || object.is_derived {
+                self.add_alias(pool, address, of, &object, found);
+            }
+        }
+    }
+
+    /// Adds the places in an object where elements of a type may lie to which a pointer leads, which has
+    /// the first so far from where it leads.
+    fn add_alias(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        (element, origin): (CTypeId, i64),
+        object: &Arc<LazyObject>,
+        found: &mut Places,
+    ) {
+        let types = &self.world.program.types;
+        let size = types.size(element).unwrap_or(1).max(1);
+        let mut around = Vec::new();
+        for laid in object.all_elements() {
+            if is_character(types, element) != is_character(types, laid.ty) {
+                self.watch.part_characters();
+            }
+            let first = object.home.wrapping_add_signed(laid.origin - origin);
+            let (places, are_all) = places_within(types, laid.ty, element);
+            let (places_around, are_all_around) = places_within(types, element, laid.ty);
+            if !are_all || !are_all_around {
+                self.assume_no_other_member(object);
+            }
+            let is_around = |place: &Within| place.first > 0 || places.is_empty();
+            let run = |place: &Within| (*place, place.run_among(&places_around));
+            let of_struct = places_around.iter().filter(|place| is_around(place)).map(run);
+            around.extend(of_struct.map(|(place, run)| (place, run, first)));
+            for place in &places {
+                let elements = self.elements_at(*place, (first, size), laid.period());
+                match elements {
+                    Elements { first, count: 1, outer: None, .. } => {
+                        found.add_exact(pool, address, first);
+                    }
+                    elements => found.add_elements(pool, address, elements, object),
+                }
+            }
+        }
+        if !object.behind.is_empty() && !around.is_empty() {
+            self.assume_nothing_around(object);
+            around.clear();
+        }
+        for (before, run, first) in around {
+            self.add_around(pool, (address, size), (before, run, first), object, found);
+        }
+    }
+
+    /// Adds the places from which a value would reach around an object: the object is its member there, or
+    /// an element of a member that is an array. Members of its type that lie behind that one are reached
+    /// from it, too.
+    fn add_around(
+        &mut self,
+        pool: &mut TermPool,
+        (address, period): (Term, u64),
+        (before, run, first): (Within, Run, u64),
+        part: &Arc<LazyObject>,
+        found: &mut Places,
+    ) {
+        let (stride, count) = before.elements;
+        let whole = self.lies_within(pool, part, run.bytes);
+        for index in 0..count.min(MOST_AROUND) {
+            let place = first.wrapping_sub(before.first + index * stride);
+            if found.around.iter().any(|known| known.place == place) {
+                continue;
+            }
+            let room = run.bytes - index * stride;
+            let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
+            if pool.as_bool(within) != Some(false) {
+                let (guard, distance) = match self.world.aliasing.moves_by(period) {
+                    true => {
+                        let count = u64::MAX;
+                        let all = Elements { first: place, stride: period, count, outer: None };
+                        let (guard, distance) = found.one_of(pool, address, all, part);
+                        (guard, Some(distance))
+                    }
+                    false => {
+                        let at = pool.bv(64, place);
+                        (pool.eq(address, at), None)
+                    }
+                };
+                let part = part.clone();
+                found.around.push(Around { place, part, room, guard, distance, within });
+            }
+        }
+        let has_before = count > 1 || run.follows;
+        let is_left_out = count > MOST_AROUND || has_before && self.is_accessed_before(part);
+        if is_left_out && self.reaches_no_further(part, run.bytes) {
+            self.assume_nothing_around(part);
+        }
+    }
+
+    /// Whether a path accessed anything before the first element of an object.
+    fn is_accessed_before(&self, part: &LazyObject) -> bool {
+        let start = REACH.wrapping_add_signed(part.own.origin);
+        let is_before = |touched: &Touched| touched.ranges().iter().any(|(from, _)| *from < start);
+        self.touched_of(part).is_some_and(is_before)
+    }
+
+    /// Whether all that a path surely accessed of an object may lie within so many bytes.
+    fn reaches_no_further(&self, part: &LazyObject, room: u64) -> bool {
+        let always = self.touched_of(part).map(Touched::always);
+        let (first, last) = (always.and_then(<[_]>::first), always.and_then(<[_]>::last));
+        first.zip(last).is_none_or(|(first, last)| last.1 - first.0 <= room)
+    }
+
+    /// Only the first of many members are places to which a pointer may lead.
+    fn assume_no_other_member(&mut self, object: &LazyObject) {
+        let name = &object.own.name;
+        let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+    }
+
+    /// Nothing but elements of its own types lies around the elements of an object.
+    fn assume_nothing_around(&mut self, object: &LazyObject) {
+        let name = &object.own.name;
+        let sentence = format!("no other pointer leads to a larger struct around parts of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+    }
+
+    /// The elements that a place within an element of an object stands for, of values of a size, where the
+    /// first element of so many bytes begins at an address. Pointers that are never moved see no element
+    /// but their own.
+    fn elements_at(&self, place: Within, (start, size): (u64, u64), period: u64) -> Elements {
+        let (stride, count) = place.elements;
+        let first = start.wrapping_add(place.first);
+        let aliasing = &self.world.aliasing;
+        if place.first == 0 && stride == period {
+            let count = if aliasing.moves_by(size) { u64::MAX } else { 1 };
+            return Elements { first, stride, count, outer: None };
+        }
+        match aliasing.moves_by(period) {
+            false => Elements { first, stride, count, outer: None },
+            true if count == 1 => Elements { first, stride: period, count: u64::MAX, outer: None },
+            true => Elements { first, stride, count, outer: Some(period) },
+        }
+    }
+
+    /// Notes the bytes of lazy objects that an access touches.
+    pub(crate) fn note_touched(
+        &mut self,
+        pool: &mut TermPool,
+        resolution: &Resolution,
+        (size, write): (u64, bool),
+    ) {
+        if self.state.tape.is_aside() {
+            return;
+        }
+        let is_choice = resolution.candidates.len() > 1;
+        let here = self.watch.guard;
+        for candidate in &resolution.candidates {
+            self.learn(pool, candidate);
+            let object = self.state.memory.object(candidate.object);
+            if object.first.is_none() {
+                continue;
+            }
+            // Where a single object is possible, the path does not go on elsewhere.
+            let chosen = is_choice.then_some(candidate.guard);
+            let guard = pool.and_all(here.into_iter().chain(chosen));
+            match candidate.offset {
+                Offset::Known(start) => {
+                    // Elsewhere the path does not go on.
+                    let Some(range) = range_within(start, size, object.size) else {
+                        continue;
+                    };
+                    let read = !write && object.contents.shows_background(range.0, range.1);
+                    if object.touched.has(range, read) {
+                        continue;
+                    }
+                    // What the guard is made of was looked up as it was made.
+                    let always = self.state.knowledge().known_alone(pool, guard) == Some(true);
+                    let touched = &mut self.state.memory.object_mut(candidate.object).touched;
+                    match always {
+                        true => touched.add(range, read),
+                        false => touched.add_where(pool, guard, range, read),
+                    }
+                }
+                Offset::Scaled { .. } => {
+                    let place = candidate.offset.term(pool);
+                    let touched = &mut self.state.memory.object_mut(candidate.object).touched;
+                    touched.add_at(pool, TouchedAt { place, size, guard });
+                }
+            }
+        }
+    }
+}
+
+/// Whether an object has the name that a pointer gives it.
+fn is_of(name: &str, pointer: &PointerInput) -> bool {
+    name == &*pointer.place
+        || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
+}
+
+impl Engine<'_, '_> {
+    /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
+    pub(crate) fn note_left_out_targets(&mut self) {
+        if self.world.inputs.leaves_targets_out() {
+            let sentence =
+                "pointers lead to no more than the first variables and functions of a type";
+            self.watch.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
+        }
+    }
+}
+
+/// What a path did to the objects that came into being on it, where places that depend on the input are
+/// those of a model.
+pub(crate) fn looked_at(
+    pool: &TermPool,
+    evaluator: &mut Evaluator,
+    memory: &Memory,
+    model: &Model,
+) -> Vec<LookedAt> {
+    let mut all = Vec::new();
+    for found in memory.inputs() {
+        let Some(object) = &found.first else { continue };
+        let ranges = |ranges: &[(u64, u64)]| -> Vec<(i64, i64)> {
+            ranges.iter().map(|(from, to)| (distance(*from), distance(*to))).collect()
+        };
+        let (mut touched, mut read) =
+            (ranges(found.touched.ranges()), ranges(found.touched.read()));
+        for TouchedAt { place, size, guard } in found.touched.at() {
+            if evaluator.holds(pool, model, *guard) {
+                let from = distance(evaluator.eval_u64(pool, model, *place));
+                let range = (from, from.saturating_add(*size as i64));
+                touched.push(range);
+                // Of known places it is known whether they were read.
+                read.extend(pool.as_u64(*place).is_none().then_some(range));
+            }
+        }
+        let is_block = !found.alive || found.kind != ObjectKind::Lazy;
+        all.push(LookedAt { object: object.clone(), touched, read, is_block });
+    }
+    all
+}

@@ -1,0 +1,356 @@
+//! Pointers of the inputs that are compared for their order, or subtracted: they lead into one object.
+
+use std::sync::Arc;
+
+use lydian_inputs::lazy::{LazyObject, ROOM};
+use lydian_smt::{BinOp, Node, Term, TermPool};
+
+use crate::machine::aliasing::places_within;
+use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::lazy::address_of;
+use crate::machine::memory::{
+    Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
+};
+use crate::machine::places::{Elements, Places};
+
+/// Two pointers that are compared may each lead to so many objects; with more the path is split first.
+const MOST_COMPARED: usize = 16;
+
+/// How many elements lie between two pointers into one object where nothing asks for more or fewer.
+const PLAIN_DISTANCE: u64 = 3;
+
+/// A pointer that was not followed yet, and the objects into which it leads as it is compared.
+type ToLead = (Term, Vec<Arc<LazyObject>>);
+
+impl Scope<'_, '_> {
+    /// Two values are compared for their order, or subtracted: C defines that within one object alone. A
+    /// pointer of the inputs that was not followed yet leads to elements of the object of the other.
+    pub(crate) fn lead_together(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<(), Stop> {
+        while let Some((pointer, objects)) = self.one_to_lead(pool, [a, b])? {
+            self.expand_within(pool, pointer, &objects)?;
+        }
+        self.stay_together(pool, [a, b])
+    }
+
+    /// A pointer that one of two values is, which was not followed yet, and the objects of the inputs to
+    /// which the other value may lead, if there are any. Where the value is that pointer on some inputs
+    /// alone, the path is split.
+    fn one_to_lead(
+        &mut self,
+        pool: &mut TermPool,
+        [a, b]: [Term; 2],
+    ) -> Result<Option<ToLead>, Stop> {
+        let (new_a, new_b) = (self.not_followed(pool, a)?, self.not_followed(pool, b)?);
+        if new_a.is_none() && new_b.is_none() {
+            return Ok(None);
+        }
+        // A pointer to the larger leads to an object of its own, the other into that.
+        let size = |new: Option<(Term, Term)>| new.and_then(|(_, pointer)| self.size_at(pointer));
+        let in_order = if size(new_a) < size(new_b) { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
+        for (value, other) in in_order {
+            // Where the other led on the way before, this one may have been followed with it.
+            let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
+            let objects = self.objects_of(pool, other)?;
+            if objects.is_empty() {
+                continue;
+            }
+            if self.state.knowledge().known(pool, guard) != Some(true) {
+                return Err(self.split_by_model(pool, guard));
+            }
+            return Ok(Some((pointer, objects)));
+        }
+        Ok(None)
+    }
+
+    /// Two values are compared. One that is a pointer moved by a distance which depends on the input
+    /// stays within its object, as C says, unless it is compared for equality with what lies there, too:
+    /// else a number of the input could be the distance of two objects, or lead around all addresses,
+    /// which no test keeps.
+    pub(crate) fn stay_inside(
+        &mut self,
+        pool: &mut TermPool,
+        values: [Term; 2],
+        equality: bool,
+    ) -> Result<(), Stop> {
+        let [a, b] = values;
+        for (value, other) in [(a, b), (b, a)] {
+            for (guard, at, distance) in self.moved_by_input(pool, value)? {
+                if equality && self.leads_only_near(pool, other, at) {
+                    continue;
+                }
+                let from_start = pool.bv(64, at % ROOM);
+                let place = pool.add(from_start, distance);
+                let room = pool.bv(64, ROOM);
+                let inside = pool.ult(place, room);
+                let inside = pool.implies(guard, inside);
+                self.watch.leave_room();
+                self.suppose(pool, inside, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where in objects of the inputs a value leads that is moved from there by a distance which depends
+    /// on the input: when, from where, and the distance. A pointer that was not followed yet is, for that.
+    fn moved_by_input(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, u64, Term)>, Stop> {
+        let is_moved = |(_, distance): &(Term, Term)| pool.as_u64(*distance).is_none();
+        if !self.derived.get(&value).is_some_and(is_moved) {
+            return Ok(Vec::new());
+        }
+        let Some(mut found) = self.few_alternatives(pool, value) else { return Ok(Vec::new()) };
+        if found.iter().any(|(_, target)| matches!(target, Target::Input(_))) {
+            self.follow(pool, value)?;
+            found = self.alternatives_of(pool, value)?;
+        }
+        let mut moved = Vec::new();
+        for (guard, target) in found {
+            if let Target::Known(at, Some(distance)) = target
+                && Region::of(at) == Some(Region::Lazy)
+                && pool.as_u64(distance).is_none()
+            {
+                moved.push((guard, at, distance));
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Whether a value can only lead into the object of the inputs at an address.
+    fn leads_only_near(&self, pool: &mut TermPool, value: Term, address: u64) -> bool {
+        let found = self.few_alternatives(pool, value);
+        let is_near =
+            |target: &Target| matches!(target, Target::Known(at, _) if at / ROOM == address / ROOM);
+        found.is_some_and(|found| found.iter().all(|(_, target)| is_near(target)))
+    }
+
+    /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
+    /// lead to different ones.
+    fn stay_together(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<(), Stop> {
+        let (of_a, of_b) = (self.input_objects_of(pool, a)?, self.input_objects_of(pool, b)?);
+        let mut apart = pool.ff();
+        for (guard, object) in &of_a {
+            for (other_guard, _) in of_b.iter().filter(|(_, other)| other != object) {
+                let both = pool.and(*guard, *other_guard);
+                apart = pool.or(apart, both);
+            }
+        }
+        let together = pool.not(apart);
+        self.suppose(pool, together, None)
+    }
+
+    /// The address that a value is, made from the place in an object of the inputs that the path knows: so
+    /// the distance of two shows which elements they are. `None` where there are several such places, or
+    /// none. The path is split on whether the value is null.
+    pub(crate) fn place_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Option<Term>, Stop> {
+        let found = self.few_alternatives(pool, value).unwrap_or_default();
+        match found[..] {
+            [(_, Target::Known(at, distance))] => {
+                let at = pool.bv(64, at);
+                Ok(Some(distance.map_or(at, |distance| pool.add(at, distance))))
+            }
+            [(null, Target::Null), (_, Target::Known(..))]
+            | [(_, Target::Known(..)), (null, Target::Null)] => {
+                Err(self.split_by_model(pool, null))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The objects of the inputs that a value leads to, each with when it does.
+    fn input_objects_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, ObjectId)>, Stop> {
+        let alternatives = self.alternatives_of(pool, value)?;
+        let memory = &self.state.memory;
+        let led = alternatives.into_iter().filter_map(|(guard, target)| {
+            let Target::Known(at, _) = target else { return None };
+            let id = memory.object_near(at)?;
+            (memory.object(id).kind == ObjectKind::Lazy).then_some((guard, id))
+        });
+        Ok(led.collect())
+    }
+
+    /// A pointer of the inputs that a value is made from and that the path did not follow yet, if there is
+    /// one, and where the value is made from it.
+    fn not_followed(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Option<(Term, Term)>, Stop> {
+        let mut found = self.alternatives_of(pool, value)?.into_iter();
+        let inputs = &self.world.inputs;
+        Ok(found.find_map(|(guard, target)| match target {
+            Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
+            _ => None,
+        }))
+    }
+
+    /// The bytes of what a pointer of the inputs is to, where its type says that.
+    fn size_at(&self, address: Term) -> Option<u64> {
+        let pointer = self.world.inputs.pointer_at(address)?;
+        let types = &self.world.program.types;
+        types.size(types.pointee(pointer.ty)?)
+    }
+
+    /// What a value may lead to, each with when it does, if that is not much.
+    fn few_alternatives(&self, pool: &mut TermPool, value: Term) -> Option<Vec<(Term, Target)>> {
+        flatten_address(pool, value, self.knowledge(), MOST_COMPARED)
+    }
+
+    /// Follows the pointers that a value is made from.
+    fn follow(&mut self, pool: &mut TermPool, value: Term) -> Result<(), Stop> {
+        while let Some(pointer) = self.not_followed(pool, value)? {
+            self.expand(pool, pointer, None)?;
+        }
+        Ok(())
+    }
+
+    /// What a value may lead to, each with when it does. The path is split where that is much.
+    fn alternatives_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<(Term, Target)>, Stop> {
+        if let Some(found) = self.few_alternatives(pool, value) {
+            return Ok(found);
+        }
+        let Some(condition) = choice_of(pool, value, self.knowledge()) else {
+            return Err(Stop::Unsupported("the order of pointers with many targets".into()));
+        };
+        Err(self.split_by_model(pool, condition))
+    }
+
+    /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
+    /// yet, too.
+    fn objects_of(
+        &mut self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Result<Vec<Arc<LazyObject>>, Stop> {
+        self.follow(pool, value)?;
+        let mut objects: Vec<Arc<LazyObject>> = Vec::new();
+        for (_, target) in self.alternatives_of(pool, value)? {
+            let Target::Known(at, _) = target else { continue };
+            let Some(object) = self.state.memory.object_near(at) else { continue };
+            let contents = &self.state.memory.object(object).contents;
+            if let Background::Lazy { object, .. } = contents.background()
+                && !objects.contains(object)
+            {
+                objects.push(object.clone());
+            }
+        }
+        Ok(objects)
+    }
+
+    /// Where a pointer leads if the path found it equal to another, of which it knows the place: there,
+    /// whatever the types say.
+    pub(crate) fn known_place(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+    ) -> Result<Option<(Term, u64, Option<Term>)>, Stop> {
+        let Some(place) = self.place_of_equal(pool, address) else { return Ok(None) };
+        let at = pool.bv(64, place);
+        let is_there = pool.eq(address, at);
+        self.suppose(pool, is_there, None)?;
+        Ok(Some((is_there, place, None)))
+    }
+
+    /// The place to which a pointer leads that the path found equal to this one, and followed. A constant
+    /// does not count: a path knows that a pointer leads home before it has the object there.
+    fn place_of_equal(&self, pool: &mut TermPool, address: Term) -> Option<u64> {
+        let knowledge = self.state.knowledge();
+        let equal = self.state.facts.iter().find_map(|fact| {
+            let (own, other) = equal_to(pool, *fact, address)?;
+            let is_pointer = [own, other].iter().any(|one| is_never_null(pool, *one, knowledge));
+            is_pointer.then_some(other)
+        });
+        let (other, by) = base_and_distance(pool, address_of(pool, equal?));
+        let [(guard, place, None)] = self.state.expanded.get(&other)?.places[..] else {
+            return None;
+        };
+        (knowledge.known(pool, guard) == Some(true)).then(|| place.wrapping_add(by))
+    }
+
+    /// A pointer leads to elements of one of some objects, or just behind them.
+    fn expand_within(
+        &mut self,
+        pool: &mut TermPool,
+        address: Term,
+        objects: &[Arc<LazyObject>],
+    ) -> Result<(), Stop> {
+        let Some(pointer) = self.world.inputs.pointer_at(address) else { return Ok(()) };
+        let of = self.element_of(address, &pointer, None);
+        let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
+        let mut found = Places::default();
+        let types = &self.world.program.types;
+        for object in objects {
+            for laid in object.all_elements() {
+                let first = object.home.wrapping_add_signed(laid.origin);
+                let (places, are_all) = places_within(types, laid.ty, of.0);
+                if !are_all {
+                    self.assume_no_other_member(object);
+                }
+                let members = places.iter().filter(|place| place.elements.1 > 1 || place.first > 0);
+                let mut members = members.peekable();
+                let is_own = laid.origin == object.own.origin;
+                if members.peek().is_none() && (is_own || !places.is_empty()) {
+                    let elements = Elements { first, stride: size, count: u64::MAX, outer: None };
+                    found.add_elements(pool, address, elements, object);
+                }
+                for place in members {
+                    let mut elements = self.elements_at(*place, (first, size), laid.period());
+                    // One past the last, too.
+                    elements.count = elements.count.saturating_add(1);
+                    found.add_elements(pool, address, elements, object);
+                }
+            }
+        }
+        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let plain = objects[0].home + PLAIN_DISTANCE * size;
+        self.suppose_that_leads(pool, (&pointer, address), any, plain)?;
+        self.note_places(address, found.places);
+        Ok(())
+    }
+}
+
+/// The pointer with this address, and the other to which a fact says that it is equal.
+fn equal_to(pool: &TermPool, fact: Term, address: Term) -> Option<(Term, Term)> {
+    let Node::Bin(BinOp::Eq, a, b) = pool.node(fact) else { return None };
+    [(a, b), (b, a)].into_iter().find(|(own, _)| address_of(pool, *own) == address)
+}
+
+/// Whether a path knows that a pointer is not null.
+fn is_never_null(pool: &mut TermPool, pointer: Term, knowledge: Knowledge<'_>) -> bool {
+    match pool.node(pointer) {
+        Node::Ite(null, none, _) if pool.as_u64(none) == Some(0) => {
+            knowledge.known(pool, null) == Some(false)
+        }
+        _ => true,
+    }
+}
+
+/// What an address is made from, and a constant distance from there.
+fn base_and_distance(pool: &TermPool, address: Term) -> (Term, u64) {
+    if let Node::Bin(BinOp::Add, a, b) = pool.node(address) {
+        for (base, by) in [(a, b), (b, a)] {
+            if let Some(by) = pool.as_u64(by) {
+                return (base, by);
+            }
+        }
+    }
+    (address, 0)
+}

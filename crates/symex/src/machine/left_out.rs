@@ -1,0 +1,182 @@
+//! What was left out of an exploration, and which objectives that may concern.
+//!
+//! A path that is followed no further, or on some of its inputs only, may still have covered what lies
+//! *ahead* of where it was: what edges, calls and returns lead to from there ([`crate::search::distance`]). It says
+//! nothing against what does not. So a label that is left is infeasible though something was left out, if
+//! all that was left out lies where it cannot come to the label. Where that is not known of something, it
+//! stands in the way of every objective.
+//!
+//! # Why what is left is infeasible
+//!
+//! Let a run of the program cover a label that is left, and let nothing that was left out lie ahead of
+//! the label's site or stand in the way of all. The run's input takes some path, which the exploration
+//! followed up to some place: to its end, or to where it was left out or dropped. Had the exploration
+//! followed it past the label, it would have asked there, or noted at the label why not. So the run
+//! passes the label behind that place. Then the label lies ahead of it, and either the path was left
+//! out there, which is excluded, or it was dropped because nothing that was left lay ahead, which the
+//! label did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_base::StopReason;
+use lydian_ir::FuncId;
+
+use crate::config::Mode;
+use crate::exploration::explore::Engine;
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::limits::Cut;
+use crate::machine::state::{Passed, State};
+use crate::search::distance::{Ahead, Reached};
+
+/// What was left out of an exploration.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    /// Everything, and how often.
+    counts: BTreeMap<Cut, u64>,
+    /// What may concern every objective.
+    everywhere: BTreeSet<Cut>,
+    /// What was left out at places of paths: where these may come to.
+    ahead: BTreeMap<Cut, Reached>,
+}
+
+impl LeftOut {
+    /// Notes what may concern every objective.
+    pub(crate) fn everywhere(&mut self, cut: Cut) {
+        self.everywhere.insert(cut.clone());
+        self.count(cut);
+    }
+
+    fn count(&mut self, cut: Cut) {
+        *self.counts.entry(cut).or_default() += 1;
+    }
+
+    /// Whether there is nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Everything, and how often.
+    pub(crate) const fn counts(&self) -> &BTreeMap<Cut, u64> {
+        &self.counts
+    }
+
+    /// Adds what another worker left out.
+    pub(crate) fn add(&mut self, other: Self) {
+        for (cut, count) in other.counts {
+            *self.counts.entry(cut).or_default() += count;
+        }
+        self.everywhere.extend(other.everywhere);
+        for (cut, reached) in other.ahead {
+            self.ahead.entry(cut).or_default().add(reached);
+        }
+    }
+}
+
+/// What was left out, as those who ask for it by site see it.
+pub(crate) struct InTheWay<'a> {
+    pub(crate) left_out: &'a LeftOut,
+    /// What lies ahead of the places of the program.
+    pub(crate) ahead: &'a Ahead,
+}
+
+impl InTheWay<'_> {
+    /// What stands in the way of something that is covered at some sites.
+    pub(crate) fn of(&self, sites: &[(FuncId, SiteKey)]) -> BTreeSet<Cut> {
+        let LeftOut { everywhere, ahead, .. } = self.left_out;
+        let is_ahead = |reached: &Reached| {
+            sites.iter().any(|(func, site)| self.ahead.lies_in(reached, *func, *site))
+        };
+        let ahead = ahead.iter().filter(|(_, reached)| is_ahead(reached)).map(|(cut, _)| cut);
+        everywhere.iter().chain(ahead).cloned().collect()
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Whether something was left out that may concern every objective: then nothing is infeasible.
+    pub(crate) fn is_cut(&self) -> bool {
+        !self.left_out.everywhere.is_empty()
+    }
+
+    /// Notes that something was left out that may concern every objective.
+    pub(crate) fn cut(&mut self, cut: Cut) {
+        self.left_out.everywhere(cut);
+    }
+
+    /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends
+    /// on.
+    pub(crate) fn cut_path(&mut self, state: &State, cut: Cut) {
+        self.cut_dependences(state);
+        if !self.is_hopeless(state) {
+            self.cut_ahead(state, cut);
+        }
+    }
+
+    /// Notes that what some inputs of a path do from where it is now was left out.
+    pub(crate) fn cut_ahead(&mut self, state: &State, cut: Cut) {
+        let is_known = self.world.config.mode == Mode::Tight
+            && self.ranks.ahead().is_structured()
+            && state.has_begun(self.roots.len());
+        if !is_known {
+            return self.cut(cut);
+        }
+        let mut reached = self.left_out.ahead.remove(&cut).unwrap_or_default();
+        let is_complete = self.reach_from(state, &mut reached);
+        self.left_out.ahead.insert(cut.clone(), reached);
+        match is_complete {
+            true => self.left_out.count(cut),
+            false => self.left_out.everywhere(cut),
+        }
+    }
+
+    /// Adds where a path may come to. False where that is not known.
+    fn reach_from(&self, state: &State, reached: &mut Reached) -> bool {
+        let ahead = self.ranks.ahead();
+        let again = self.may_call_again(state).then_some(self.plan.function);
+        if again.is_some_and(|function| !ahead.enter(reached, function)) {
+            return false;
+        }
+        let mut frames = state.frames.iter();
+        if !frames.all(|frame| ahead.go_on(reached, frame.func, frame.block, frame.next)) {
+            return false;
+        }
+        // What was passed and not looked at yet.
+        let Some(func) = state.frames.last().map(|frame| frame.func) else { return true };
+        let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+        for site in state.arrival.into_iter().chain(evaluated) {
+            reached.pass(func, site);
+        }
+        for passed in &state.queue {
+            match passed {
+                Passed::Site(site) => reached.pass(func, *site),
+                Passed::Where(goal, _) => self.pass_goal(*goal, reached),
+            }
+        }
+        for label in &state.undecided {
+            self.pass_goal(label.goal, reached);
+        }
+        true
+    }
+
+    fn pass_goal(&self, goal: GoalId, reached: &mut Reached) {
+        if let Some((func, sites)) = self.labels.sites_of(goal) {
+            sites.iter().for_each(|site| reached.pass(func, *site));
+        }
+    }
+
+    /// The exploration is stopped. What the states that wait would have come to is noted when they are
+    /// dropped; what is on its way between workers then, everywhere.
+    pub(crate) fn stop(&mut self, reason: StopReason) {
+        let cut = Cut::Stopped(reason);
+        match self.exchange.is_shared() {
+            true => self.left_out.everywhere(cut),
+            false => self.left_out.count(cut),
+        }
+        self.stopped = true;
+        self.stop_reason = Some(reason);
+    }
+
+    /// Why the exploration is stopped before everything was looked at, if it is.
+    pub(crate) fn cut_by_stop(&self) -> Option<Cut> {
+        self.stop_reason.filter(|_| self.stopped).map(Cut::Stopped)
+    }
+}

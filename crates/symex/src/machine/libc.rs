@@ -1,0 +1,324 @@
+//! Models of the functions in [`lydian_ir::libc::MODELLED`] over symbolic memory. They say what the
+//! interpreter's models say.
+//!
+//! Functions on strings look at one byte after the other as far as the objects go; what they find
+//! is one term, a choice over the places where they may stop, so that a call does not split the
+//! path. Where a place is read only if the call gets there, its traps hold only there.
+
+mod alloc;
+mod character;
+mod environment;
+mod float_parts;
+mod integer;
+mod math;
+mod overflow;
+mod strings;
+mod verification;
+mod write;
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::{Family, LibFn, Model};
+use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_objective::{Assumption, AssumptionKind};
+use lydian_smt::Term;
+
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::Ending;
+use crate::limits::Cut;
+use crate::machine::calls::CallSite;
+use crate::machine::evaluation::Stop;
+use crate::machine::memory::{Offset, Region};
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+pub(crate) use alloc::{ROOM, Size};
+pub(crate) use character::CharacterTables;
+pub(crate) use strings::farthest;
+
+/// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
+const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
+/// No function looks further for an end of its own accord.
+pub(crate) const FARTHEST: u64 = SIGHTS[SIGHTS.len() - 1];
+
+/// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
+/// function's domain or range.
+fn may_set_error_number(model: &Model) -> bool {
+    use LibFn::{Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf};
+    let exact = [Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf];
+    match model.family {
+        Family::ExactMath => exact.contains(&model.function),
+        Family::InexactMath => true,
+        _ => false,
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Executes a call of a modelled function.
+    pub(crate) fn call_model(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        site: &CallSite,
+        arg_types: &[CTypeId],
+    ) -> Result<(), Flow> {
+        let result = self.result_of_model(state, model, &site.args, arg_types);
+        let result = result.map_err(|flow| match flow {
+            Flow::End(Ending::Cut(Cut::Unsupported(what))) if what != model.name => {
+                Flow::unsupported(format!("`{}`: {what}", model.name))
+            }
+            other => other,
+        })?;
+        if let (Some(register), Some(result)) = (site.register, result) {
+            self.set_result(state, register, result);
+        }
+        if self.world.error_number.is_some() && may_set_error_number(model) {
+            let sentence = format!("{} leaves errno as it is", model.name);
+            let kind = AssumptionKind::ExternalWrites;
+            self.watch.assume(Assumption::new(kind, model.name, sentence));
+        }
+        state.frame_mut().advance();
+        Ok(())
+    }
+
+    fn result_of_model(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+        arg_types: &[CTypeId],
+    ) -> Result<Option<Term>, Flow> {
+        match model.family {
+            Family::Memory => self.string_function(state, model.function, args),
+            Family::Character => self.character_function(state, model.function, args),
+            Family::Allocation => self.allocation_function(state, model, args),
+            Family::Integer => self.integer_function(state, model.function, args).map(Some),
+            Family::ExactMath | Family::InexactMath => {
+                self.math_function(state, model, args).map(Some)
+            }
+            Family::Overflow => {
+                self.overflow_function(state, model.function, args, arg_types).map(Some)
+            }
+            Family::Hint => self.hint_function(state, model.function, args),
+            Family::Jump => Err(Flow::unsupported("a jump as a value")),
+            Family::Verification => self.verification_function(state, model, args),
+            Family::Environment => self.environment_function(state, model, args[0]).map(Some),
+            Family::End => Err(self.end_function(state, model.function)),
+        }
+    }
+
+    /// Sets the result's register, whose type may be narrower or wider than the model's result.
+    fn set_result(&mut self, state: &mut State, register: lydian_ir::LocalId, result: Term) {
+        let ty = self.register_type(state, register);
+        if ty.is_float() || ty == Type::BOOL {
+            self.set_register(state, register, result);
+            return;
+        }
+        let bits = to_bytes(&mut self.pool, result);
+        let bits = self.pool.resize_unsigned(bits, ty.bits());
+        self.set_register(state, register, bits);
+    }
+
+    fn end_function(&mut self, state: &mut State, function: LibFn) -> Flow {
+        let kind = match function {
+            LibFn::Abort | LibFn::AssertFail => TrapKind::Abort,
+            LibFn::Unreachable => TrapKind::Unreachable,
+            LibFn::Trap => TrapKind::Trap,
+            _ => return Flow::End(Ending::Exited),
+        };
+        self.trapped(state, kind)
+    }
+
+    fn hint_function(
+        &mut self,
+        state: &mut State,
+        function: LibFn,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        match function {
+            LibFn::Assume => {
+                let promise = to_bytes(&mut self.pool, args[0]);
+                let holds = self.pool.is_nonzero(promise);
+                let broken = self.pool.not(holds);
+                let mut traps = Traps::none();
+                traps.add(&self.pool, TrapKind::Unreachable, broken);
+                self.leave_traps(state, &traps)?;
+                Ok(None)
+            }
+            LibFn::Prefetch => Ok(None),
+            LibFn::ConstantP => Ok(Some(self.pool.bv(32, 0))),
+            LibFn::ObjectSize | LibFn::DynamicObjectSize => {
+                let most = self.pool.as_u64(args[1]).unwrap_or(0) & 2 == 0;
+                Ok(Some(self.pool.bv(64, if most { u64::MAX } else { 0 })))
+            }
+            LibFn::GoesOn => {
+                let endless = self.is_endless(state, args[0])?;
+                Ok(Some(self.pool.bv(32, endless.into())))
+            }
+            LibFn::Anything => Ok(Some(self.not_followed(state, 64))),
+            _ => Ok(Some(args[0])),
+        }
+    }
+
+    /// An address some bytes further on.
+    pub(crate) fn address_at(&mut self, base: Term, offset: u64) -> Term {
+        if offset == 0 {
+            return base;
+        }
+        let offset = self.pool.bv(64, offset);
+        self.address_plus(base, offset)
+    }
+
+    /// An address further on by a term.
+    pub(crate) fn address_plus(&mut self, base: Term, offset: Term) -> Term {
+        let address = self.pool.add(base, offset);
+        if base < address {
+            self.derived.insert(address, (base, offset));
+        }
+        address
+    }
+
+    /// The byte at a distance from an address, read only where `alive` holds. `None` where reading it
+    /// surely traps. Those who read at a distance have read what lies before it, under conditions that
+    /// hold wherever `alive` does.
+    fn byte_at(
+        &mut self,
+        state: &mut State,
+        base: Term,
+        offset: u64,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Option<Term>, Flow> {
+        self.element_at(state, Type::Int(8), base, offset, alive, traps)
+    }
+
+    /// The same for an integer of any size.
+    fn element_at(
+        &mut self,
+        state: &mut State,
+        ty: Type,
+        base: Term,
+        offset: u64,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Option<Term>, Flow> {
+        let address = self.address_at(base, offset);
+        let mut own = Traps::none();
+        let outer = self.watch.guard.replace(alive);
+        let value = self.load(state, ty, address, &mut own);
+        self.watch.guard = outer;
+        let value = value?;
+        let surely = self.add_guarded(&own, alive, traps);
+        let surely = surely || self.is_beyond(state, base, offset, alive, traps)?;
+        Ok((!surely).then_some(value))
+    }
+
+    /// Whether what lies at a distance from an address is surely beyond the end of its object, as the
+    /// address lies in it; if so, adds that this is a trap where `alive` holds.
+    fn is_beyond(
+        &mut self,
+        state: &mut State,
+        base: Term,
+        offset: u64,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<bool, Flow> {
+        // An access at a known place says so itself.
+        if self.pool.as_u64(base).is_some() {
+            return Ok(false);
+        }
+        let room = self.room(state, base)?;
+        if offset >= room {
+            traps.add(&self.pool, TrapKind::OutOfBounds, alive);
+        }
+        Ok(offset >= room)
+    }
+
+    /// How many bytes there are at most between an address and the end of its object.
+    fn room(&mut self, state: &mut State, address: Term) -> Result<u64, Flow> {
+        let resolution = self.resolve(state, address)?;
+        let rooms = resolution.candidates.iter().map(|candidate| {
+            let size = state.memory.object(candidate.object).size;
+            match candidate.offset {
+                Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
+                Offset::Scaled { .. } => size,
+            }
+        });
+        Ok(rooms.max().unwrap_or(0))
+    }
+
+    /// Adds traps that hold only where `alive` does; whether one of them surely happens there.
+    fn add_guarded(&mut self, own: &Traps, alive: Term, traps: &mut Traps) -> bool {
+        let mut surely = false;
+        for (kind, condition) in own.iter() {
+            surely |= self.pool.as_bool(condition) == Some(true);
+            let guarded = self.pool.and(alive, condition);
+            traps.add(&self.pool, kind, guarded);
+        }
+        surely
+    }
+
+    /// Whether the path surely does not get to where `alive` holds, as its facts say of that as a whole.
+    /// What it is made of byte by byte was looked up as it was made.
+    fn is_dead(&mut self, state: &State, alive: Term) -> bool {
+        state.knowledge().known_alone(&mut self.pool, alive) == Some(false)
+    }
+
+    /// `condition` where the path knows it, else the condition itself.
+    fn simplified(&mut self, state: &State, condition: Term) -> Term {
+        match state.knowledge().known(&mut self.pool, condition) {
+            Some(known) => self.pool.bool(known),
+            None => condition,
+        }
+    }
+
+    /// Whether a function looks at a byte at a distance, which it does on the inputs on which `alive`
+    /// holds: an error where it looks at more bytes than are allowed. What has no end in sight is split
+    /// into paths on which it ends soon and others.
+    fn looks_at(&mut self, state: &mut State, bytes: u64, alive: Term) -> Result<bool, Flow> {
+        let limit = self.world.config.limits.libc_bytes;
+        if bytes >= limit {
+            let what = format!("on more than {limit} bytes");
+            return Err(Flow::End(Ending::Cut(Cut::Unsupported(what))));
+        }
+        let endless = state.memory.objects(Region::Lazy).next().is_some();
+        if !endless || !SIGHTS.contains(&bytes) {
+            return Ok(true);
+        }
+        self.split_on(state, alive)
+    }
+
+    /// Whether what lies at an address goes on as long as the input likes, whichever object it lies in. A
+    /// test has another byte there then, of which the path says nothing: zero, at which texts end.
+    fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Flow> {
+        let resolution = self.resolve(state, address)?;
+        let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
+        let is_endless = objects.all(|object| object.first.is_some());
+        if is_endless {
+            self.note_access(state, &resolution, 1, true);
+        }
+        Ok(is_endless)
+    }
+
+    /// Splits the path so that a number has one value; gives it.
+    fn one_value(&mut self, state: &mut State, number: Term) -> Result<u64, Flow> {
+        if let Some(value) = self.pool.as_u64(number) {
+            return Ok(value);
+        }
+        let value = self.value_on_model(state, number);
+        let constant = self.pool.bv(self.pool.width(number), value);
+        let equal = self.pool.eq(number, constant);
+        if state.knowledge().known(&mut self.pool, equal) == Some(true) {
+            return Ok(value);
+        }
+        Err(self.stopped(state, Stop::Split(equal, None)))
+    }
+
+    /// The choice over the first of some conditions that holds; `last` where none does.
+    fn first_of(&mut self, arms: &[(Term, Term)], last: Term) -> Term {
+        let mut result = last;
+        for (condition, value) in arms.iter().rev() {
+            result = self.pool.ite(*condition, *value, result);
+        }
+        result
+    }
+}

@@ -1,0 +1,426 @@
+//! Allocation. Each call may fail, by a choice that is one of the test's inputs.
+
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_eval::Traps;
+use lydian_ir::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
+use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_smt::{Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::machine::decision_log::Question;
+use crate::machine::evaluation::Stop;
+use crate::machine::memory::{
+    Background, Candidate, Contents, NewObject, ObjectId, ObjectKind, Offset,
+};
+use crate::machine::questions::Feasible;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+use lydian_inputs::CellPlan;
+use lydian_inputs::lazy::{LazyObject, REACH};
+use lydian_objective::{Assumption, AssumptionKind};
+
+/// An allocation whose size depends on the input has room for this many bytes: the first of these
+/// that is surely enough. The path is split where it may be greater than the last.
+const ROOMS: [u64; 3] = [64, 512, ROOM];
+pub(crate) const ROOM: u64 = 4096;
+/// No more bytes than this of a block are copied where it is reallocated.
+const MOST_COPIED: u64 = 1 << 16;
+
+/// How many bytes to allocate.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    Known(u64),
+    /// A 64-bit term that is at most so much on this path.
+    Symbolic(Term, u64),
+}
+
+impl Engine<'_, '_> {
+    pub(crate) fn allocation_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        match model.function {
+            LibFn::Malloc => {
+                let Some(size) = self.size_of_allocation(state, args[0])? else {
+                    return self.failed(state, model).map(Some);
+                };
+                self.allocate(state, model, size, false).map(|(address, _)| Some(address))
+            }
+            LibFn::Calloc => {
+                let overflows = self.pool.umul_overflows(args[0], args[1]);
+                let (overflows, other) = self.split(state, overflows);
+                if let Some(other) = other {
+                    self.push(other);
+                    return Err(Flow::Yield);
+                }
+                let size = self.pool.mul(args[0], args[1]);
+                let size = if overflows { None } else { self.size_of_allocation(state, size)? };
+                match size {
+                    Some(size) => {
+                        self.allocate(state, model, size, true).map(|(address, _)| Some(address))
+                    }
+                    None => self.failed(state, model).map(Some),
+                }
+            }
+            LibFn::Realloc => self.reallocate(state, model, args[0], args[1]).map(Some),
+            LibFn::Free => {
+                let object = self.allocated(state, args[0])?;
+                object.into_iter().for_each(|object| state.memory.release(object));
+                Ok(None)
+            }
+            _ => self.duplicate(state, model, args).map(Some),
+        }
+    }
+
+    /// The size as it can be allocated; `None` where it is more than any object has, so that the call
+    /// fails.
+    pub(crate) fn size_of_allocation(
+        &mut self,
+        state: &mut State,
+        size: Term,
+    ) -> Result<Option<Size>, Flow> {
+        if self.pool.as_u64(size).is_none() {
+            let room = self.pool.bv(64, ROOM);
+            let fits = self.pool.ule(size, room);
+            if state.knowledge().known(&mut self.pool, fits) == Some(true) {
+                let room = self.room_for(state, size);
+                return Ok(Some(Size::Symbolic(size, room)));
+            }
+            if self.holds_on_model(state, fits) {
+                return Err(self.stopped(state, Stop::Split(fits, None)));
+            }
+            return self.size_of_large_block(state, size);
+        }
+        let value = self.one_value(state, size)?;
+        if value <= MOST_OF_A_BLOCK {
+            return Ok(Some(Size::Known(value)));
+        }
+        if i64::try_from(value).is_ok() {
+            self.watch.leave_room();
+        }
+        Ok(None)
+    }
+
+    /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
+    /// has.
+    fn size_of_large_block(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
+        let most = self.pool.bv(64, MOST_OF_A_BLOCK);
+        let fits = self.pool.ule(size, most);
+        if self.split_on(state, fits)? {
+            return Ok(Some(Size::Symbolic(size, MOST_OF_A_BLOCK)));
+        }
+        self.watch.leave_room();
+        Ok(None)
+    }
+
+    /// The least of [`ROOMS`] that a size is surely not greater than.
+    fn room_for(&mut self, state: &mut State, size: Term) -> u64 {
+        if let Some(room) = state.tape.played(Question::Room) {
+            return room;
+        }
+        let room = self.least_room(state, size);
+        state.tape.note(Question::Room, room);
+        room
+    }
+
+    fn least_room(&mut self, state: &State, size: Term) -> u64 {
+        let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
+        for room in ROOMS.into_iter().filter(|room| *room < ROOM && value <= *room) {
+            let most = self.pool.bv(64, room);
+            let greater = self.pool.ugt(size, most);
+            if state.replay || matches!(self.ask(state, Some(greater)), Feasible::No) {
+                return room;
+            }
+        }
+        ROOM
+    }
+
+    /// The entry of the test's list for one allocation; the choice by which it fails.
+    fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
+        let nth = state.calls_of(model.name);
+        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        self.list(state, model, choice);
+        self.note_no_memory(state, choice);
+        choice
+    }
+
+    /// Adds an entry to the test's list of allocations: whether one fails.
+    fn list(&mut self, state: &mut State, model: &Model, fails: Term) {
+        let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
+        let value = self.pool.ite(fails, zero, one);
+        let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
+        let call = self.input_plan(state, model, String::new(), 1, cells);
+        Arc::make_mut(&mut state.externals).push(Arc::new(call));
+    }
+
+    /// Sets the error number where an allocation fails.
+    fn note_no_memory(&mut self, state: &mut State, fails: Term) {
+        let Some(error_number) = self.world.error_number else { return };
+        let place = self.world.globals[error_number.index()];
+        let Some(object) = state.memory.object_at(place) else { return };
+        let number = self.pool.bv(32, u64::from(NO_MEMORY));
+        state.memory.store_where(&mut self.pool, (object, 0), fails, (4, number));
+    }
+
+    /// A C type of one byte, for the image of a choice.
+    pub(crate) fn byte_type(&self) -> CTypeId {
+        self.world.type_of_access(None)
+    }
+
+    /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
+    /// granted what is refused here.
+    fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Flow> {
+        let surely = self.pool.tt();
+        self.list(state, model, surely);
+        self.note_no_memory(state, surely);
+        Ok(self.pool.bv(64, 0))
+    }
+
+    /// Allocates; gives the pointer, null where the choice is to fail, and the object.
+    fn allocate(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        size: Size,
+        zeroed: bool,
+    ) -> Result<(Term, ObjectId), Flow> {
+        let (bytes, length) = match size {
+            Size::Known(bytes) => (bytes, None),
+            Size::Symbolic(length, room) => (room, Some(length)),
+        };
+        let object = state.memory.allocate(NewObject {
+            size: bytes,
+            length,
+            kind: ObjectKind::Heap,
+            read_only: false,
+            name: model.name.into(),
+            contents: Contents::new(Background::Zero),
+        });
+        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let base = state.memory.object(object).base;
+        if !zeroed {
+            state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
+        }
+        let choice = self.next_choice(state, model);
+        let (null, address) = (self.pool.bv(64, 0), self.pool.bv(64, base));
+        Ok((self.pool.ite(choice, null, address), object))
+    }
+
+    /// The live allocation that a pointer points to the start of; `None` for null. Splits the path
+    /// where it may be one of several.
+    fn allocated(&mut self, state: &mut State, pointer: Term) -> Result<Option<ObjectId>, Flow> {
+        let resolution = self.resolve(state, pointer)?;
+        self.decide(state, resolution.wild, |engine, state| {
+            Err(engine.trapped(state, TrapKind::BadFree))
+        })?;
+        if self.split_on(state, resolution.null)? {
+            // Near to null is not null.
+            let zero = self.pool.bv(64, 0);
+            let is_null = self.pool.eq(pointer, zero);
+            if !self.split_on(state, is_null)? {
+                return Err(self.trapped(state, TrapKind::BadFree));
+            }
+            return Ok(None);
+        }
+        for candidate in &resolution.candidates {
+            if self.split_on(state, candidate.guard)? {
+                return match self.begins_block(state, pointer, candidate)? {
+                    true => Ok(Some(candidate.object)),
+                    false => Err(self.trapped(state, TrapKind::BadFree)),
+                };
+            }
+        }
+        Err(self.trapped(state, TrapKind::BadFree))
+    }
+
+    /// Whether a pointer leads to the first byte of an allocated block, before which nothing was accessed.
+    fn begins_block(
+        &mut self,
+        state: &mut State,
+        pointer: Term,
+        candidate: &Candidate,
+    ) -> Result<bool, Flow> {
+        let object = state.memory.object(candidate.object);
+        let (base, first) = (object.base, object.first.clone());
+        let start = match (&first, object.kind) {
+            (Some(first), _) => REACH.wrapping_add_signed(first.own.origin),
+            (None, ObjectKind::Heap | ObjectKind::Input) => 0,
+            (None, _) => return Ok(false),
+        };
+        let is_start = match candidate.offset {
+            Offset::Known(offset) => self.pool.bool(offset == start as i64),
+            Offset::Scaled { .. } => {
+                let start = self.pool.bv(64, base.wrapping_add(start));
+                self.pool.eq(pointer, start)
+            }
+        };
+        let is_start = self.split_on(state, is_start)?;
+        let Some(first) = first else { return Ok(is_start) };
+        if is_start {
+            let (scope, pool) = self.scope(state);
+            let within = scope.lies_within(pool, &first, 2 * REACH - start);
+            return self.split_on(state, within);
+        }
+        let is_before = match candidate.offset {
+            Offset::Known(offset) => offset < start as i64,
+            Offset::Scaled { .. } => self.derived.contains_key(&pointer),
+        };
+        if is_before {
+            self.assume_begins_there(&first);
+        }
+        Ok(false)
+    }
+
+    /// A pointer that leads behind the beginning of a block, which the program finds and frees: not
+    /// followed.
+    fn assume_begins_there(&mut self, object: &LazyObject) {
+        let name = &object.own.name;
+        let sentence = format!("no block begins before the first element of {name}");
+        self.watch.assume(Assumption::new(AssumptionKind::LeadingElements, &**name, sentence));
+    }
+
+    /// Runs `then` where a condition holds.
+    fn decide(
+        &mut self,
+        state: &mut State,
+        condition: Term,
+        then: impl FnOnce(&mut Self, &mut State) -> Result<(), Flow>,
+    ) -> Result<(), Flow> {
+        if self.split_on(state, condition)? { then(self, state) } else { Ok(()) }
+    }
+
+    /// Whether a condition holds on this path, which is split where it may and may not.
+    pub(crate) fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
+        let (side, other) = self.split(state, condition);
+        if let Some(other) = other {
+            self.push(other);
+            return Err(Flow::Yield);
+        }
+        Ok(side)
+    }
+
+    fn reallocate(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        old: Term,
+        size: Term,
+    ) -> Result<Term, Flow> {
+        let old = self.allocated(state, old)?;
+        let none = self.pool.bv(64, 0);
+        if let Some(old) = old {
+            let nothing = self.pool.eq(size, none);
+            if self.split_on(state, nothing)? {
+                state.memory.release(old);
+                return Ok(none);
+            }
+        }
+        let of_inputs = old.is_some_and(|old| state.memory.object(old).first.is_some());
+        let size = match of_inputs {
+            true => self.size_of_large_block(state, size)?,
+            false => self.size_of_allocation(state, size)?,
+        };
+        let Some(size) = size else { return self.failed(state, model) };
+        let Some(old) = old else {
+            return self.allocate(state, model, size, false).map(|(address, _)| address);
+        };
+        // Whether it fails decides whether the old one lives on, so the path is split on it first.
+        let nth = state.calls_of(model.name);
+        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        if self.split_on(state, choice)? {
+            return self.failed(state, model);
+        }
+        if of_inputs {
+            return self.move_input(state, model, old, size);
+        }
+        let (address, new) = self.allocate(state, model, size, false)?;
+        let room = state.memory.object(new).size.min(state.memory.object(old).size);
+        let (to, from) = (self.resolution_of(new), self.resolution_of(old));
+        let contents = state.memory.object(old).contents.clone();
+        if contents.is_unwritten_beneath(&self.pool) {
+            // Nobody can tell what was never written from what was added.
+            state.memory.object_mut(new).contents = contents;
+        } else if room <= MOST_COPIED {
+            state.memory.copy(&mut self.pool, &to, &from, room);
+        } else {
+            return Err(Flow::unsupported(format!("a block of more than {MOST_COPIED} bytes")));
+        }
+        state.memory.release(old);
+        Ok(address)
+    }
+
+    /// A block of the inputs becomes another with the same contents and a size. What the path looks at
+    /// there first is what the inputs' block had.
+    fn move_input(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        old: ObjectId,
+        size: Size,
+    ) -> Result<Term, Flow> {
+        let size = match size {
+            Size::Known(size) => self.pool.bv(64, size),
+            Size::Symbolic(size, _) => size,
+        };
+        let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.own.origin);
+        let start = REACH.wrapping_add_signed(origin);
+        let before = self.pool.bv(64, start);
+        let length = self.pool.add(before, size);
+        let Some(base) = state.memory.move_input(old, length, model.name) else {
+            return Err(Flow::unsupported("more memory"));
+        };
+        self.next_choice(state, model);
+        Ok(self.pool.bv(64, base + start))
+    }
+
+    /// `strdup` and `strndup`.
+    fn duplicate(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+        let limit = if model.function == LibFn::Strdup { None } else { Some(args[1]) };
+        let mut traps = Traps::none();
+        let length = self.length(state, args[0], limit, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let one = self.pool.bv(64, 1);
+        let size = self.pool.add(length, one);
+        let Some(size) = self.size_of_allocation(state, size)? else {
+            return self.failed(state, model);
+        };
+        let bytes = self.text_bytes(state, args[0], length)?;
+        let (address, object) = self.allocate(state, model, size, true)?;
+        let to = self.resolution_of(object);
+        let room = state.memory.object(object).size;
+        for (offset, byte) in (0..room).zip(bytes) {
+            state.memory.store(&mut self.pool, &to.shifted(offset), 1, byte);
+        }
+        Ok(address)
+    }
+
+    /// The first `length` bytes of a string that was looked at already, and zeros for those of
+    /// them that may not be there.
+    fn text_bytes(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        length: Term,
+    ) -> Result<Vec<Term>, Flow> {
+        let zero = self.pool.bv(8, 0);
+        let mut bytes = Vec::new();
+        for offset in 0.. {
+            let here = self.pool.bv(64, offset);
+            let inside = self.pool.ult(here, length);
+            if !self.looks_at(state, offset, inside)? {
+                break;
+            }
+            if self.is_dead(state, inside) {
+                break;
+            }
+            let byte = self.byte_at(state, text, offset, inside, &mut Traps::none())?;
+            let Some(byte) = byte else { break };
+            bytes.push(self.pool.ite(inside, byte, zero));
+        }
+        Ok(bytes)
+    }
+}

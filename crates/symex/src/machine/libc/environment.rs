@@ -1,0 +1,85 @@
+//! The environment: the value of a variable is an input, the same for all calls that ask for it.
+
+use std::sync::Arc;
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_inputs::{Addresses, ExternalCall, external_result};
+use lydian_ir::libc::{Model, names_variable, reads_environment};
+use lydian_ir::{FuncId, GlobalId, Type};
+use lydian_smt::Term;
+
+use crate::exploration::explore::Engine;
+use crate::machine::context::World;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+/// Bytes of the longest name of a variable.
+const LONGEST_NAME: u64 = 256;
+
+/// The world for a value of a variable: no other input leads to it, so that all of it is planned.
+struct Apart<'w, 'p>(&'w World<'p>);
+
+impl Addresses for Apart<'_, '_> {
+    fn global(&self, global: GlobalId) -> u64 {
+        self.0.global(global)
+    }
+
+    fn function(&self, function: FuncId) -> u64 {
+        self.0.function(function)
+    }
+}
+
+impl Engine<'_, '_> {
+    /// `getenv`: null, or a string with any contents.
+    pub(crate) fn environment_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        name: Term,
+    ) -> Result<Term, Flow> {
+        let name = self.variable_name(state, name)?;
+        if !names_variable(&name) {
+            return Ok(self.pool.bv(64, 0));
+        }
+        let mut calls = state.externals.iter();
+        let known = calls.find(|call| {
+            reads_environment(&call.function) && call.object.as_deref() == Some(&name)
+        });
+        if let Some(cell) = known.and_then(|call| call.cells.first()) {
+            return Ok(cell.value);
+        }
+        let World { program, spec, .. } = &self.world;
+        let function = program.function_named(model.name);
+        let function = function.ok_or_else(|| Flow::unsupported(model.name))?;
+        let nth = state.calls_of(model.name);
+        let call = ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.cursor };
+        let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.world));
+        let mut plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        plan.object = Some(name);
+        self.take_inputs(state, &plan)?;
+        let value = plan.cells.first().map(|cell| cell.value);
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        value.ok_or_else(|| Flow::unsupported(model.name))
+    }
+
+    /// The name that a call asks for, which must not depend on the input.
+    fn variable_name(&mut self, state: &mut State, address: Term) -> Result<String, Flow> {
+        let mut bytes = Vec::new();
+        for offset in 0..LONGEST_NAME {
+            let at = self.address_at(address, offset);
+            let mut traps = Traps::none();
+            let byte = self.load(state, Type::Int(8), at, &mut traps)?;
+            self.leave_traps(state, &traps)?;
+            let byte = to_bytes(&mut self.pool, byte);
+            match self.pool.as_u64(byte) {
+                Some(0) => {
+                    let name = String::from_utf8(bytes);
+                    return name.map_err(|_| Flow::unsupported("a name that is no text"));
+                }
+                Some(byte) => bytes.push(byte as u8),
+                None => return Err(Flow::unsupported("a name that depends on the input")),
+            }
+        }
+        Err(Flow::unsupported("a long name"))
+    }
+}

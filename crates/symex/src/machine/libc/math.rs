@@ -1,0 +1,185 @@
+//! `<math.h>`: what IEEE 754 defines exactly, as terms. For the rest the path is split on the values
+//! of the arguments, of which only a few are followed; what is left out is a [`Cut`].
+
+use lydian_eval::nan::is_negative;
+use lydian_eval::sort::constant;
+use lydian_ir::Type;
+use lydian_ir::interp::math_function;
+use lydian_ir::libc::{LibFn, Model};
+use lydian_smt::{FloatSort, RoundingMode, Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::limits::Cut;
+use crate::machine::decision_log::Question;
+use crate::machine::evaluation::Stop;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+/// How many values of an argument are followed at one call of a function that no term computes.
+const FOLLOWED_VALUES: u32 = 8;
+
+impl Engine<'_, '_> {
+    pub(crate) fn math_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Flow> {
+        use LibFn::*;
+        if let Some(result) = self.parts_function(state, model.function, args)? {
+            return Ok(result);
+        }
+        let pool = &mut self.pool;
+        let a = args.first().copied();
+        let float = match model.signature.as_bytes()[0] {
+            b'f' => FloatSort::F32,
+            _ => FloatSort::F64,
+        };
+        if let Some(mode) = rounding(model.function)
+            && let Some(a) = a
+        {
+            return Ok(pool.fp_round(mode, a));
+        }
+        Ok(match (model.function, a, args.get(1).copied()) {
+            (Fabs | Fabsf, Some(a), _) => pool.fp_abs(a),
+            (Sqrt | Sqrtf, Some(a), _) => pool.fp_sqrt(a),
+            (Fmin | Fminf, Some(a), Some(b)) => self.least(a, b),
+            (Fmax | Fmaxf, Some(a), Some(b)) => {
+                let (a, b) = (pool.fp_neg(a), pool.fp_neg(b));
+                let least = self.least(a, b);
+                self.pool.fp_neg(least)
+            }
+            (Copysign | Copysignf, Some(a), Some(b)) => {
+                let magnitude = pool.fp_abs(a);
+                let opposite = pool.fp_neg(magnitude);
+                let negative = is_negative(pool, b);
+                pool.ite(negative, opposite, magnitude)
+            }
+            (Inf | HugeVal | Inff | HugeValf, ..) => pool.fp_const(float, float.infinity_bits()),
+            (Nan | Nanf, ..) => pool.fp_const(float, float.nan_bits()),
+            (function, Some(a), b) if matches!(pool.sort(a), Sort::Float(_)) => {
+                match self.test(function, a, b.unwrap_or(a)) {
+                    Some(test) => self.pool.bool_to_bv(test, 32),
+                    None if function == IsinfSign => self.infinity_sign(a),
+                    None => self.value_at(state, model, args)?,
+                }
+            }
+            _ => return Err(Flow::unsupported(model.name)),
+        })
+    }
+
+    /// A test of one or two numbers; `None` for functions that are none.
+    fn test(&mut self, function: LibFn, a: Term, b: Term) -> Option<Term> {
+        use LibFn::*;
+        let pool = &mut self.pool;
+        Some(match function {
+            Isnan => pool.fp_is_nan(a),
+            Isinf => pool.fp_is_inf(a),
+            Isfinite => {
+                let (nan, infinite) = (pool.fp_is_nan(a), pool.fp_is_inf(a));
+                let neither = pool.or(nan, infinite);
+                pool.not(neither)
+            }
+            Isnormal => {
+                let Sort::Float(sort) = pool.sort(a) else { return None };
+                let magnitude = pool.fp_abs(a);
+                let least = pool.fp_const(sort, 1 << (sort.significand_bits() - 1));
+                let infinity = pool.fp_const(sort, sort.infinity_bits());
+                let (low, high) = (pool.fp_le(least, magnitude), pool.fp_lt(magnitude, infinity));
+                pool.and(low, high)
+            }
+            Signbit => is_negative(pool, a),
+            Isgreater => pool.fp_lt(b, a),
+            Isgreaterequal => pool.fp_le(b, a),
+            Isless => pool.fp_lt(a, b),
+            Islessequal => pool.fp_le(a, b),
+            Islessgreater => {
+                let (less, greater) = (pool.fp_lt(a, b), pool.fp_lt(b, a));
+                pool.or(less, greater)
+            }
+            Isunordered => {
+                let (a, b) = (pool.fp_is_nan(a), pool.fp_is_nan(b));
+                pool.or(a, b)
+            }
+            _ => return None,
+        })
+    }
+
+    fn infinity_sign(&mut self, a: Term) -> Term {
+        let pool = &mut self.pool;
+        let (infinite, negative) = (pool.fp_is_inf(a), pool.fp_is_negative(a));
+        let (one, minus_one, zero) = (pool.bv(32, 1), pool.bv_signed(32, -1), pool.bv(32, 0));
+        let sign = pool.ite(negative, minus_one, one);
+        pool.ite(infinite, sign, zero)
+    }
+
+    /// The lesser number, the first of equal ones; a NaN only if both are.
+    fn least(&mut self, a: Term, b: Term) -> Term {
+        let pool = &mut self.pool;
+        let (a_is_nan, b_is_nan) = (pool.fp_is_nan(a), pool.fp_is_nan(b));
+        let ordered = pool.fp_le(a, b);
+        let least = pool.ite(ordered, a, b);
+        let least = pool.ite(b_is_nan, a, least);
+        // Which of two NaNs it is, and whether it is made quiet, is the library's choice.
+        let both = pool.fp_add(a, b);
+        let only = pool.ite(b_is_nan, both, b);
+        pool.ite(a_is_nan, only, least)
+    }
+
+    /// The value of a function that no term computes, at one value of each argument.
+    fn value_at(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+        let mut values = [0; 2];
+        for (value, arg) in values.iter_mut().zip(args) {
+            *value = u128::from(self.one_float(state, model, *arg)?);
+        }
+        let ty = if model.signature.starts_with('f') { Type::F32 } else { Type::F64 };
+        let bits = math_function(model.function, ty, values[0], values[1]);
+        let bits = bits.ok_or_else(|| Flow::unsupported(model.name))?;
+        Ok(constant(&mut self.pool, ty, bits))
+    }
+
+    /// The bits of the one value that a float has on this path, which is split on it.
+    fn one_float(&mut self, state: &mut State, model: &Model, arg: Term) -> Result<u64, Flow> {
+        if let Some(bits) = self.pool.as_float_bits(arg) {
+            return Ok(bits);
+        }
+        let Sort::Float(sort) = self.pool.sort(arg) else {
+            return Err(Flow::unsupported(model.name));
+        };
+        let bits = self.value_on_model(state, arg);
+        let value = self.pool.fp_const(sort, bits);
+        let equal = self.pool.eq(arg, value);
+        if state.knowledge().known(&mut self.pool, equal) == Some(true) {
+            return Ok(bits);
+        }
+        let frame = state.frame();
+        let place = (frame.func, frame.block, frame.next);
+        let values = &mut self.followed_values;
+        let follows = state.tape.decide(Question::Follow, || {
+            let followed = values.entry(place).or_default();
+            *followed += 1;
+            *followed < FOLLOWED_VALUES && !state.replay
+        });
+        if follows {
+            return Err(self.stopped(state, Stop::Split(equal, None)));
+        }
+        if !state.replay && !state.tape.is_played() {
+            let at = self.text_at(state);
+            self.cut_ahead(state, Cut::Mathematics(model.name.to_owned(), at));
+        }
+        state.add_fact(&mut self.pool, equal);
+        Ok(bits)
+    }
+}
+
+const fn rounding(function: LibFn) -> Option<RoundingMode> {
+    use LibFn::*;
+    Some(match function {
+        Floor | Floorf => RoundingMode::TowardNegative,
+        Ceil | Ceilf => RoundingMode::TowardPositive,
+        Trunc | Truncf => RoundingMode::TowardZero,
+        Round | Roundf => RoundingMode::NearestAway,
+        Rint | Rintf | Nearbyint | Nearbyintf => RoundingMode::NearestEven,
+        _ => return None,
+    })
+}

@@ -1,0 +1,104 @@
+//! Integer arithmetic that tells of overflow.
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::LibFn;
+use lydian_ir::{CTypeId, TrapKind};
+use lydian_smt::{Term, TermPool};
+
+use crate::exploration::explore::Engine;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+impl Engine<'_, '_> {
+    /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
+    /// not.
+    pub(crate) fn overflow_function(
+        &mut self,
+        state: &mut State,
+        function: LibFn,
+        args: &[Term],
+        arg_types: &[CTypeId],
+    ) -> Result<Term, Flow> {
+        let types = &self.world.program.types;
+        let (&[a, b, pointer], &[a_ty, b_ty, pointer_ty]) = (args, arg_types) else {
+            return Err(self.trapped(state, TrapKind::BadCall));
+        };
+        let Some(result_ty) = types.pointee(pointer_ty) else {
+            return Err(self.trapped(state, TrapKind::BadCall));
+        };
+        let bits = types.scalar(result_ty).map_or(32, |ty| ty.bits());
+        let size = types.size(result_ty).unwrap_or(4);
+        let signs = [a_ty, b_ty, result_ty].map(|ty| types.is_signed(ty));
+        let (a, b) = (to_bytes(&mut self.pool, a), to_bytes(&mut self.pool, b));
+        let (stored, overflows) = self.exactly(operation(function), [a, b], signs, bits);
+        let mut traps = Traps::none();
+        let to = self.resolve_for_write(state, pointer, size, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        state.memory.store(&mut self.pool, &to, size, stored);
+        Ok(overflows)
+    }
+
+    /// The low `bits` of the exact result and whether there is more to it. `signs` says of both
+    /// operands and of the result whether they are signed.
+    fn exactly(
+        &mut self,
+        operation: Operation,
+        [a, b]: [Term; 2],
+        signs: [bool; 3],
+        bits: u32,
+    ) -> (Term, Term) {
+        let pool = &mut self.pool;
+        let alike = pool.width(a) == bits && pool.width(b) == bits;
+        if alike && (signs == [true; 3] || signs == [false; 3]) {
+            let overflows = match (operation, signs[0]) {
+                (Operation::Add, true) => pool.sadd_overflows(a, b),
+                (Operation::Sub, true) => pool.ssub_overflows(a, b),
+                (Operation::Mul, true) => pool.smul_overflows(a, b),
+                (Operation::Add, false) => pool.uadd_overflows(a, b),
+                (Operation::Sub, false) => pool.usub_overflows(a, b),
+                (Operation::Mul, false) => pool.umul_overflows(a, b),
+            };
+            return (apply(pool, operation, a, b), overflows);
+        }
+        let widest = bits.max(pool.width(a)).max(pool.width(b));
+        let wide = match operation {
+            Operation::Mul => bits.max(pool.width(a) + pool.width(b)) + 2,
+            _ => widest + 2,
+        };
+        let (x, y) = (widen(pool, a, signs[0], wide), widen(pool, b, signs[1], wide));
+        let exact = apply(pool, operation, x, y);
+        let stored = pool.extract(bits - 1, 0, exact);
+        let back = widen(pool, stored, signs[2], wide);
+        (stored, pool.neq(back, exact))
+    }
+}
+
+fn widen(pool: &mut TermPool, a: Term, signed: bool, width: u32) -> Term {
+    if signed { pool.sext(a, width) } else { pool.zext(a, width) }
+}
+
+fn apply(pool: &mut TermPool, operation: Operation, a: Term, b: Term) -> Term {
+    match operation {
+        Operation::Add => pool.add(a, b),
+        Operation::Sub => pool.sub(a, b),
+        Operation::Mul => pool.mul(a, b),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Add,
+    Sub,
+    Mul,
+}
+
+const fn operation(function: LibFn) -> Operation {
+    use LibFn::*;
+    match function {
+        AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
+        | SaddllOverflow | UaddllOverflow => Operation::Add,
+        SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
+        | SsubllOverflow | UsubllOverflow => Operation::Sub,
+        _ => Operation::Mul,
+    }
+}

@@ -1,0 +1,487 @@
+//! Functions that read bytes and strings.
+
+use lydian_eval::{Traps, Undetermined, undefined_symbol};
+use lydian_ir::libc::LibFn;
+use lydian_ir::{Expr, FuncId, Program, Type};
+use lydian_smt::{Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::machine::libc::SIGHTS;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+/// So far texts of the inputs are followed at least.
+const NEAR: u64 = 64;
+/// So far those are followed at most in which something is looked for.
+const FAR: u64 = 256;
+/// Bits of what it may be longer: any tester grants that no object has 1 GiB.
+const LENGTH_BITS: u32 = 29;
+
+/// How far texts of the inputs are followed that have no end in sight: beyond the numbers of the functions
+/// that look at them, as far as there is a sight for that.
+pub(crate) fn farthest(program: &Program, functions: &[FuncId]) -> u64 {
+    let own = functions.iter().map(|id| &program.functions[*id]).filter(|own| !own.library);
+    let bodies = own.filter_map(|function| function.body.as_ref());
+    let numbers = bodies.flat_map(|body| body.exprs.values()).filter_map(|expr| match *expr {
+        Expr::Const(Type::Int(_), bits) => u64::try_from(bits).ok(),
+        _ => None,
+    });
+    let sights = || SIGHTS.into_iter().filter(|sight| *sight >= NEAR);
+    let sight = |number: u64| sights().find(|sight| *sight > number.saturating_add(1));
+    numbers.filter_map(sight).max().unwrap_or(NEAR)
+}
+
+/// When two bytes are the same, and whether a zero ends the comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Same {
+    Bytes,
+    Text,
+    Letters,
+}
+
+impl Engine<'_, '_> {
+    pub(crate) fn string_function(
+        &mut self,
+        state: &mut State,
+        function: LibFn,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        let (a, b) = (args[0], args.get(1).copied().unwrap_or(args[0]));
+        let third = args.get(2).copied();
+        let mut traps = Traps::none();
+        let result = match function {
+            LibFn::Memcmp | LibFn::Bcmp => {
+                self.compare(state, [a, b], third, Same::Bytes, &mut traps)?
+            }
+            LibFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
+            LibFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
+            LibFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
+            LibFn::Strncasecmp => self.compare(state, [a, b], third, Same::Letters, &mut traps)?,
+            LibFn::Strlen => self.length(state, a, None, &mut traps)?,
+            LibFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
+            LibFn::Memchr => self.find_byte(state, a, b, third, &mut traps)?,
+            LibFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
+            LibFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
+            LibFn::Strstr => self.find_text(state, a, b, &mut traps)?,
+            LibFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
+            LibFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
+            LibFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
+            _ => return self.writing_function(state, function, args).map(Some),
+        };
+        self.leave_traps(state, &traps)?;
+        Ok(Some(result))
+    }
+
+    /// The length of a string, looking at no more than `limit` bytes.
+    pub(crate) fn length(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        limit: Option<Term>,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        let zero = self.pool.bv(8, 0);
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            let is_far = limit.is_none() && offset == self.world.farthest;
+            if is_far && self.are_endless(state, &[text], offset)? {
+                let length = self.length_beyond(state, offset);
+                return Ok(self.first_of(&arms, length));
+            }
+            let here = self.pool.bv(64, offset);
+            if !self.below_limit(state, limit, offset, here, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, here, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        let last = self.pool.bv(64, offset);
+        Ok(self.first_of(&arms, last))
+    }
+
+    /// Whether texts go on at a distance from which on they are not followed. They are as far as a known
+    /// limit.
+    fn is_far(
+        &mut self,
+        state: &mut State,
+        texts: &[Term],
+        limit: Option<Term>,
+        offset: u64,
+    ) -> Result<bool, Flow> {
+        if offset != self.world.farthest.min(FAR)
+            || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some())
+        {
+            return Ok(false);
+        }
+        self.are_endless(state, texts, offset)
+    }
+
+    fn are_endless(
+        &mut self,
+        state: &mut State,
+        texts: &[Term],
+        offset: u64,
+    ) -> Result<bool, Flow> {
+        for text in texts {
+            let place = self.address_at(*text, offset);
+            if !self.is_endless(state, place)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A length of more than so many bytes: nothing is said of it but that an object can have it.
+    fn length_beyond(&mut self, state: &mut State, bytes: u64) -> Term {
+        let more = self.not_followed(state, LENGTH_BITS);
+        let (more, bytes) = (self.pool.zext(more, 64), self.pool.bv(64, bytes));
+        self.pool.add(more, bytes)
+    }
+
+    /// An address of a text that lies more than so many bytes on, or another value.
+    fn place_beyond(&mut self, state: &mut State, text: Term, bytes: u64, other: Term) -> Term {
+        let length = self.length_beyond(state, bytes);
+        let address = self.address_plus(text, length);
+        let any = self.not_followed(state, 1);
+        let is_found = self.pool.is_nonzero(any);
+        self.pool.ite(is_found, address, other)
+    }
+
+    /// What follows from a string that is too long to look at all of it: any value of so many bits.
+    pub(crate) fn not_followed(&mut self, state: &mut State, bits: u32) -> Term {
+        let name = state.unknowns.to_string();
+        state.unknowns += 1;
+        let any = undefined_symbol(&mut self.pool, Undetermined::Length, &name, Sort::BitVec(bits));
+        let at = self.text_at(state);
+        self.reads.note(&mut self.pool, any, || at);
+        any
+    }
+
+    /// Stops with a value where a condition holds; whether the call may go on.
+    fn stop_where(
+        &mut self,
+        state: &State,
+        condition: Term,
+        value: Term,
+        alive: &mut Term,
+        arms: &mut Vec<(Term, Term)>,
+    ) -> bool {
+        let condition = self.simplified(state, condition);
+        if self.pool.as_bool(condition) == Some(false) {
+            return true;
+        }
+        arms.push((condition, value));
+        let not = self.pool.not(condition);
+        *alive = self.pool.and(*alive, not);
+        !self.is_dead(state, *alive)
+    }
+
+    /// Stops with a value where a limit is reached; whether the call may go on.
+    fn below_limit(
+        &mut self,
+        state: &State,
+        limit: Option<Term>,
+        offset: u64,
+        value: Term,
+        alive: &mut Term,
+        arms: &mut Vec<(Term, Term)>,
+    ) -> bool {
+        let Some(limit) = limit else { return true };
+        let here = self.pool.bv(64, offset);
+        let reached = self.pool.ule(limit, here);
+        self.stop_where(state, reached, value, alive, arms)
+    }
+
+    fn compare(
+        &mut self,
+        state: &mut State,
+        [a, b]: [Term; 2],
+        limit: Option<Term>,
+        same: Same,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let equal = self.pool.bv(32, 0);
+        let zero = self.pool.bv(8, 0);
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            if self.is_far(state, &[a, b], limit, offset)? {
+                let any = self.not_followed(state, 32);
+                return Ok(self.first_of(&arms, any));
+            }
+            if !self.below_limit(state, limit, offset, equal, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(x) = self.byte_at(state, a, offset, alive, traps)? else { break };
+            let Some(y) = self.byte_at(state, b, offset, alive, traps)? else { break };
+            let (x, y) = match same {
+                Same::Letters => (self.lower_letter(x), self.lower_letter(y)),
+                _ => (x, y),
+            };
+            let differ = self.pool.neq(x, y);
+            let (wide_x, wide_y) = (self.pool.zext(x, 32), self.pool.zext(y, 32));
+            let difference = self.pool.sub(wide_x, wide_y);
+            if !self.stop_where(state, differ, difference, &mut alive, &mut arms) {
+                break;
+            }
+            if same != Same::Bytes {
+                let ends = self.pool.eq(x, zero);
+                if !self.stop_where(state, ends, equal, &mut alive, &mut arms) {
+                    break;
+                }
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, equal))
+    }
+
+    fn lower_letter(&mut self, byte: Term) -> Term {
+        let a = self.pool.bv(8, u64::from(b'A'));
+        let distance = self.pool.sub(byte, a);
+        let letters = self.pool.bv(8, 26);
+        let is_upper = self.pool.ult(distance, letters);
+        let shift = self.pool.bv(8, 32);
+        let lower = self.pool.add(byte, shift);
+        self.pool.ite(is_upper, lower, byte)
+    }
+
+    /// `memchr` with a count, `strchr` without.
+    fn find_byte(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        count: Option<Term>,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let wanted = self.pool.extract(7, 0, wanted);
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            if self.is_far(state, &[text], count, offset)? {
+                let place = self.place_beyond(state, text, offset, null);
+                return Ok(self.first_of(&arms, place));
+            }
+            if !self.below_limit(state, count, offset, null, &mut alive, &mut arms) {
+                break;
+            }
+            let address = self.address_at(text, offset);
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let found = self.pool.eq(byte, wanted);
+            if !self.stop_where(state, found, address, &mut alive, &mut arms) {
+                break;
+            }
+            if count.is_none() {
+                let ends = self.pool.eq(byte, zero);
+                if !self.stop_where(state, ends, null, &mut alive, &mut arms) {
+                    break;
+                }
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, null))
+    }
+
+    fn last_char(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let wanted = self.pool.extract(7, 0, wanted);
+        let zero = self.pool.bv(8, 0);
+        let mut last = self.pool.bv(64, 0);
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            if self.is_far(state, &[text], None, offset)? {
+                let place = self.place_beyond(state, text, offset, last);
+                return Ok(self.first_of(&arms, place));
+            }
+            let address = self.address_at(text, offset);
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let found = self.pool.eq(byte, wanted);
+            last = self.pool.ite(found, address, last);
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, last, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, last))
+    }
+
+    fn find_text(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            if self.is_far(state, &[text], None, offset)? {
+                let place = self.place_beyond(state, text, offset, null);
+                return Ok(self.first_of(&arms, place));
+            }
+            let address = self.address_at(text, offset);
+            let matches = self.begins_with(state, address, wanted, alive, traps)?;
+            if !self.stop_where(state, matches, address, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, null, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, null))
+    }
+
+    /// Whether the text at an address begins with a string.
+    fn begins_with(
+        &mut self,
+        state: &mut State,
+        text: Term,
+        wanted: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
+        let mut alive = alive;
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            let Some(byte) = self.byte_at(state, wanted, offset, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            if !self.stop_where(state, ends, yes, &mut alive, &mut arms) {
+                break;
+            }
+            let Some(other) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let differ = self.pool.neq(other, byte);
+            if !self.stop_where(state, differ, no, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, no))
+    }
+
+    /// How many first characters are in a set or are not, or where the first one in it is.
+    fn span(
+        &mut self,
+        state: &mut State,
+        [text, set]: [Term; 2],
+        kind: Span,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
+        let mut alive = self.pool.tt();
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            if self.is_far(state, &[text], None, offset)? {
+                let beyond = match kind {
+                    Span::Pointer => self.place_beyond(state, text, offset, null),
+                    Span::Inside | Span::Outside => self.length_beyond(state, offset),
+                };
+                return Ok(self.first_of(&arms, beyond));
+            }
+            let address = self.address_at(text, offset);
+            let here = self.pool.bv(64, offset);
+            let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
+            let ends = self.pool.eq(byte, zero);
+            let at_end = if kind == Span::Pointer { null } else { here };
+            if !self.stop_where(state, ends, at_end, &mut alive, &mut arms) {
+                break;
+            }
+            let is_in = self.is_in_set(state, set, byte, alive, traps)?;
+            let stops = if kind == Span::Inside { self.pool.not(is_in) } else { is_in };
+            let value = if kind == Span::Pointer { address } else { here };
+            if !self.stop_where(state, stops, value, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        let last = if kind == Span::Pointer { null } else { self.pool.bv(64, offset) };
+        Ok(self.first_of(&arms, last))
+    }
+
+    /// Whether a byte other than zero is one of a string's.
+    fn is_in_set(
+        &mut self,
+        state: &mut State,
+        set: Term,
+        byte: Term,
+        alive: Term,
+        traps: &mut Traps,
+    ) -> Result<Term, Flow> {
+        let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
+        let mut alive = alive;
+        let mut arms = Vec::new();
+        let mut offset = 0;
+        loop {
+            if !self.looks_at(state, offset, alive)? {
+                break;
+            }
+            let Some(member) = self.byte_at(state, set, offset, alive, traps)? else { break };
+            let found = self.pool.eq(member, byte);
+            if !self.stop_where(state, found, yes, &mut alive, &mut arms) {
+                break;
+            }
+            let ends = self.pool.eq(member, zero);
+            if !self.stop_where(state, ends, no, &mut alive, &mut arms) {
+                break;
+            }
+            offset += 1;
+        }
+        Ok(self.first_of(&arms, no))
+    }
+}
+
+/// What [`Engine::span`] looks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Span {
+    /// The number of characters in the set (`strspn`).
+    Inside,
+    /// The number of characters not in the set (`strcspn`).
+    Outside,
+    /// The first character in the set (`strpbrk`).
+    Pointer,
+}

@@ -1,0 +1,199 @@
+//! What verifiers and test generators give a program: inputs of its own, and what it assumes of them.
+//!
+//! A run on which an assumption does not hold is no test, so nothing that it covers counts. A label
+//! may be taken as covered before the path comes to an assumption that the state's model breaks.
+//! Then another model of the path is asked for that keeps what was covered; where there is none, the
+//! labels are open again, and what their site was passed with is not looked at a second time: they
+//! are never called infeasible for that ([`Cut::Assumption`]).
+
+use std::sync::Arc;
+
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::libc::{LibFn, Model};
+use lydian_ir::{TrapKind, Type};
+use lydian_smt::{Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::Ending;
+use crate::limits::Cut;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+use lydian_inputs::{CellPlan, ExternalPlan};
+
+/// Bytes of the largest object that is made symbolic.
+const MOST: u64 = 1 << 16;
+/// Bytes of the name of an input that are read.
+const NAME: u64 = 64;
+
+impl Engine<'_, '_> {
+    pub(crate) fn verification_function(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Option<Term>, Flow> {
+        let arg = |at: usize| args.get(at).copied().ok_or_else(|| Flow::unsupported("no argument"));
+        match model.function {
+            LibFn::KleeSilentExit => Err(self.assumption_fails(state)),
+            LibFn::VerifierAssume | LibFn::KleeAssume | LibFn::CproverAssume => {
+                let holds = self.truth_of(arg(0)?, model.function);
+                self.assume_in_program(state, holds)?;
+                Ok(None)
+            }
+            LibFn::CproverAssert => {
+                let holds = self.truth_of(arg(0)?, model.function);
+                let mut traps = Traps::none();
+                let broken = self.pool.not(holds);
+                traps.add(&self.pool, TrapKind::Abort, broken);
+                self.leave_traps(state, &traps)?;
+                Ok(None)
+            }
+            LibFn::KleeMakeSymbolic => {
+                self.make_symbolic(state, model, arg(0)?, arg(1)?, arg(2)?)?;
+                Ok(None)
+            }
+            LibFn::KleeInt => {
+                let (value, plan) = self.fresh_int(state, model, arg(0)?);
+                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+                Ok(Some(value))
+            }
+            LibFn::KleeRange => {
+                let (value, plan) = self.fresh_int(state, model, arg(2)?);
+                let least = self.pool.sle(arg(0)?, value);
+                let below = self.pool.slt(value, arg(1)?);
+                let inside = self.pool.and(least, below);
+                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+                self.assume_in_program(state, inside)?;
+                Ok(Some(value))
+            }
+            _ => Err(self.trapped(state, TrapKind::Abort)),
+        }
+    }
+
+    /// Whether an argument is not zero. All but `klee_assume` take an `int`.
+    fn truth_of(&mut self, value: Term, function: LibFn) -> Term {
+        let bits = to_bytes(&mut self.pool, value);
+        let narrow = function != LibFn::KleeAssume && self.pool.width(bits) > 32;
+        let bits = if narrow { self.pool.extract(31, 0, bits) } else { bits };
+        self.pool.is_nonzero(bits)
+    }
+
+    /// The path goes on with the inputs for which a condition holds.
+    pub(crate) fn assume_in_program(&mut self, state: &mut State, holds: Term) -> Result<(), Flow> {
+        match state.knowledge().known(&mut self.pool, holds) {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(self.assumption_fails(state)),
+            None => {}
+        }
+        match self.narrow(state, holds, Cut::Assumption) {
+            true => Ok(()),
+            false => Err(self.assumption_fails(state)),
+        }
+    }
+
+    /// The path ends, and what its model covered is open again.
+    fn assumption_fails(&mut self, state: &mut State) -> Flow {
+        self.retract(state);
+        state.keep = false;
+        Flow::End(Ending::Assumption)
+    }
+
+    /// What the state's model was to cover is open again.
+    fn retract(&mut self, state: &mut State) {
+        self.retract_for(state, Cut::Assumption);
+    }
+
+    /// Fills an object with a fresh input.
+    fn make_symbolic(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        to: Term,
+        size: Term,
+        name: Term,
+    ) -> Result<(), Flow> {
+        let size = self.one_value(state, size)?;
+        if size > MOST {
+            return Err(Flow::unsupported(format!("an object of more than {MOST} bytes")));
+        }
+        if size == 0 {
+            return Ok(());
+        }
+        let mut traps = Traps::none();
+        self.resolve_for_write(state, to, size, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let name = self.constant_text(state, name);
+        let nth = state.calls_of(model.name);
+        let shown = format!("{name}#{nth}");
+        let cells = match size {
+            1 | 2 | 4 | 8 => {
+                let value = self.pool.var(&shown, Sort::BitVec(size as u32 * 8));
+                vec![CellPlan { offset: 0, ty: Type::Int(size as u8 * 8), value }]
+            }
+            _ => {
+                let byte = |offset: u64| {
+                    let value = self.pool.var(&format!("{shown}[{offset}]"), Sort::BitVec(8));
+                    CellPlan { offset, ty: Type::Int(8), value }
+                };
+                (0..size).map(byte).collect()
+            }
+        };
+        self.store_cells(state, to, size, &cells)?;
+        let plan = self.input_plan(state, model, name, size, cells);
+        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        Ok(())
+    }
+
+    fn fresh_int(&mut self, state: &mut State, model: &Model, name: Term) -> (Term, ExternalPlan) {
+        let name = self.constant_text(state, name);
+        let nth = state.calls_of(model.name);
+        let value = self.pool.var(&format!("{name}:{}#{nth}", model.name), Sort::BitVec(32));
+        let cells = vec![CellPlan { offset: 0, ty: Type::Int(32), value }];
+        (value, self.input_plan(state, model, name, 4, cells))
+    }
+
+    /// The entry of the test's list for a call: `size` bytes, under a name if there is one.
+    pub(crate) fn input_plan(
+        &self,
+        state: &State,
+        model: &Model,
+        name: String,
+        size: u64,
+        cells: Vec<CellPlan>,
+    ) -> ExternalPlan {
+        ExternalPlan {
+            function: model.name.to_owned(),
+            nth: state.calls_of(model.name),
+            object: Some(name).filter(|name| !name.is_empty()),
+            ty: self.byte_type(),
+            size,
+            cells,
+            writes: Vec::new(),
+            objects: Vec::new(),
+            constraints: Vec::new(),
+            preferences: Vec::new(),
+            assumptions: Vec::new(),
+            bounds: Vec::new(),
+            raw_pointers: Vec::new(),
+            cursor: state.cursor,
+        }
+    }
+
+    /// A text that the program holds, as far as it is constant. What is wrong with it is of no
+    /// interest: it only names an input.
+    fn constant_text(&mut self, state: &mut State, address: Term) -> String {
+        let mut text = String::new();
+        for offset in 0..NAME {
+            let at = self.address_at(address, offset);
+            let mut traps = Traps::none();
+            let byte = self.load(state, Type::Int(8), at, &mut traps);
+            let byte = byte.ok().map(|byte| to_bytes(&mut self.pool, byte));
+            let byte = byte.and_then(|byte| self.pool.as_u64(byte));
+            match byte {
+                Some(byte @ 0x20..=0x7e) => text.push(char::from(byte as u8)),
+                _ => break,
+            }
+        }
+        text
+    }
+}

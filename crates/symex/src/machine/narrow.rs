@@ -1,0 +1,47 @@
+//! Paths that go on with fewer inputs than came to a place: what the program assumes, and where a pointer
+//! that it follows leads.
+
+use lydian_smt::Term;
+
+use crate::exploration::explore::Engine;
+use crate::limits::Cut;
+use crate::machine::questions::Feasible;
+use crate::machine::state::State;
+
+impl Engine<'_, '_> {
+    /// The path goes on with the inputs on which a condition holds; whether there are any. Where its model
+    /// is none of them, another takes its place: one that keeps what the model covers, if there is one.
+    pub(crate) fn narrow(&mut self, state: &mut State, holds: Term, reason: Cut) -> bool {
+        self.meet_undefined(state, holds);
+        // A path that is followed again did not end here the first time.
+        let told = state.tape.is_played();
+        if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {
+            let kept = self.ask_with_promises(state, holds);
+            let answer = match kept {
+                Feasible::Yes(model) => Feasible::Yes(model),
+                _ if state.covered.is_empty() => kept,
+                _ => {
+                    self.retract_for(state, reason);
+                    self.ask(state, Some(holds))
+                }
+            };
+            match answer {
+                Feasible::Yes(model) => state.model = model,
+                Feasible::No => return false,
+                Feasible::Unknown(cut) => {
+                    self.cut_ahead(state, cut);
+                    return false;
+                }
+            }
+        }
+        state.add_fact(&mut self.pool, holds)
+    }
+
+    /// What the state's model was to cover is open again, for a reason.
+    pub(crate) fn retract_for(&mut self, state: &mut State, reason: Cut) {
+        for goal in std::mem::take(&mut state.covered) {
+            self.labels.uncover(goal, reason.clone());
+        }
+        state.promises.clear();
+    }
+}

@@ -1,0 +1,340 @@
+//! What calls of undefined functions write over values that are there already.
+//!
+//! Such a call may write all that it can reach: what its arguments lead to through pointers that are
+//! not to const, also behind pointers that lie there, variables of external linkage, and the error
+//! number. A function of the system's libraries knows none of the program's variables. Of what can be
+//! reached, only what the path looked at or wrote makes a difference: everything else has any value
+//! anyway. So each such value becomes a choice under a symbol of its own, between what it was and a
+//! fresh input, and a test has the call write where the choice is for the latter.
+//!
+//! What cannot be reached at the call stays: that the function keeps no pointers from earlier calls, and
+//! calls back nothing, is granted ([`AssumptionKind::KeptPointers`]).
+//!
+//! All this follows from the state alone, so that a path that is followed again gets the same writes.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::Arc;
+
+use lydian_inputs::lazy::{LazyObject, Row};
+use lydian_inputs::shape::PartKind;
+use lydian_inputs::{CellPlan, MOST_WRITTEN, WritePlan, Written};
+use lydian_ir::outside::writes_nothing;
+use lydian_ir::test::WriteBase;
+use lydian_ir::{CType, CTypeId, FuncId, Type};
+use lydian_objective::{Assumption, AssumptionKind};
+use lydian_smt::{Node, Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::machine::calls::CallSite;
+use crate::machine::memory::{Background, Object, ObjectKind, distance};
+use crate::machine::permitted::Permitted;
+use crate::machine::reachable::{Piece, Reach, Reached, is_of_system};
+use crate::machine::state::State;
+
+/// Numbers that stand without a gap are one array beyond so many bytes.
+const MOST_APART: u64 = 64;
+/// Elements before the place that a pointer leads to are kept one by one, up to so many.
+const MOST_KEPT: u64 = 256;
+
+/// A number that is a choice of so many calls is written by the next one.
+const MOST_CHOICES: u32 = 8;
+
+/// The rows of an object that were made choices as arrays.
+enum Rows {
+    /// All.
+    All,
+    /// These of an object of the inputs.
+    Of(Vec<Row>),
+}
+
+impl Rows {
+    /// Whether there are more bytes than are written over one by one.
+    fn leave_bytes_out(&self, state: &State, reached: &Reached) -> bool {
+        let contents = &state.memory.object(reached.object).contents;
+        let is_lazy = matches!(contents.background(), Background::Lazy { .. });
+        let bytes = reached.bytes.end.saturating_sub(reached.bytes.start);
+        matches!(self, Self::Of(_)) && !is_lazy && bytes > MOST_WRITTEN
+    }
+
+    fn have(&self, object: &Object, at: u64) -> bool {
+        match (self, object.contents.background()) {
+            (Self::All, _) => true,
+            (Self::Of(rows), Background::Lazy { object, .. }) => {
+                rows.contains(&object.row_at(distance(at)).0)
+            }
+            (Self::Of(_), _) => false,
+        }
+    }
+}
+
+/// A call that writes.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    /// What values after it have in their names.
+    name: &'a str,
+    permitted: &'a Permitted,
+}
+
+impl Call<'_> {
+    /// Whether it may write to some bytes of what it reached.
+    fn may_write(self, reached: &Reached, bytes: &Range<u64>) -> bool {
+        let Some(place) = reached.place else { return !self.permitted.is_stated() };
+        let behind = bytes.start.wrapping_sub(place)..bytes.end.wrapping_sub(place);
+        self.permitted.allow(&reached.way.to, &reached.way.through, &behind)
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Lets a call of an undefined function write over what it can reach, and gives what it writes,
+    /// what lies behind the most pointers first.
+    pub(crate) fn overwrite(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        site: &CallSite,
+        arg_types: &[CTypeId],
+        permitted: &Permitted,
+    ) -> Vec<WritePlan> {
+        let function = &self.world.program.functions[func];
+        if !self.world.spec.lazy || writes_nothing(&function.name) {
+            return Vec::new();
+        }
+        let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
+        let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
+        let (mut incomplete, mut writes) = (incomplete, Vec::new());
+        for reached in found.iter().filter(|reached| reached.writable) {
+            let call = Call { name: &call, permitted };
+            let rows = self.overwrite_rows(state, reached, call, &mut writes);
+            self.overwrite_pieces(state, reached, &rows, call, &mut writes);
+            incomplete |= rows.leave_bytes_out(state, reached);
+        }
+        if !permitted.is_stated() {
+            self.assume_reach(func, incomplete);
+        }
+        writes.sort_by_key(|write: &WritePlan| Reverse(write.way.through.len()));
+        writes
+    }
+
+    /// Notes what is assumed of a call: that it writes to nothing else.
+    fn assume_reach(&mut self, func: FuncId, incomplete: bool) {
+        let function = &self.world.program.functions[func];
+        if !is_of_system(function) {
+            let sentence = "an undefined function keeps no pointers, and calls nothing back";
+            self.watch.assume(Assumption::new(AssumptionKind::KeptPointers, "", sentence));
+        }
+        if incomplete {
+            let name = &function.name;
+            let sentence = format!("{name} writes only to what its arguments simply lead to");
+            self.watch.assume(Assumption::new(AssumptionKind::ExternalWrites, name, sentence));
+        }
+    }
+
+    /// Makes each value in what was reached a choice between what it is and a fresh one, but for rows
+    /// that were made so already.
+    fn overwrite_pieces(
+        &mut self,
+        state: &mut State,
+        reached: &Reached,
+        rows: &Rows,
+        call: Call<'_>,
+        writes: &mut Vec<WritePlan>,
+    ) {
+        if matches!(rows, Rows::All) || self.is_planned_variable(state, reached) {
+            return;
+        }
+        for Piece { at, kind } in self.pieces(state, reached) {
+            let object = state.memory.object(reached.object);
+            let size = kind.bytes();
+            if rows.have(object, at) || !call.may_write(reached, &(at..at + size)) {
+                continue;
+            }
+            let unwritten = object.contents.unwritten(&mut self.pool, at, size);
+            let is_unwritten = unwritten.contains(&true);
+            // What arguments lead to and has no value is written by the plan.
+            if is_unwritten && is_planned(reached, at) {
+                continue;
+            }
+            let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
+            let name = name_of(object, at, call.name);
+            let fresh = self.world.inputs.fresh(&mut self.pool, kind, &name);
+            let length = object.length;
+            let mut when = self.when_written(reached, may_stay, &name);
+            if let Some(length) = length {
+                let end = self.pool.bv(64, at + size);
+                let inside = self.pool.ule(end, length);
+                when = self.pool.and(when, inside);
+            }
+            state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
+            let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
+            let offset = reached.behind_way(at);
+            let written = Written::Cells { size, cells: vec![cell] };
+            writes.push(plan_of(reached, offset, written, when));
+        }
+    }
+
+    /// Whether a number is a choice of as many calls as one likes to look through. Then the next call surely
+    /// writes it, which may be what it was.
+    fn was_written_often(
+        &mut self,
+        object: &Object,
+        (at, size): (u64, u64),
+        kind: PartKind,
+    ) -> bool {
+        let mut value = object.contents.read(&mut self.pool, at, size);
+        let mut choices = 0;
+        while let Node::Ite(_, _, before) = self.pool.node(value) {
+            (value, choices) = (before, choices + 1);
+        }
+        choices >= MOST_CHOICES && !matches!(kind, PartKind::Pointer(_))
+    }
+
+    /// Where something that was reached is written: where the call chooses to, or, where it had no value,
+    /// always.
+    fn when_written(&mut self, reached: &Reached, may_stay: bool, name: &str) -> Term {
+        if !may_stay {
+            return reached.guard;
+        }
+        let changed = self.pool.var(&format!("changed({name})"), Sort::Bool);
+        self.pool.and(reached.guard, changed)
+    }
+
+    /// Whether what was reached is a lone variable that an argument leads to, which the plan sets.
+    fn is_planned_variable(&self, state: &State, reached: &Reached) -> bool {
+        let object = state.memory.object(reached.object);
+        let types = &self.world.program.types;
+        let is_lone = |ty: CTypeId| {
+            types.scalar(ty).is_some() && types.size(ty) == Some(object.size - reached.bytes.start)
+        };
+        is_planned(reached, reached.bytes.start)
+            && !matches!(object.kind, ObjectKind::Input | ObjectKind::Lazy)
+            && object.length.is_none()
+            && reached.element.is_some_and(is_lone)
+    }
+
+    /// Makes each array in what was reached a choice between what it is and a fresh one.
+    fn overwrite_rows(
+        &mut self,
+        state: &mut State,
+        reached: &Reached,
+        call: Call<'_>,
+        writes: &mut Vec<WritePlan>,
+    ) -> Rows {
+        let object = state.memory.object(reached.object);
+        if let Background::Lazy { object: lazy, .. } = object.contents.background() {
+            let lazy = lazy.clone();
+            return Rows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
+        }
+        let element = self.element_of_array(object, reached);
+        let element = element.filter(|_| call.may_write(reached, &reached.bytes));
+        let Some(element) = element else { return Rows::Of(Vec::new()) };
+        let name = name_of(object, reached.bytes.start, call.name);
+        let may_stay = !object.contents.is_unwritten_beneath(&self.pool);
+        let when = self.when_written(reached, may_stay, &name);
+        let (size, object_length) = (object.size, object.length);
+        let contents = &mut state.memory.object_mut(reached.object).contents;
+        let (old, element) = contents.make_array(&mut self.pool, size, element);
+        let sort = Sort::Array { index: 32, element: element as u32 * 8 };
+        let symbol = self.pool.var(&format!("{name}:{element}"), sort);
+        let mut array = self.pool.ite(when, symbol, old);
+        for index in 0..reached.bytes.start / element {
+            let index = self.pool.bv(32, index);
+            let kept = self.pool.select(old, index);
+            array = self.pool.store(array, index, kept);
+        }
+        contents.set_array(array, element);
+        let offset = reached.behind_way(0);
+        let behind = self.pool.bv(64, offset);
+        let length = object_length.unwrap_or_else(|| self.pool.bv(64, size));
+        let length = self.pool.add(length, behind);
+        let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
+        let plan = plan_of(reached, offset, written, when);
+        writes.push(WritePlan { length: Some(length), ..plan });
+        Rows::All
+    }
+
+    /// Bytes of an element, where what was reached is best one array: where it is one already, or many
+    /// numbers one after the other.
+    fn element_of_array(&self, object: &Object, reached: &Reached) -> Option<u64> {
+        let types = &self.world.program.types;
+        let bytes = reached.bytes.end.checked_sub(reached.bytes.start)?;
+        let scalar = reached.element.and_then(|ty| types.scalar(ty));
+        let element = match (object.contents.background(), scalar) {
+            (Background::Array { element, .. }, _) => u64::from(*element),
+            (_, Some(Type::Int(_) | Type::F32 | Type::F64)) if bytes > MOST_APART => {
+                reached.element.and_then(|ty| types.size(ty)).filter(|size| *size <= 8)?
+            }
+            (_, None) if bytes > MOST_WRITTEN => 1,
+            (_, None) if bytes > MOST_APART && self.is_void(reached.element) => 1,
+            _ => return None,
+        };
+        let start = reached.bytes.start;
+        let is_kept = start.is_multiple_of(element) && start / element <= MOST_KEPT;
+        (is_kept && reached.bytes.end == object.size).then_some(element)
+    }
+
+    fn is_void(&self, ty: Option<CTypeId>) -> bool {
+        ty.is_none_or(|ty| *self.world.program.types.get(ty) == CType::Void)
+    }
+
+    /// Makes the rows of an object of the inputs that the path has as arrays choices; gives them.
+    fn overwrite_lazy_rows(
+        &mut self,
+        state: &mut State,
+        reached: &Reached,
+        lazy: &Arc<LazyObject>,
+        call: Call<'_>,
+        writes: &mut Vec<WritePlan>,
+    ) -> Vec<Row> {
+        let object = state.memory.object(reached.object);
+        let has_arrays = !object.touched.at().is_empty() || object.contents.has_rows();
+        if !has_arrays || !call.may_write(reached, &reached.bytes) {
+            return Vec::new();
+        }
+        let mut rows = Vec::new();
+        for (row, _) in lazy.known_arrays() {
+            let contents = &state.memory.object(reached.object).contents;
+            let Some(old) = contents.row(&mut self.pool, &row) else { continue };
+            let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
+            let when = self.when_written(reached, true, &name);
+            let symbol = self.pool.var(&name, self.pool.sort(old));
+            let array = self.pool.ite(when, symbol, old);
+            let contents = &mut state.memory.object_mut(reached.object).contents;
+            contents.set_row(&mut self.pool, &row, array);
+            let of = Some((lazy.clone(), row.clone()));
+            let offset = reached.behind_way(0);
+            let written = Written::Row { symbol, kind: row.kind, of };
+            writes.push(plan_of(reached, offset, written, when));
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+/// Whether a place in what was reached is one for which the plan of the call says what is written.
+fn is_planned(reached: &Reached, at: u64) -> bool {
+    let is_argument = matches!(reached.way.to, WriteBase::Argument(_));
+    let place = reached.place.filter(|_| reached.way.through.is_empty() && is_argument);
+    place.is_some_and(|place| at.wrapping_sub(place) < MOST_WRITTEN)
+}
+
+/// What a place in an object is called after a call.
+fn name_of(object: &Object, at: u64, call: &str) -> String {
+    match &object.first {
+        Some(first) => format!("{} after {call}", first.path_at(distance(at))),
+        None => format!("{}@{:x}+{at} after {call}", object.name, object.base),
+    }
+}
+
+/// The machine type of the values of a kind that a test has.
+const fn machine_type(kind: PartKind) -> Type {
+    match kind {
+        PartKind::Number(machine, _) => machine,
+        PartKind::Pointer(_) => Type::Ptr,
+        PartKind::Raw(size) => Type::Int(size as u8 * 8),
+    }
+}
+
+fn plan_of(reached: &Reached, offset: u64, written: Written, when: Term) -> WritePlan {
+    WritePlan { way: reached.way.clone(), target: 0, offset, written, when, length: None }
+}

@@ -1,0 +1,266 @@
+//! Questions to the solver.
+
+use std::time::Instant;
+
+use lydian_base::StopReason;
+use lydian_smt::{Answer, Limits, Model, Reason, Term};
+
+use crate::exploration::explore::Engine;
+use crate::goals::core_cache::OpenLabel;
+use crate::limits::Cut;
+use crate::machine::decision_log::Question;
+use crate::machine::memory::{definedness, depends_on_undefined};
+use crate::machine::state::State;
+
+/// A question that can wait is asked so often with little effort.
+pub(crate) const TRIES: u8 = 2;
+
+/// A question in haste has this part of the time of others.
+const HASTE: u32 = 4;
+
+/// What a question may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Divides the time.
+    haste: u32,
+    conflicts: Option<u64>,
+}
+
+impl Effort {
+    const FULL: Self = Self { haste: 1, conflicts: None };
+    const HASTE: Self = Self { haste: HASTE, conflicts: None };
+    /// For a question in which promises are kept: only what needs no SAT solver. That a label waits for
+    /// an input of its own costs less than circuits of all promises, of which most contradict it.
+    const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
+    /// For what makes a test smaller.
+    const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
+
+    /// For a question that can wait, after it was asked so often and the solver had no answer.
+    const fn after(tries: u8) -> Self {
+        match tries {
+            0 => Self { haste: HASTE, conflicts: Some(500) },
+            1 => Self { haste: HASTE, conflicts: Some(8_000) },
+            TRIES.. => Self::FULL,
+        }
+    }
+}
+
+/// The answer to a question about a path.
+pub(crate) enum Feasible {
+    /// Some input of the path is so.
+    Yes(Model),
+    /// None is.
+    No,
+    /// Not known, and why.
+    Unknown(Cut),
+}
+
+impl Engine<'_, '_> {
+    /// The path is about to depend on a value, which may depend on memory that was never written.
+    /// Only the inputs on which it does not go on, if the state's model is one of them.
+    pub(crate) fn meet_undefined(&mut self, state: &mut State, value: Term) {
+        if !depends_on_undefined(&mut self.pool, value) {
+            return;
+        }
+        if state.depends.are_some() {
+            return self.depend_on(state, value);
+        }
+        let defined = definedness(&mut self.pool, value);
+        let Self { pool, evaluator, .. } = self;
+        let undefined = || !evaluator.holds(pool, &state.model, defined);
+        if state.tape.decide(Question::Undefined, undefined) {
+            return self.depend_on(state, value);
+        }
+        if state.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
+            return;
+        }
+        let undefined = self.pool.not(defined);
+        // The first time that the path was followed said so.
+        let told = state.tape.is_played();
+        if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
+            let dependences = self.dependences_of(state, value);
+            dependences.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
+        }
+        state.add_fact(&mut self.pool, defined);
+    }
+
+    /// The value of a term on the state's model, on which the path is to depend.
+    pub(crate) fn value_on_model(&mut self, state: &mut State, term: Term) -> u64 {
+        let Self { pool, evaluator, .. } = self;
+        state.tape.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
+    }
+
+    /// Whether a condition holds on the state's model, where the path is to depend on that.
+    pub(crate) fn holds_on_model(&mut self, state: &mut State, condition: Term) -> bool {
+        let Self { pool, evaluator, .. } = self;
+        state.tape.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
+    }
+
+    /// Whether some input takes the path and makes `extra` true.
+    pub(crate) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+        self.ask_within(state, &[], extra, Effort::FULL).0
+    }
+
+    /// Whether some input takes the path, with the effort that its question is worth after it was tried
+    /// before.
+    pub(crate) fn try_to_ask(&mut self, state: &State) -> Feasible {
+        self.ask_within(state, &[], None, Effort::after(state.tries)).0
+    }
+
+    /// The same where `extra` says that one of some labels holds, after so many tries.
+    pub(crate) fn ask_for_labels(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+        tries: u8,
+    ) -> Feasible {
+        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::after(tries));
+        if let Some(core) = &core {
+            self.excluded.note_core(&state.facts, extra, labels, core);
+        }
+        answer
+    }
+
+    /// The same, with further terms that are to hold.
+    pub(crate) fn ask_more(&mut self, state: &State, more: &[Term], extra: Term) -> Feasible {
+        self.ask_within(state, more, Some(extra), Effort::FULL).0
+    }
+
+    /// The same for an input that keeps what the state's model promises, too.
+    pub(crate) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
+        self.ask_within(state, &state.promises, Some(extra), Effort::FULL).0
+    }
+
+    /// The same for what one would like of it, with little effort.
+    pub(crate) fn ask_for_wish(&mut self, state: &State, wish: Term) -> Feasible {
+        self.ask_within(state, &state.promises, Some(wish), Effort::WISH).0
+    }
+
+    /// The same with little time: for what is wanted but not needed, or can be asked again.
+    pub(crate) fn ask_in_haste(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+        self.ask_within(state, &[], extra, Effort::HASTE).0
+    }
+
+    /// Whether some input takes the path, makes `extra` true, which says that one of some labels holds,
+    /// and keeps what the state's model promises. `None` where that is not known for little effort, but
+    /// there may be one that breaks promises.
+    pub(crate) fn ask_keeping(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+    ) -> Option<Feasible> {
+        // Where the question is hard, the program's own paths come first: little time, and the
+        // label waits.
+        match self.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+            Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
+            Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
+            Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),
+            Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
+            Ok(Answer::Unsat { core }) => {
+                if let Some(core) = &core {
+                    self.excluded.note_core(&state.facts, extra, labels, core);
+                }
+                let is_broken =
+                    |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
+                let without = core.is_some_and(|core| !core.iter().any(is_broken));
+                (state.promises.is_empty() || without).then_some(Feasible::No)
+            }
+        }
+    }
+
+    /// Whether some input takes the path and makes some more terms true; if none does, terms that
+    /// exclude it, where the solver knows.
+    fn ask_within(
+        &mut self,
+        state: &State,
+        more: &[Term],
+        extra: Option<Term>,
+        effort: Effort,
+    ) -> (Feasible, Option<Vec<Term>>) {
+        match self.answer(state, more, extra, effort) {
+            Ok(Answer::Sat(model)) => (Feasible::Yes(model), None),
+            Ok(Answer::Unsat { core }) => (Feasible::No, core),
+            Ok(Answer::Unknown(reason)) => {
+                (Feasible::Unknown(Cut::Solver(reason.to_string())), None)
+            }
+            Err(stop) => (Feasible::Unknown(Cut::Stopped(stop)), None),
+        }
+    }
+
+    /// What the solver says of that; an error if the exploration is to stop.
+    fn answer(
+        &mut self,
+        state: &State,
+        more: &[Term],
+        extra: Option<Term>,
+        effort: Effort,
+    ) -> Result<Answer, StopReason> {
+        // A solver that has no time left would still translate the question first, and a place with
+        // many labels asks many.
+        let remaining = self.budget.remaining();
+        if remaining.is_some_and(|left| left.is_zero()) || self.budget.cancel_token().is_cancelled()
+        {
+            self.late = true;
+            return Err(self.budget.exceeded().unwrap_or(StopReason::Cancelled));
+        }
+        let count = state.facts.len() + more.len() + 1;
+        let mut assumptions = Vec::with_capacity(count);
+        assumptions.extend_from_slice(&state.facts);
+        assumptions.extend_from_slice(more);
+        assumptions.extend(extra);
+        let query_time = self.world.config.limits.query_time.map(|time| time / effort.haste);
+        let time = match (query_time, remaining) {
+            (Some(query), Some(remaining)) => Some(query.min(remaining)),
+            (query, remaining) => query.or(remaining),
+        };
+        let interrupt = Some(self.budget.cancel_token().flag().clone());
+        let begun = Instant::now();
+        let end = remaining.map(|left| begun + left);
+        let conflicts = effort.conflicts;
+        let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
+        self.solver.offer(&self.pool, &state.model);
+        let answer = self.solver.check(&mut self.pool, &assumptions, &limits);
+        self.statistics.solver_time += begun.elapsed();
+        self.statistics.queries += 1;
+        match answer {
+            Answer::Sat(model) => {
+                self.statistics.satisfiable += 1;
+                Ok(Answer::Sat(self.with_preferences(&assumptions, model)))
+            }
+            Answer::Unsat { core } => Ok(Answer::Unsat { core }),
+            Answer::Unknown(reason) => {
+                self.statistics.unanswered += 1;
+                match self.budget.exceeded() {
+                    Some(stop) => {
+                        self.late = true;
+                        Err(stop)
+                    }
+                    None => Ok(Answer::Unknown(reason)),
+                }
+            }
+        }
+    }
+
+    /// The model with the first model's value of every input that it says nothing about, which
+    /// keeps what is preferred where it can.
+    fn with_preferences(&mut self, assumptions: &[Term], model: Model) -> Model {
+        let open: Vec<_> = self
+            .base
+            .iter()
+            .filter(|(var, _)| model.get(*var).is_none())
+            .map(|(var, value)| (var, value.clone()))
+            .collect();
+        if open.is_empty() {
+            return model;
+        }
+        let merged = model.with(open);
+        let mut all = assumptions.iter();
+        if all.all(|term| self.evaluator.holds(&self.pool, &merged, *term)) {
+            merged
+        } else {
+            model
+        }
+    }
+}

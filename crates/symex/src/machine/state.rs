@@ -1,0 +1,411 @@
+//! One path prefix. Forking copies a few small vectors; memory and lower frames are shared.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lydian_base::{EntityId, Span};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
+use lydian_smt::{BinOp, Model, Node, Term, TermPool};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::exploration::eviction::Home;
+use crate::exploration::invariants::{Check, Met};
+use crate::goals::cache_keys::Mutants;
+use crate::goals::core_cache::OpenLabel;
+use crate::goals::hyper_rows::Trail;
+use crate::goals::hyper_sequences::Underway;
+use crate::goals::labels::{GoalId, SiteKey};
+use crate::machine::decision_log::Tape;
+use crate::machine::memory::{
+    Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
+};
+use crate::machine::undetermined::Dependences;
+use crate::merging::cycles::Mark;
+use crate::search::directed::Progress;
+use lydian_inputs::{Cursor, ExternalPlan};
+
+/// What a condition was in the last evaluation of its decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConditionValue {
+    /// It was not reached.
+    NotReached,
+    /// The path went this way.
+    Is(bool),
+    /// The path stands for several ways: where it was reached, and what it was there.
+    Either { reached: Term, value: Term },
+}
+
+impl ConditionValue {
+    /// Whether the path stands for several ways.
+    pub(crate) const fn is_merged(&self) -> bool {
+        matches!(self, Self::Either { .. })
+    }
+}
+
+/// Labels that control passes, to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Passed {
+    /// Those of a site. Their predicates are to be evaluated on the state.
+    Site(SiteKey),
+    /// One that was evaluated, and surely holds on the inputs of the path on which this does.
+    Where(GoalId, Term),
+}
+
+/// The last evaluation of a decision in one activation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DecisionEvent {
+    pub(crate) decision: DecisionId,
+    /// For each condition its value.
+    pub(crate) values: SmallVec<[ConditionValue; 4]>,
+    /// Mutants of conditions that were reached, evaluated just before.
+    pub(crate) mutants: SmallVec<[(ConditionId, Arc<Mutants>); 1]>,
+}
+
+/// Where the result of a call goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReturnTo {
+    /// A register for a scalar.
+    pub(crate) register: Option<LocalId>,
+    /// An address for a struct or union, and how many bytes are copied there.
+    pub(crate) memory: Option<(Term, u64)>,
+}
+
+/// Where in an object volatile memory was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VolatilePlace {
+    object: ObjectId,
+    /// The first byte; none where that depends on the input.
+    start: Option<i64>,
+    size: u64,
+}
+
+impl VolatilePlace {
+    /// So many bytes of an object that an address may lie in.
+    pub(crate) const fn of(candidate: &Candidate, size: u64) -> Self {
+        let start = match candidate.offset {
+            Offset::Known(start) => Some(start),
+            Offset::Scaled { .. } => None,
+        };
+        Self { object: candidate.object, start, size }
+    }
+
+    /// Whether two have bytes in common, as far as is known.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        let behind = |a: i64, size: u64, b: i64| a.saturating_add_unsigned(size) > b;
+        self.object == other.object
+            && self
+                .start
+                .zip(other.start)
+                .is_none_or(|(a, b)| behind(a, self.size, b) && behind(b, other.size, a))
+    }
+}
+
+/// An activation of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) func: FuncId,
+    pub(crate) block: BlockId,
+    /// Position of the next statement in the block; the terminator comes after the last.
+    pub(crate) next: usize,
+    /// Whether the labels just before it were already looked at.
+    pub(crate) sites_done: bool,
+    /// Values of register locals.
+    pub(crate) registers: Vec<Option<Term>>,
+    /// Objects of memory locals that are alive, up to the last that had one.
+    pub(crate) objects: Vec<Option<ObjectId>>,
+    /// Objects that were made while it ran and live at most until it returns.
+    pub(crate) made: SmallVec<[ObjectId; 2]>,
+    /// The address of its variable arguments; 0 where it takes none.
+    pub(crate) variable: u64,
+    /// A number that no other activation of the path has.
+    pub(crate) serial: u64,
+    pub(crate) events: SmallVec<[DecisionEvent; 1]>,
+    /// How often the path decided to stay in a loop at a block's branch.
+    pub(crate) loops: SmallVec<[(BlockId, u32); 2]>,
+    pub(crate) return_to: ReturnTo,
+}
+
+/// A path prefix.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// Activations, outermost first.
+    pub(crate) frames: SmallVec<[Arc<Frame>; 4]>,
+    pub(crate) memory: Memory,
+    /// What the static variables of the function under test had when its call began.
+    pub(crate) began_with: Arc<[Contents]>,
+    /// The path condition: Booleans without `And` at their top.
+    pub(crate) facts: Facts,
+    /// Addresses without structure that the path was split on.
+    pub(crate) resolved: FxHashMap<Term, Target>,
+    /// What pointers of the inputs may lead to, where the path looked.
+    pub(crate) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
+    pub(crate) model: Model,
+    /// Whether the model may not satisfy the facts yet.
+    pub(crate) pending: bool,
+    /// How often the solver was asked for a model and had no answer.
+    pub(crate) tries: u8,
+    /// The condition that was just evaluated.
+    pub(crate) evaluated: Option<(DecisionId, ConditionId)>,
+    /// The site that control reached when the state was made.
+    pub(crate) arrival: Option<SiteKey>,
+    /// Labels of the site that control just passed, to be looked at before anything else.
+    pub(crate) queue: SmallVec<[Passed; 4]>,
+    /// What this model covers and no test was given for yet.
+    pub(crate) covered: Vec<GoalId>,
+    /// What makes the model cover those labels.
+    pub(crate) promises: Vec<Term>,
+    /// Labels of the site that control passes which no input covers together with those, and what
+    /// makes each hold.
+    pub(crate) undecided: Vec<OpenLabel>,
+    /// The evaluations of decisions that hyperlabels ask for.
+    pub(crate) trail: Trail,
+    /// The sequences that the path is in the midst of.
+    pub(crate) underway: Underway,
+    /// Whether labels wait without being asked for, as one was too hard a question.
+    pub(crate) haste: bool,
+    /// Whether to give a test at the path's end even if it covers nothing new.
+    pub(crate) keep: bool,
+    /// What the path depends on that the program does not determine.
+    pub(crate) depends: Dependences,
+    /// Where the path first used where an object of the program's own lies. Numbers say which way it
+    /// takes, which may be others on another run.
+    pub(crate) placed: Option<Span>,
+    /// Whether the state only follows its model, to see what that covers.
+    pub(crate) replay: bool,
+    pub(crate) steps: u64,
+    /// How often in a row it let others go on without having been split meanwhile.
+    pub(crate) idle: u32,
+    /// How many steps it had taken when it met an instruction that no path had passed; only where a
+    /// search asks for it.
+    pub(crate) fresh_at: u64,
+    /// How far a guided search has come with it.
+    pub(crate) progress: Progress,
+    /// Places of volatile memory that the path read, each once.
+    pub(crate) volatile: Arc<Vec<VolatilePlace>>,
+    /// How many symbols it made, each for something else that is not determined.
+    pub(crate) unknowns: u64,
+    /// Whether it took a pointer for one into a larger record than what that leads to.
+    pub(crate) outgrown: bool,
+    /// How many activations the path began.
+    pub(crate) activations: u64,
+    /// Results of undefined functions so far.
+    pub(crate) externals: Arc<Vec<Arc<ExternalPlan>>>,
+    /// Where the next input object can go.
+    pub(crate) cursor: Cursor,
+    /// How many of the functions that run in turn (preconditions, then the function under test)
+    /// were begun.
+    pub(crate) root: usize,
+    /// The objects of the inputs whose invariants the path supposes.
+    pub(crate) met: Arc<Met>,
+    /// What the state evaluates, where it is no path of the program's.
+    pub(crate) check: Option<Check>,
+    /// What makes the state again.
+    pub(crate) tape: Tape,
+    /// Where the tape begins, if that is not where all paths do: the union of several paths.
+    pub(crate) start: Option<Rc<State>>,
+    /// An earlier state of the path, to see whether it goes round in circles.
+    pub(crate) mark: Option<Arc<Mark>>,
+    /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
+    /// until it is made again.
+    pub(crate) compacted: Option<u64>,
+    /// Who may make it again.
+    pub(crate) home: Home,
+}
+
+impl State {
+    /// Whether the function under test has begun, which comes after so many functions but one; not on what
+    /// is no path of the program's.
+    pub(crate) const fn has_begun(&self, roots: usize) -> bool {
+        self.root >= roots && self.check.is_none()
+    }
+
+    /// The innermost activation.
+    pub(crate) fn frame(&self) -> &Frame {
+        self.frames.last().expect("a running state has a frame")
+    }
+
+    /// The innermost activation, to be changed in this state alone.
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame {
+        Arc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
+    }
+
+    /// What the path knows.
+    pub(crate) fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            facts: Some(&self.facts),
+            resolved: &self.resolved,
+            derived: None,
+            inputs: None,
+            expanded: Some(&self.expanded),
+        }
+    }
+
+    /// Notes that the path may have read volatile memory at a place.
+    pub(crate) fn note_volatile(&mut self, place: VolatilePlace) {
+        if !self.volatile.contains(&place) {
+            Arc::make_mut(&mut self.volatile).push(place);
+        }
+    }
+
+    /// How many calls of a function the path made whose results are the test's.
+    pub(crate) fn calls_of(&self, function: &str) -> u32 {
+        let last = self.externals.iter().rfind(|call| call.function == function);
+        last.map_or(0, |call| call.nth + 1)
+    }
+
+    /// How many calls of the function under test the path has after the first.
+    pub(crate) fn further_calls(&self) -> u32 {
+        self.externals.iter().filter(|call| call.is_further_call()).count() as u32
+    }
+
+    /// The variable arguments that the function under test has on the path, in order.
+    pub(crate) fn variable_arguments(&self) -> impl Iterator<Item = &ExternalPlan> {
+        self.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
+    }
+
+    /// A copy for the other side of a branch, that covers nothing yet.
+    pub(crate) fn fork(&self) -> Box<Self> {
+        Box::new(Self {
+            frames: self.frames.clone(),
+            memory: self.memory.clone(),
+            began_with: self.began_with.clone(),
+            facts: self.facts.fork(),
+            resolved: self.resolved.clone(),
+            expanded: self.expanded.clone(),
+            model: self.model.clone(),
+            pending: self.pending,
+            tries: 0,
+            evaluated: self.evaluated,
+            arrival: self.arrival,
+            queue: self.queue.clone(),
+            covered: Vec::new(),
+            promises: Vec::new(),
+            undecided: Vec::new(),
+            trail: self.trail.clone(),
+            underway: self.underway.clone(),
+            haste: self.haste,
+            keep: false,
+            depends: self.depends.clone(),
+            placed: self.placed,
+            replay: self.replay,
+            steps: self.steps,
+            idle: 0,
+            fresh_at: self.fresh_at,
+            progress: self.progress,
+            volatile: self.volatile.clone(),
+            unknowns: self.unknowns,
+            outgrown: self.outgrown,
+            activations: self.activations,
+            externals: self.externals.clone(),
+            cursor: self.cursor,
+            root: self.root,
+            met: self.met.clone(),
+            check: self.check.clone(),
+            tape: self.tape.clone(),
+            start: self.start.clone(),
+            mark: None,
+            compacted: None,
+            home: Home::Any,
+        })
+    }
+
+    /// Adds a fact; conjunctions by their parts. False where it contradicts a fact in so many
+    /// words.
+    pub(crate) fn add_fact(&mut self, pool: &mut TermPool, fact: Term) -> bool {
+        let mut waiting: SmallVec<[Term; 8]> = SmallVec::new();
+        waiting.push(fact);
+        while let Some(fact) = waiting.pop() {
+            match self.knowledge().known(pool, fact) {
+                Some(true) => continue,
+                Some(false) => return false,
+                None => {}
+            }
+            match pool.node(fact) {
+                Node::Bin(BinOp::And, a, b) => waiting.extend([b, a]),
+                _ => self.facts.push(fact),
+            }
+        }
+        true
+    }
+}
+
+impl Frame {
+    /// An activation that begins, with a number that no other of its path has.
+    pub(crate) fn new(func: FuncId, body: &Body, serial: u64, return_to: ReturnTo) -> Self {
+        Self {
+            func,
+            block: body.entry,
+            next: 0,
+            sites_done: false,
+            registers: vec![None; body.locals.len()],
+            objects: Vec::new(),
+            made: SmallVec::new(),
+            variable: 0,
+            serial,
+            events: SmallVec::new(),
+            loops: SmallVec::new(),
+            return_to,
+        }
+    }
+
+    /// The object of a memory local, if it is alive.
+    pub(crate) fn object(&self, local: LocalId) -> Option<ObjectId> {
+        self.objects.get(local.index()).copied().flatten()
+    }
+
+    /// Notes the object of a memory local whose lifetime begins.
+    pub(crate) fn set_object(&mut self, local: LocalId, object: ObjectId) {
+        if self.objects.len() <= local.index() {
+            self.objects.resize(local.index() + 1, None);
+        }
+        self.objects[local.index()] = Some(object);
+    }
+
+    /// The last evaluation of a decision, if there was one.
+    pub(crate) fn event(&self, decision: DecisionId) -> Option<&DecisionEvent> {
+        self.events.iter().find(|event| event.decision == decision)
+    }
+
+    /// The last evaluation of a decision, to be changed.
+    pub(crate) fn event_of(&mut self, decision: DecisionId) -> Option<&mut DecisionEvent> {
+        self.events.iter_mut().find(|event| event.decision == decision)
+    }
+
+    /// The event of a decision; a new one where its evaluation begins or none is known.
+    pub(crate) fn event_mut(
+        &mut self,
+        decision: DecisionId,
+        conditions: usize,
+        begins: bool,
+    ) -> &mut DecisionEvent {
+        let at = self.events.iter().position(|event| event.decision == decision);
+        let at = at.unwrap_or_else(|| {
+            self.events.push(DecisionEvent {
+                decision,
+                values: SmallVec::from_elem(ConditionValue::NotReached, conditions),
+                mutants: SmallVec::new(),
+            });
+            self.events.len() - 1
+        });
+        let event = &mut self.events[at];
+        if begins {
+            event.values.fill(ConditionValue::NotReached);
+            event.mutants.clear();
+        }
+        event
+    }
+
+    /// Goes to the start of a block.
+    pub(crate) fn go_to(&mut self, block: BlockId) {
+        self.block = block;
+        self.next = 0;
+        self.sites_done = false;
+    }
+
+    /// Goes past the statement that was executed.
+    pub(crate) fn advance(&mut self) {
+        self.next += 1;
+        self.sites_done = false;
+    }
+}

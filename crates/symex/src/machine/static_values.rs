@@ -1,0 +1,155 @@
+//! What a static variable can have, as far as the text says it.
+//!
+//! A static local is known by its name in its function alone. Others get at it by its address: where that
+//! is stored, returned, turned into a number or passed on, other than as a pointer to const, anybody may
+//! write to it at any time.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::{
+    Body, CType, CTypeId, Expr, ExprId, FuncId, Function, GlobalId, GlobalInit, Program,
+    RelocationTarget, Stmt, Type,
+};
+
+use crate::machine::aliasing::{Base, base_of};
+
+/// Of more values than this nothing is said.
+const MOST_VALUES: usize = 4;
+
+/// How the program's text uses a static variable.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// Whether its address goes where others may write through it.
+    pub(crate) escapes: bool,
+    /// Whether it is written by its name.
+    pub(crate) is_written: bool,
+    /// The values that it can have, as bytes, its first one among them; `None` where more than a few
+    /// constants are written to it, or its address escapes.
+    pub(crate) values: Option<BTreeSet<Vec<u8>>>,
+}
+
+impl Uses {
+    /// Those of a variable in some functions, the one that has its name among them.
+    pub(crate) fn of(program: &Program, functions: &[FuncId], variable: GlobalId) -> Self {
+        let global = &program.globals[variable];
+        let first = program.types.scalar(global.ty).and_then(|ty| first_value(&global.init, ty));
+        let values = first.map(|first| BTreeSet::from([first]));
+        let mut uses = Self { values, ..Self::default() };
+        let address = RelocationTarget::Global(variable);
+        uses.escapes = program.relocations().any(|relocation| relocation.target == address);
+        for function in functions.iter().map(|id| &program.functions[*id]) {
+            if let Some(body) = &function.body {
+                uses.add(&Within { program, function, body, variable });
+            }
+        }
+        let values = uses.values.take();
+        uses.values = values.filter(|all| !uses.escapes && all.len() <= MOST_VALUES);
+        uses
+    }
+
+    /// Whether it may have another value than its first one.
+    pub(crate) const fn may_change(&self) -> bool {
+        self.escapes || self.is_written
+    }
+
+    fn add(&mut self, within: &Within<'_>) {
+        let Within { program, function, body, .. } = *within;
+        let leads_to = |expr: ExprId| within.leads_to(expr);
+        for expr in body.exprs.values() {
+            match expr {
+                // These read there, or are addresses in it themselves.
+                Expr::Load { .. }
+                | Expr::LoadBits { .. }
+                | Expr::Cmp(..)
+                | Expr::PtrDiff { .. }
+                | Expr::Field { .. }
+                | Expr::Index { .. } => {}
+                _ => expr.for_each_operand(|operand| self.escapes |= leads_to(operand)),
+            }
+        }
+        for stmt in body.stmts.values() {
+            match stmt {
+                Stmt::Store { addr, value, ty, .. } => {
+                    self.escapes |= leads_to(*value);
+                    if leads_to(*addr) {
+                        self.note_store(within, (*addr, *value), *ty);
+                    }
+                }
+                Stmt::Assign { dst, value } => {
+                    self.escapes |= leads_to(*value) && !is_to_const(program, body.locals[*dst].ty);
+                }
+                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => self.note_write(leads_to(*dst)),
+                Stmt::StoreBits { addr, .. } => self.note_write(leads_to(*addr)),
+                Stmt::Call { args, arg_types, dst_addr, .. } => {
+                    self.note_write(dst_addr.is_some_and(leads_to));
+                    for (at, arg) in args.iter().enumerate() {
+                        let stays = arg_types.get(at).is_some_and(|ty| is_to_const(program, *ty));
+                        self.escapes |= leads_to(*arg) && !stays;
+                    }
+                }
+                _ => stmt.for_each_expr(|expr| self.escapes |= leads_to(expr)),
+            }
+        }
+        let gives_const = match program.types.get(function.ty) {
+            CType::Function { result, .. } => is_to_const(program, *result),
+            _ => false,
+        };
+        let operands = body.blocks.values().filter_map(|block| block.term.operand());
+        self.escapes |= operands.into_iter().any(leads_to) && !gives_const;
+    }
+
+    fn note_write(&mut self, writes: bool) {
+        if writes {
+            (self.is_written, self.values) = (true, None);
+        }
+    }
+
+    /// Notes that a value is stored at a place in the variable.
+    fn note_store(&mut self, within: &Within<'_>, (addr, value): (ExprId, ExprId), ty: Type) {
+        self.is_written = true;
+        let exprs = &within.body.exprs;
+        let is_whole = matches!(exprs[addr], Expr::AddrGlobal(_))
+            && within.program.globals[within.variable].size == ty.bytes();
+        match (&exprs[value], &mut self.values) {
+            (Expr::Const(_, bits), Some(values)) if is_whole => {
+                values.insert(bits.to_le_bytes()[..ty.bytes() as usize].to_vec());
+            }
+            _ => self.values = None,
+        }
+    }
+}
+
+/// A function's text, and the variable that is looked for in it.
+struct Within<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    body: &'a Body,
+    variable: GlobalId,
+}
+
+impl Within<'_> {
+    /// Whether an expression is an address in the variable.
+    fn leads_to(&self, expr: ExprId) -> bool {
+        matches!(base_of(self.body, expr), Base::Global(global) if global == self.variable)
+    }
+}
+
+fn is_to_const(program: &Program, ty: CTypeId) -> bool {
+    matches!(program.types.get(ty), CType::Pointer { to_const: true, .. })
+}
+
+/// The bytes that a variable of a scalar type has at first; `None` where these are an address.
+fn first_value(init: &GlobalInit, ty: Type) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; ty.bytes() as usize];
+    match init {
+        GlobalInit::Zero => {}
+        GlobalInit::Data { items, relocations } if relocations.is_empty() => {
+            for item in items {
+                let at = item.offset as usize;
+                bytes.get_mut(at..at + item.bytes.len())?.copy_from_slice(&item.bytes);
+            }
+        }
+        GlobalInit::Extern | GlobalInit::Data { .. } => return None,
+    }
+    Some(bytes)
+}

@@ -1,0 +1,166 @@
+//! Traps of the program under test: they end a path, and one test for each place is kept.
+
+use lydian_eval::{Fault, Traps};
+use lydian_ir::TrapKind;
+use lydian_smt::Term;
+
+use crate::exploration::explore::{CrashPlace, Engine};
+use crate::exploration::outcome::Ending;
+use crate::machine::decision_log::Question;
+use crate::machine::questions::Feasible;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+
+/// What is known about one place where the program may trap in one way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Crash {
+    /// A test that traps there was given.
+    pub(crate) found: bool,
+    /// How many queries for one were asked.
+    queries: u32,
+}
+
+impl Engine<'_, '_> {
+    /// Goes on with the inputs that do not trap; the others end here.
+    pub(crate) fn leave_traps(&mut self, state: &mut State, traps: &Traps) -> Result<(), Flow> {
+        for (fault, condition) in traps.iter() {
+            let Fault::Trap(kind) = fault else {
+                let within = self.pool.not(condition);
+                if state.knowledge().known(&mut self.pool, within) != Some(true) {
+                    self.watch.leave_room();
+                }
+                self.assume_in_program(state, within)?;
+                continue;
+            };
+            let span = self.term_clock.begin();
+            let known = state.knowledge().known(&mut self.pool, condition);
+            self.term_clock.end(span);
+            if known == Some(false) {
+                continue;
+            }
+            if !state.has_begun(self.roots.len()) {
+                // What has no value does not hold.
+                let safe = self.pool.not(condition);
+                self.assume_in_program(state, safe)?;
+                continue;
+            }
+            if known == Some(true) {
+                return Err(self.trapped(state, kind));
+            }
+            self.meet_undefined(state, condition);
+            let safe = self.pool.not(condition);
+            let told = state.tape.played(Question::Safe);
+            let excluded = match told {
+                // A path that is followed again did not end here the first time.
+                Some(excluded) => excluded != 0,
+                None if self.evaluator.holds(&self.pool, &state.model, condition) => {
+                    self.leave_own_trap(state, kind, safe)?;
+                    false
+                }
+                None => self.surely_safe(state, kind, condition),
+            };
+            state.tape.note(Question::Safe, u64::from(excluded));
+            if excluded {
+                // The path condition says so already.
+                continue;
+            }
+            if !state.add_fact(&mut self.pool, safe) {
+                return Err(self.trapped(state, kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// The path ends in a trap; its test is kept if it is the first at this place.
+    pub(crate) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Flow {
+        if !state.has_begun(self.roots.len()) {
+            return Flow::End(Ending::Assumption);
+        }
+        if self.is_new_crash(state, kind) {
+            state.keep = true;
+        }
+        Flow::End(Ending::Trapped(kind))
+    }
+
+    /// The state's own model traps: that ends one path, and an input that does not trap goes on.
+    fn leave_own_trap(
+        &mut self,
+        state: &mut State,
+        kind: TrapKind,
+        safe: Term,
+    ) -> Result<(), Flow> {
+        if state.replay {
+            return Err(self.trapped(state, kind));
+        }
+        // What an input that goes on can cover is better covered by that one.
+        if !state.covered.is_empty()
+            && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
+        {
+            if self.is_new_crash(state, kind) {
+                let mut crashing = state.fork();
+                self.give_test(&mut crashing, Ending::Trapped(kind));
+            }
+            self.count_path(Ending::Trapped(kind));
+            state.model = model;
+            return Ok(());
+        }
+        match self.ask(state, Some(safe)) {
+            Feasible::Yes(model) => {
+                let new = self.is_new_crash(state, kind);
+                if new || !state.covered.is_empty() {
+                    self.give_test(state, Ending::Trapped(kind));
+                }
+                self.count_path(Ending::Trapped(kind));
+                state.model = model;
+                Ok(())
+            }
+            Feasible::No => Err(self.trapped(state, kind)),
+            Feasible::Unknown(cut) => {
+                self.cut_ahead(state, cut);
+                Err(self.trapped(state, kind))
+            }
+        }
+    }
+
+    /// Looks for an input of the path that traps, unless one is known for this place. True where
+    /// there surely is none.
+    fn surely_safe(&mut self, state: &State, kind: TrapKind, condition: Term) -> bool {
+        if !self.world.config.crash_tests || state.replay {
+            return false;
+        }
+        let limit = self.world.config.limits.trap_queries;
+        let crash = self.crashes.entry(place_of(state, kind)).or_default();
+        if crash.found || crash.queries >= limit {
+            return false;
+        }
+        crash.queries += 1;
+        match self.ask_in_haste(state, Some(condition)) {
+            Feasible::Yes(model) => {
+                if self.is_new_crash(state, kind) {
+                    let mut crashing = state.fork();
+                    crashing.model = model;
+                    self.give_test(&mut crashing, Ending::Trapped(kind));
+                    self.count_path(Ending::Trapped(kind));
+                }
+                false
+            }
+            Feasible::No => true,
+            Feasible::Unknown(_) => false,
+        }
+    }
+
+    /// Whether a test that traps here is wanted; only once.
+    fn is_new_crash(&mut self, state: &State, kind: TrapKind) -> bool {
+        if !self.world.config.crash_tests || state.depends.are_some() {
+            return false;
+        }
+        let crash = self.crashes.entry(place_of(state, kind)).or_default();
+        !std::mem::replace(&mut crash.found, true)
+    }
+}
+
+/// The place where a state is, if it traps there.
+pub(crate) fn place_of(state: &State, kind: TrapKind) -> CrashPlace {
+    let frame = state.frame();
+    (frame.func, frame.block, frame.next, kind)
+}

@@ -1,0 +1,136 @@
+//! What undefined functions write: where their arguments point on a path, and what has no value
+//! there.
+//!
+//! An argument counts where its term names the object: an address without structure, or one that
+//! lies at a distance which depends on the input, is written through by no call. Nor are objects of
+//! the inputs, which have values of any kind already. All this follows from the state alone, so that
+//! a path that is followed again gets the same writes.
+
+use lydian_ir::outside::{OutParameter, out_parameters};
+use lydian_ir::test::WriteBase;
+use lydian_ir::{FuncId, Type};
+use lydian_smt::{Sort, Term};
+
+use crate::exploration::explore::Engine;
+use crate::machine::calls::CallSite;
+use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
+use crate::machine::permitted::Permitted;
+use crate::machine::state::State;
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
+
+/// An argument that points to more places than this is written through at none.
+const MOST_PLACES: usize = 4;
+
+/// A pointer with more choices than this does not stay as it is by choice: each call would add one.
+const MOST_CHOICES: usize = 4;
+
+/// Where what a call writes lies.
+#[derive(Clone, Copy)]
+struct Place {
+    object: ObjectId,
+    offset: u64,
+}
+
+/// What a call of an undefined function may write to.
+pub(crate) struct Writable {
+    pub(crate) targets: Vec<OutTarget>,
+    places: Vec<Place>,
+}
+
+impl Engine<'_, '_> {
+    /// What a call of an undefined function may write to.
+    pub(crate) fn writable(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        site: &CallSite,
+        permitted: &Permitted,
+    ) -> Writable {
+        let program = self.world.program;
+        let function = &program.functions[func];
+        let mut found = Writable { targets: Vec::new(), places: Vec::new() };
+        for parameter in out_parameters(&program.types, &function.name, function.ty) {
+            let Some(pointer) = site.args.get(parameter.position as usize).copied() else { break };
+            let size = program.types.size(parameter.pointee).unwrap_or(1);
+            if !permitted.allow(&WriteBase::Argument(parameter.position), &[], &(0..size)) {
+                continue;
+            }
+            for (guard, place) in self.places_of(state, pointer) {
+                found.targets.push(self.out_target(state, parameter, guard, place));
+                found.places.push(place);
+            }
+        }
+        found
+    }
+
+    /// The objects of the program's own that a pointer leads to, each with when it does.
+    fn places_of(&mut self, state: &State, pointer: Term) -> Vec<(Term, Place)> {
+        if self.pool.sort(pointer) != Sort::BitVec(64) {
+            return Vec::new();
+        }
+        let pool = &mut self.pool;
+        let alternatives = flatten_address(pool, pointer, state.knowledge(), MOST_PLACES);
+        let known = alternatives.into_iter().flatten().filter_map(|(guard, target)| {
+            let Target::Known(address, None) = target else { return None };
+            let id = state.memory.object_at(address)?;
+            let object = state.memory.object(id);
+            let offset = address - object.base;
+            let own = !matches!(object.kind, ObjectKind::Input | ObjectKind::Stream);
+            let own = own && !object.read_only;
+            (own && offset < object.size).then_some((guard, Place { object: id, offset }))
+        });
+        known.collect()
+    }
+
+    fn out_target(
+        &mut self,
+        state: &State,
+        parameter: OutParameter,
+        guard: Term,
+        place: Place,
+    ) -> OutTarget {
+        let object = state.memory.object(place.object);
+        let room = object.size - place.offset;
+        let seen = room.min(MOST_WRITTEN);
+        let unwritten = object.contents.unwritten(&mut self.pool, place.offset, seen);
+        let length = object.length.map(|length| {
+            let start = self.pool.bv(64, place.offset);
+            let (behind, none) = (self.pool.sub(length, start), self.pool.bv(64, 0));
+            let reaches = self.pool.ule(start, length);
+            self.pool.ite(reaches, behind, none)
+        });
+        let types = &self.world.program.types;
+        let is_pointer = types.scalar(parameter.pointee) == Some(Type::Ptr);
+        let old = match is_pointer && unwritten.len() >= 8 && !unwritten[..8].contains(&true) {
+            false => Old::None,
+            true => self.old_pointer(state, place),
+        };
+        OutTarget { parameter, guard, room, length, unwritten, old }
+    }
+
+    /// A pointer before a call that may set it.
+    fn old_pointer(&mut self, state: &State, place: Place) -> Old {
+        let contents = &state.memory.object(place.object).contents;
+        let old = contents.read_bits(&mut self.pool, place.offset, 8);
+        let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);
+        choices.map_or(Old::Lost, |_| Old::Kept(old))
+    }
+
+    /// Writes what was planned for a call.
+    pub(crate) fn write_planned(
+        &mut self,
+        state: &mut State,
+        writable: &Writable,
+        plan: &ExternalPlan,
+    ) {
+        for write in &plan.writes {
+            let (target, place) = (&writable.targets[write.target], writable.places[write.target]);
+            for cell in write.cells() {
+                let at = place.offset + write.offset + cell.offset;
+                let value = (cell.ty.bytes(), cell.value);
+                let to = (place.object, at);
+                state.memory.store_where(&mut self.pool, to, target.guard, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Paths that go round in circles.
+//!
+//! A path is in a *circle* where it comes back to a place with the same registers and memory, the same
+//! path condition, and the same of all else that decides what it does. From there it does again what it
+//! did: each step follows from the state and from answers that the path condition gives, for an
+//! answer that it did not give would have been added to it. Values that a call of an undefined function
+//! or another source gives anew on each round are in no register, no memory and no condition of the
+//! path, so that nothing depends on them. No label that the next rounds pass holds on an input of this
+//! path on which it did not hold before. So the path has no end and nothing new lies on it: it is
+//! finished, and nothing is cut off.
+//!
+//! The place is found as by Brent's algorithm for cycles: the state is kept when its number of steps is
+//! a power of two, and each later one is held against that.
+
+use std::sync::Arc;
+
+use lydian_ir::{ConditionId, DecisionId};
+use smallvec::SmallVec;
+
+use crate::goals::hyper_rows::Trail;
+use crate::goals::hyper_sequences::Underway;
+use crate::goals::labels::SiteKey;
+use crate::machine::memory::Memory;
+use crate::machine::state::{Frame, State};
+use crate::machine::undetermined::Dependences;
+
+/// Paths of fewer steps are not looked at.
+const FIRST: u64 = 1 << 11;
+
+/// What decides how a path goes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    frames: SmallVec<[Arc<Frame>; 4]>,
+    memory: Memory,
+    /// How many facts there are: they only become more.
+    facts: usize,
+    evaluated: Option<(DecisionId, ConditionId)>,
+    arrival: Option<SiteKey>,
+    trail: Trail,
+    underway: Underway,
+    depends: Dependences,
+    root: usize,
+}
+
+impl Mark {
+    fn of(state: &State) -> Self {
+        Self {
+            frames: state.frames.clone(),
+            memory: state.memory.clone(),
+            facts: state.facts.len(),
+            evaluated: state.evaluated,
+            arrival: state.arrival,
+            trail: state.trail.clone(),
+            underway: state.underway.clone(),
+            depends: state.depends.clone(),
+            root: state.root,
+        }
+    }
+
+    /// Whether a later state of the path goes on as this one did.
+    fn is(&self, state: &State) -> bool {
+        let same_frames = || {
+            let mut pairs = self.frames.iter().rev().zip(state.frames.iter().rev());
+            pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.goes_on_as(b))
+        };
+        self.frames.len() == state.frames.len()
+            && self.facts == state.facts.len()
+            && same_frames()
+            && (self.evaluated, self.arrival) == (state.evaluated, state.arrival)
+            && self.root == state.root
+            && self.depends == state.depends
+            && self.trail.is(&state.trail)
+            && self.underway.is(&state.underway)
+            && self.memory.is_same(&state.memory)
+    }
+}
+
+impl Frame {
+    /// Whether an activation goes on as it did before: how often it stayed in a loop only bounds it.
+    pub(crate) fn goes_on_as(&self, later: &Self) -> bool {
+        (self.block, self.next, self.sites_done) == (later.block, later.next, later.sites_done)
+            && (self.func, self.serial) == (later.func, later.serial)
+            && self.registers == later.registers
+            && self.objects == later.objects
+            && self.made == later.made
+            && self.events == later.events
+    }
+}
+
+/// Whether a path is in a circle; to be asked at each of its steps.
+pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
+    if state.steps < FIRST || !state.queue.is_empty() {
+        return false;
+    }
+    if state.mark.as_ref().is_some_and(|mark| mark.is(state)) {
+        return true;
+    }
+    if state.steps.is_power_of_two() {
+        state.mark = Some(Arc::new(Mark::of(state)));
+    }
+    false
+}

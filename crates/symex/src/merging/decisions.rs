@@ -1,0 +1,197 @@
+//! Fewer paths: a decision that has no effect and cannot trap forks once, whatever its conditions are.
+//!
+//! Labels ask for the combinations of conditions that criteria want, so paths need not tell them apart.
+//! What control would have passed on one of the ways is looked at under the condition of that way.
+//! Where anything else is met (a trap that the path does not exclude, an address that only a split
+//! decides, memory that was never written), the path forks as the program does.
+
+use lydian_base::EntityId;
+use lydian_eval::Traps;
+use lydian_ir::source::Point;
+use lydian_ir::{BlockId, Body, BranchOrigin, ConditionId, DecisionId, ExprId, FuncId};
+use lydian_smt::Term;
+use smallvec::SmallVec;
+
+use crate::exploration::explore::Engine;
+use crate::goals::labels::SiteKey;
+use crate::machine::decision_log::Question;
+use crate::machine::memory::depends_on_undefined;
+use crate::machine::state::{ConditionValue, Passed, State};
+use crate::merging::regions::{Region, Way};
+
+/// A branch that stands for a whole decision, or for one condition.
+pub(crate) struct Outcome {
+    /// Where it goes to the first target.
+    pub(crate) holds: Term,
+    pub(crate) targets: [BlockId; 2],
+    /// Whether it ends the decision that it belongs to, if it belongs to one.
+    pub(crate) ends: bool,
+    /// Whether it stands for several conditions, whose values are noted.
+    pub(crate) merged: bool,
+}
+
+/// What conditions are on the several ways through a decision.
+pub(crate) struct Evaluated {
+    /// Where its outcome is true.
+    pub(crate) holds: Term,
+    values: Vec<(ConditionId, ConditionValue)>,
+    /// For each step where it is reached.
+    reached: Vec<Term>,
+}
+
+impl Engine<'_, '_> {
+    /// What a branch decides: with all that is left of its decision, where that can be evaluated at
+    /// once.
+    pub(crate) fn outcome_of(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        condition: Term,
+        targets: [BlockId; 2],
+        origin: Option<BranchOrigin>,
+    ) -> Outcome {
+        let ends = origin.is_none_or(|o| o.then_outcome.is_some() && o.else_outcome.is_some());
+        let alone = Outcome { holds: condition, targets, ends, merged: false };
+        if !self.merges(state, condition) {
+            return alone;
+        }
+        let func = state.frame().func;
+        let region = self.world.region(func, state.frame().block);
+        let Some(region) = region else { return alone };
+        if !state.tape.decide(Question::Merge, || self.may_merge(func, &region)) {
+            return alone;
+        }
+        let everywhere = self.pool.tt();
+        let first = (condition, everywhere);
+        let Some(evaluated) = self.evaluate_region(state, &region, first) else { return alone };
+        let mut passed = SmallVec::new();
+        self.look_at_region(state, body, &region, &evaluated, &mut passed);
+        state.queue.extend(passed);
+        self.statistics.merged += u64::from(!state.tape.is_played());
+        Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
+    }
+
+    /// Whether nothing but labels is looked at on the ways through a region: what sequences and
+    /// hyperlabels ask for depends on the way.
+    pub(crate) fn may_merge(&self, func: FuncId, region: &Region) -> bool {
+        let decision = region.decision;
+        !self.labels.is_watched(func, SiteKey::Decision(decision))
+            && region.steps.iter().all(|step| self.is_silent(func, decision, step.condition))
+            && region.steps[1..].iter().all(|step| {
+                let site = SiteKey::Point(Point::Term(step.block));
+                !self.hypers.sequences.watches(func, site)
+            })
+    }
+
+    /// Whether nothing is looked at where one condition is evaluated.
+    pub(crate) fn is_silent(
+        &self,
+        func: FuncId,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> bool {
+        let site = SiteKey::Condition(decision, condition);
+        !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
+    }
+
+    /// Whether a condition that would split a path may be merged.
+    pub(crate) fn merges(&mut self, state: &State, condition: Term) -> bool {
+        self.world.config.merge
+            && state.knowledge().known(&mut self.pool, condition).is_none()
+            && !depends_on_undefined(&mut self.pool, condition)
+    }
+
+    /// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
+    /// reached.
+    pub(crate) fn evaluate_region(
+        &mut self,
+        state: &mut State,
+        region: &Region,
+        (first, guard): (Term, Term),
+    ) -> Option<Evaluated> {
+        let mut reached = vec![self.pool.ff(); region.steps.len()];
+        reached[0] = guard;
+        let mut holds = self.pool.ff();
+        let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
+        for (at, step) in region.steps.iter().enumerate() {
+            let here = reached[at];
+            let value = match at {
+                0 => first,
+                _ => self.value_where(state, step.expr, here)?,
+            };
+            for (way, side) in step.ways.into_iter().zip([true, false]) {
+                let condition = if side { value } else { self.pool.not(value) };
+                let taken = self.pool.and(here, condition);
+                match way {
+                    Way::Step(to) => reached[to] = self.pool.or(reached[to], taken),
+                    Way::Outcome(true) => holds = self.pool.or(holds, taken),
+                    Way::Outcome(false) => {}
+                }
+            }
+            // A condition that is lowered twice is reached by either way.
+            match values.iter_mut().find(|known| known.0 == step.condition) {
+                Some(known) => {
+                    known.2 = self.pool.ite(here, value, known.2);
+                    known.1 = self.pool.or(known.1, here);
+                }
+                None => values.push((step.condition, here, value)),
+            }
+        }
+        let either =
+            |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
+        Some(Evaluated { holds, values: values.into_iter().map(either).collect(), reached })
+    }
+
+    /// The labels on the ways through a region, whose decision's event is there.
+    pub(crate) fn look_at_region(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        region: &Region,
+        evaluated: &Evaluated,
+        passed: &mut SmallVec<[Passed; 4]>,
+    ) {
+        for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
+            let site = SiteKey::Point(Point::Term(step.block));
+            self.pass_where(state, site, *reached, passed);
+            let before = self.watch.guard.replace(*reached);
+            let mutants = self.record_mutants(state, region.decision, step.condition);
+            self.watch.guard = before;
+            if let Some(event) = state.frame_mut().event_of(region.decision) {
+                event.mutants.extend(mutants);
+            }
+        }
+        if self.keeps_decisions(state) {
+            let conditions = body.decisions[region.decision].conditions.len();
+            let event = state.frame_mut().event_mut(region.decision, conditions, false);
+            for (condition, value) in &evaluated.values {
+                event.values[condition.index()] = *value;
+            }
+        }
+    }
+
+    /// The value of an expression that is evaluated only where `guard` holds; none where it may trap
+    /// there, or has none without a split of the path.
+    pub(crate) fn value_where(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        guard: Term,
+    ) -> Option<Term> {
+        let body = self.body(state);
+        let mut traps = Traps::none();
+        let before = self.watch.guard.replace(guard);
+        let (mut scope, pool) = self.scope(state);
+        let value = scope.eval(pool, &body.exprs, expr, &mut traps);
+        self.settle_suspicions(state);
+        self.watch.guard = before;
+        let value = value.ok()?;
+        for (_, condition) in traps.iter() {
+            let trap = self.pool.and(guard, condition);
+            if state.knowledge().known(&mut self.pool, trap) != Some(false) {
+                return None;
+            }
+        }
+        (!depends_on_undefined(&mut self.pool, value)).then_some(value)
+    }
+}

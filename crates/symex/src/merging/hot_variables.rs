@@ -1,0 +1,103 @@
+//! Which registers decide where control goes, or which memory is reached, behind a place.
+//!
+//! A register is *decisive* at a place if its value there may reach a condition, an address, a divisor, an
+//! argument of a call or the result of the function before it is set again: liveness that begins at such
+//! uses alone and goes through assignments. What is stored to memory is not followed. A choice between
+//! terms in such a register makes many later questions harder; in any other it costs next to nothing.
+//! (Kuznetsov, Kinder, Bucur and Candea, "Efficient State Merging in Symbolic Execution", PLDI 2012, count
+//! how often such uses come; here one is enough.)
+
+use lydian_base::EntityId;
+use lydian_ir::{BinOp, BlockId, Body, Expr, ExprId, LocalId, Stmt, Terminator};
+
+/// A set of registers.
+type Registers = Vec<u64>;
+
+/// The decisive registers of a function.
+#[derive(Debug)]
+pub(crate) struct Decisive {
+    /// At the start of each block.
+    at_start: Vec<Registers>,
+    /// Whether the result is.
+    result: bool,
+}
+
+impl Decisive {
+    /// Finds those of a function, whose result may be decisive for its caller or not.
+    pub(crate) fn new(body: &Body, result: bool) -> Self {
+        let none = vec![0; body.locals.len().div_ceil(64)];
+        let mut this = Self { at_start: vec![none; body.blocks.len()], result };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in body.blocks.ids().rev() {
+                let now = this.before(body, block, 0);
+                let known = &mut this.at_start[block.index()];
+                if *known != now {
+                    *known = now;
+                    changed = true;
+                }
+            }
+        }
+        this
+    }
+
+    /// Those at a position of a block.
+    pub(crate) fn before(&self, body: &Body, block: BlockId, position: usize) -> Registers {
+        let found = &body.blocks[block];
+        let mut set = vec![0; body.locals.len().div_ceil(64)];
+        found.term.for_each_successor(|next| {
+            set.iter_mut().zip(&self.at_start[next.index()]).for_each(|(a, b)| *a |= b);
+        });
+        if let Some(operand) = found.term.operand() {
+            let returns = matches!(found.term, Terminator::Return(_));
+            read(body, operand, self.result || !returns, &mut set);
+        }
+        for stmt in found.stmts.iter().skip(position).rev() {
+            step_back(body, &body.stmts[*stmt], &mut set);
+        }
+        set
+    }
+}
+
+/// Whether a register is in a set.
+pub(crate) fn holds(set: &Registers, register: LocalId) -> bool {
+    set[register.index() / 64] >> (register.index() % 64) & 1 == 1
+}
+
+/// From what is decisive behind a statement to what is before it.
+fn step_back(body: &Body, stmt: &Stmt, set: &mut Registers) {
+    match stmt {
+        Stmt::Assign { dst, value } => {
+            let matters = holds(set, *dst);
+            set[dst.index() / 64] &= !(1 << (dst.index() % 64));
+            read(body, *value, matters, set);
+        }
+        Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
+            read(body, *addr, true, set);
+            read(body, *value, false, set);
+        }
+        _ => {
+            if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
+                set[dst.index() / 64] &= !(1 << (dst.index() % 64));
+            }
+            stmt.for_each_expr(|expr| read(body, expr, true, set));
+        }
+    }
+}
+
+/// Adds what is decisive in an expression, whose own value may be.
+fn read(body: &Body, expr: ExprId, matters: bool, set: &mut Registers) {
+    let found = &body.exprs[expr];
+    match found {
+        Expr::Local(local) if matters => set[local.index() / 64] |= 1 << (local.index() % 64),
+        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => read(body, *addr, true, set),
+        Expr::Binary(op, a, b) => {
+            let divides = matches!(op, BinOp::DivU | BinOp::DivS | BinOp::RemU | BinOp::RemS);
+            let shifts = matches!(op, BinOp::ShlU | BinOp::ShlS | BinOp::ShrU | BinOp::ShrS);
+            read(body, *a, matters || *op == BinOp::DivS || *op == BinOp::RemS, set);
+            read(body, *b, matters || divides || shifts, set);
+        }
+        _ => found.for_each_operand(|operand| read(body, operand, matters, set)),
+    }
+}

@@ -1,0 +1,509 @@
+//! Fewer paths: what only computes is one path, whatever the ways through it are. That is a choice
+//! between assignments behind a branch, or the whole of a called function: a value at the end is a term
+//! that chooses.
+//!
+//! All ways are gone at once, block by block, each under the condition on which control comes there.
+//! Where ways meet, a register that differs is a choice between its values. A way that the path excludes
+//! is not gone. Labels are looked at under the condition of their place, so that none is lost; where
+//! what is passed matters (sequences, rows of hyperlabels, labels of single conditions), paths fork as
+//! the program does. So they do where anything may trap, or an address or a value that was never set
+//! would need a path of its own: then nothing was done.
+
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_eval::to_bytes;
+use lydian_ir::source::Point;
+use lydian_ir::stmt::Edge;
+use lydian_ir::{
+    BlockId, Body, BranchOrigin, Callee, FuncId, LocalId, Stmt, StmtId, Storage, Terminator, Type,
+};
+use lydian_smt::Term;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use crate::exploration::explore::Engine;
+use crate::goals::labels::SiteKey;
+use crate::limits::Cut;
+use crate::machine::decision_log::Question;
+use crate::machine::stack::leave_frame;
+use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo, State};
+use crate::machine::step::as_type;
+use crate::merging::decisions::{Evaluated, Outcome};
+use crate::merging::regions::{Area, Region};
+
+/// So often a choice between values forks before it is merged. Paths that know a value make all later
+/// questions simpler; many more of them than places in the program do not.
+const FORKS: u32 = 4;
+
+/// The values of an activation's registers.
+type Registers = Vec<Option<Term>>;
+
+/// Control that comes to a block by one way or several.
+struct Coming {
+    guard: Term,
+    registers: Registers,
+}
+
+/// What going through an area gives.
+struct Arrived {
+    /// The registers where all ways meet; none where all return.
+    registers: Option<Registers>,
+    /// What is returned, if anything is.
+    value: Option<Term>,
+}
+
+/// How an area is gone through.
+#[derive(Default)]
+struct Pass {
+    /// Whether two ways differed in a value.
+    differs: bool,
+    /// The labels that were passed; none if they are not looked at.
+    labels: Option<SmallVec<[Passed; 4]>>,
+}
+
+/// Blocks with when control comes there.
+type Ways = SmallVec<[(BlockId, Term); 2]>;
+
+impl Engine<'_, '_> {
+    /// Goes both ways of a branch at once where they only compute and meet again. Whether it did.
+    pub(crate) fn choose(
+        &mut self,
+        state: &mut State,
+        outcome: &Outcome,
+        origin: Option<BranchOrigin>,
+    ) -> bool {
+        if !outcome.ends || !self.merges(state, outcome.holds) {
+            return false;
+        }
+        let (func, block) = (state.frame().func, state.frame().block);
+        let Some(area) = self.world.between(func, outcome.targets) else { return false };
+        let Some(join) = area.join else { return false };
+        let quiet = || self.ends_quietly(func, origin) && self.is_quiet(func, &area);
+        if !state.tape.decide(Question::Choose, quiet) {
+            return false;
+        }
+        let fails = self.pool.not(outcome.holds);
+        let starts = [(outcome.targets[0], outcome.holds), (outcome.targets[1], fails)];
+        let Some(arrived) = self.go_through(state, &area, &starts, (func, block)) else {
+            return false;
+        };
+        let mut passed = SmallVec::new();
+        if let Some(origin) = origin {
+            self.end_decision(state, origin, outcome, &mut passed);
+        }
+        self.look_through(state, &area, &starts, passed);
+        let frame = state.frame_mut();
+        frame.registers = arrived.registers.unwrap_or_default();
+        frame.go_to(join);
+        true
+    }
+
+    /// Returns from a function that was just entered where it only computes a value. Whether it did.
+    pub(crate) fn compute_call(&mut self, state: &mut State) -> bool {
+        let frame = state.frame();
+        let (func, return_to) = (frame.func, frame.return_to);
+        let entry = self.body(state).entry;
+        let begins = frame.block == entry && frame.next == 0 && !frame.sites_done;
+        if !begins || state.frames.len() == 1 || !self.world.config.merge {
+            return false;
+        }
+        let area = self.world.computes(func).filter(|area| area.blocks.len() > 1);
+        let Some(area) = area else { return false };
+        let caller = state.frames[state.frames.len() - 2].func;
+        let locals = self.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
+        let is_integer = |register: LocalId| {
+            let storage = locals.map(|locals| locals[register].storage);
+            matches!(storage, Some(Storage::Register(Type::Int(_))))
+        };
+        if return_to.memory.is_some() || !return_to.register.is_none_or(is_integer) {
+            return false;
+        }
+        state.tape.begin();
+        if !state.tape.decide(Question::Choose, || self.is_quiet(func, &area)) {
+            return false;
+        }
+        let starts = [(entry, self.pool.tt())];
+        let Some(arrived) = self.go_through(state, &area, &starts, (func, entry)) else {
+            return false;
+        };
+        if return_to.register.is_some() && arrived.value.is_none() {
+            return false;
+        }
+        self.look_through(state, &area, &starts, SmallVec::new());
+        leave_frame(state);
+        if let (Some(register), Some(value)) = (return_to.register, arrived.value) {
+            self.set_register(state, register, value);
+        }
+        true
+    }
+
+    /// Whether nothing but labels is looked at in an area.
+    fn is_quiet(&self, func: FuncId, area: &Area) -> bool {
+        let Some(body) = &self.world.program.functions[func].body else { return false };
+        let is_watched = |site| self.hypers.sequences.watches(func, site);
+        area.blocks.iter().all(|block| {
+            let found = &body.blocks[*block];
+            let mut stmts = found.stmts.iter();
+            let mut edges = 0;
+            found.term.for_each_successor(|_| edges += 1);
+            let edge = |way| is_watched(SiteKey::Edge(Edge { from: *block, way }));
+            stmts.all(|stmt| {
+                let quiet = match &body.stmts[*stmt] {
+                    Stmt::Mark(mark) => !is_watched(SiteKey::Mark(*mark)),
+                    _ => true,
+                };
+                quiet && !is_watched(SiteKey::Point(Point::Stmt(*stmt)))
+            }) && !is_watched(SiteKey::Point(Point::Term(*block)))
+                && !(0..edges).any(edge)
+                && self.decides_quietly(func, *block, &found.term)
+        }) && area.calls.iter().all(|callee| self.calls_quietly(*callee))
+    }
+
+    fn calls_quietly(&self, callee: FuncId) -> bool {
+        let area = self.world.computes(callee);
+        !self.hypers.sequences.watches(callee, SiteKey::Entry)
+            && area.is_some_and(|area| self.is_quiet(callee, &area))
+    }
+
+    fn decides_quietly(&self, func: FuncId, block: BlockId, term: &Terminator) -> bool {
+        let Terminator::Branch { origin, .. } = term else { return true };
+        match self.world.region(func, block) {
+            Some(region) => self.may_merge(func, &region),
+            None => self.ends_quietly(func, *origin),
+        }
+    }
+
+    /// Whether nothing but labels is looked at where a condition ends its decision.
+    fn ends_quietly(&self, func: FuncId, origin: Option<BranchOrigin>) -> bool {
+        origin.is_none_or(|origin| {
+            let site = SiteKey::Decision(origin.decision);
+            let watched =
+                self.hypers.sequences.watches(func, site) || self.labels.is_watched(func, site);
+            !watched && self.is_silent(func, origin.decision, origin.condition)
+        })
+    }
+
+    /// Goes through an area without looking at labels. The state is as it was, and nothing is given where
+    /// paths are to fork.
+    fn go_through(
+        &mut self,
+        state: &mut State,
+        area: &Area,
+        starts: &[(BlockId, Term)],
+        place: (FuncId, BlockId),
+    ) -> Option<Arrived> {
+        let mut pass = Pass::default();
+        let arrived = self.walk_aside(state, area, starts, &mut pass)?;
+        if pass.differs && self.forks_first(state, place) {
+            return None;
+        }
+        self.statistics.merged += u64::from(!state.tape.is_played());
+        Some(arrived)
+    }
+
+    /// Goes through an area once more, for its labels.
+    fn look_through(
+        &mut self,
+        state: &mut State,
+        area: &Area,
+        starts: &[(BlockId, Term)],
+        passed: SmallVec<[Passed; 4]>,
+    ) {
+        let mut pass = Pass { differs: false, labels: Some(passed) };
+        if self.looks_at_labels(state) && self.has_labels(state.frame().func, area) {
+            let outer = state.tape.set_aside(true);
+            let arrived = self.walk_aside(state, area, starts, &mut pass);
+            state.tape.set_aside(outer);
+            if arrived.is_none() {
+                self.cut(Cut::Unsupported("labels of what is computed at once".into()));
+            }
+        }
+        state.queue.extend(pass.labels.into_iter().flatten());
+    }
+
+    /// Whether an area of a function, or what is called in it, has labels.
+    fn has_labels(&self, func: FuncId, area: &Area) -> bool {
+        let has = |callee: &FuncId| {
+            let area = self.world.computes(*callee);
+            area.is_some_and(|area| self.has_labels(*callee, &area))
+        };
+        self.labels.has(func) || area.calls.iter().any(has)
+    }
+
+    /// Goes through an area; the state's activations are as before.
+    fn walk_aside(
+        &mut self,
+        state: &mut State,
+        area: &Area,
+        starts: &[(BlockId, Term)],
+        pass: &mut Pass,
+    ) -> Option<Arrived> {
+        let before = (state.frames.clone(), state.activations);
+        let arrived = self.walk(state, area, starts, pass);
+        (state.frames, state.activations) = before;
+        arrived
+    }
+
+    /// Whether paths are still told apart at a choice.
+    fn forks_first(&mut self, state: &mut State, place: (FuncId, BlockId)) -> bool {
+        if state.check.is_some() {
+            return false; // the same however often it is evaluated
+        }
+        let choices = &mut self.choices;
+        state.tape.decide(Question::Follow, || {
+            let met = choices.entry(place).or_default();
+            *met += 1;
+            *met <= FORKS
+        })
+    }
+
+    /// Goes all ways through an area of the innermost activation at once, which is left anywhere.
+    fn walk(
+        &mut self,
+        state: &mut State,
+        area: &Area,
+        starts: &[(BlockId, Term)],
+        pass: &mut Pass,
+    ) -> Option<Arrived> {
+        let body = self.body(state);
+        let mut coming: FxHashMap<BlockId, Coming> = FxHashMap::default();
+        // What is returned by the ways that did: nothing where none has yet.
+        let mut value: Option<Option<Term>> = None;
+        self.leave_for(state, area, &mut coming, starts, pass)?;
+        for block in &area.blocks {
+            let Some(here) = coming.remove(block) else { continue };
+            state.frame_mut().registers = here.registers;
+            for stmt in &body.blocks[*block].stmts {
+                self.statement_where(state, body, *stmt, here.guard, pass)?;
+            }
+            self.look(state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
+            if let Terminator::Return(returned) = &body.blocks[*block].term {
+                let returned = match returned {
+                    Some(returned) => Some(self.value_where(state, *returned, here.guard)?),
+                    None => None,
+                };
+                pass.differs |= value.is_some_and(|value| value != returned);
+                value = Some(match (returned, value.unwrap_or(returned)) {
+                    (Some(one), Some(other)) => Some(self.pool.ite(here.guard, one, other)),
+                    (None, None) => None,
+                    // What a call gives that returns nothing is not set.
+                    _ => return None,
+                });
+                continue;
+            }
+            let ways = self.ways_where(state, body, *block, here.guard, pass)?;
+            self.leave_for(state, area, &mut coming, &ways, pass)?;
+        }
+        let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
+        let arrived = Arrived { registers, value: value.flatten() };
+        (arrived.registers.is_some() == area.join.is_some()).then_some(arrived)
+    }
+
+    /// Control goes from where it is to some blocks. None where a register that is needed later has a value
+    /// on one way alone.
+    fn leave_for(
+        &mut self,
+        state: &State,
+        area: &Area,
+        coming: &mut FxHashMap<BlockId, Coming>,
+        ways: &[(BlockId, Term)],
+        pass: &mut Pass,
+    ) -> Option<()> {
+        for (block, guard) in ways {
+            if state.knowledge().known(&mut self.pool, *guard) == Some(false) {
+                continue;
+            }
+            let registers = &state.frame().registers;
+            let arrived = match coming.remove(block) {
+                None => Coming { guard: *guard, registers: registers.clone() },
+                Some(other) => Coming {
+                    guard: self.pool.or(*guard, other.guard),
+                    registers: self.either(area, *guard, registers, &other.registers, pass)?,
+                },
+            };
+            coming.insert(*block, arrived);
+        }
+        Some(())
+    }
+
+    /// The values that are the first ones where a condition holds, else the second ones.
+    fn either(
+        &mut self,
+        area: &Area,
+        condition: Term,
+        a: &[Option<Term>],
+        b: &[Option<Term>],
+        pass: &mut Pass,
+    ) -> Option<Registers> {
+        let both = a.iter().zip(b).zip(&area.own);
+        both.map(|((a, b), own)| match (*a, *b) {
+            (a, b) if a == b => Some(a),
+            (Some(a), Some(b)) => {
+                pass.differs = true;
+                Some(Some(self.pool.ite(condition, a, b)))
+            }
+            // Nobody asks for it behind the area, and where it is asked for within, it is not set.
+            _ => own.then_some(None),
+        })
+        .collect()
+    }
+
+    /// The labels of a place, if they are looked at.
+    fn look(&mut self, state: &mut State, key: SiteKey, guard: Term, pass: &mut Pass) {
+        if let Some(labels) = &mut pass.labels {
+            self.pass_where(state, key, guard, labels);
+        }
+    }
+
+    /// Executes a statement where `guard` holds. None where that is not possible at once.
+    fn statement_where(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        id: StmtId,
+        guard: Term,
+        pass: &mut Pass,
+    ) -> Option<()> {
+        self.look(state, SiteKey::Point(Point::Stmt(id)), guard, pass);
+        match &body.stmts[id] {
+            Stmt::Mark(mark) => self.look(state, SiteKey::Mark(*mark), guard, pass),
+            Stmt::Assign { dst, value } => {
+                let value = self.value_where(state, *value, guard)?;
+                state.frame_mut().registers[dst.index()] = Some(value);
+            }
+            Stmt::Call { callee: Callee::Direct(callee), args, dst, .. } => {
+                let args = args.iter().map(|arg| self.value_where(state, *arg, guard));
+                let args: Vec<Term> = args.collect::<Option<_>>()?;
+                let value = self.call_where(state, *callee, &args, guard, pass)?;
+                if let Some(dst) = dst {
+                    self.set_register(state, *dst, value?);
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// What a function returns that only computes, called where `guard` holds.
+    fn call_where(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+        args: &[Term],
+        guard: Term,
+        pass: &mut Pass,
+    ) -> Option<Option<Term>> {
+        let area = self.world.computes(func)?;
+        let body = self.world.program.functions[func].body.as_ref()?;
+        if args.len() != body.params.len() || self.check_depth(state, func).is_err() {
+            return None;
+        }
+        state.activations += 1;
+        let mut frame = Frame::new(func, body, state.activations, ReturnTo::default());
+        for (param, arg) in body.params.iter().zip(args) {
+            let Storage::Register(ty) = body.locals[*param].storage else { return None };
+            frame.registers[param.index()] = Some(as_type(&mut self.pool, ty, *arg));
+        }
+        state.frames.push(Arc::new(frame));
+        self.look(state, SiteKey::Entry, guard, pass);
+        let arrived = self.walk(state, &area, &[(body.entry, guard)], pass)?;
+        state.frames.pop();
+        Some(arrived.value)
+    }
+
+    /// Where control goes from the end of a block, and when.
+    fn ways_where(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        block: BlockId,
+        guard: Term,
+        pass: &mut Pass,
+    ) -> Option<Ways> {
+        match &body.blocks[block].term {
+            Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
+            Terminator::Branch { cond, then_to, else_to, origin } => {
+                let value = self.value_where(state, *cond, guard)?;
+                let func = state.frame().func;
+                let region = origin.and_then(|_| self.world.region(func, block));
+                let evaluated = match &region {
+                    Some(region) => Some(self.evaluate_region(state, region, (value, guard))?),
+                    None => None,
+                };
+                let decided = region.as_deref().zip(evaluated.as_ref());
+                if let Some(origin) = origin {
+                    self.look_at_decision(state, body, *origin, (value, guard), decided, pass);
+                }
+                let (holds, [then_to, else_to]) = match decided {
+                    Some((region, evaluated)) => (evaluated.holds, region.targets),
+                    None => (self.pool.and(guard, value), [*then_to, *else_to]),
+                };
+                let fails = self.pool.not(holds);
+                let fails = self.pool.and(guard, fails);
+                Some(smallvec![(then_to, holds), (else_to, fails)])
+            }
+            Terminator::Switch { value, cases, default } => {
+                let value = self.value_where(state, *value, guard)?;
+                let value = to_bytes(&mut self.pool, value);
+                let func = state.frame().func;
+                let ways = self.ways_of((func, block), value, cases, *default);
+                let mut taken = Ways::new();
+                for way in ways {
+                    for (number, condition) in &way.edges {
+                        let condition = self.pool.and(guard, *condition);
+                        let site = SiteKey::Edge(Edge { from: block, way: *number });
+                        self.look(state, site, condition, pass);
+                    }
+                    taken.push((way.target, self.pool.and(guard, way.condition)));
+                }
+                Some(taken)
+            }
+            Terminator::Return(_) | Terminator::Trap(_) => None,
+        }
+    }
+
+    /// The labels of a decision that begins with a condition of known value, where `guard` holds, and of
+    /// the conditions after it, if there are any.
+    fn look_at_decision(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        origin: BranchOrigin,
+        (value, guard): (Term, Term),
+        decided: Option<(&Region, &Evaluated)>,
+        pass: &mut Pass,
+    ) {
+        let Some(labels) = &mut pass.labels else { return };
+        if self.keeps_decisions(state) {
+            let before = self.watch.guard.replace(guard);
+            self.begin_evaluation(state, body, origin);
+            self.watch.guard = before;
+        }
+        if let Some((region, evaluated)) = decided {
+            self.look_at_region(state, body, region, evaluated, labels);
+        } else if let Some(event) = state.frame_mut().event_of(origin.decision) {
+            event.values[origin.condition.index()] =
+                ConditionValue::Either { reached: guard, value };
+        }
+        self.pass_where(state, SiteKey::Decision(origin.decision), guard, labels);
+    }
+
+    /// The labels at a decision that ends both ways.
+    fn end_decision(
+        &mut self,
+        state: &mut State,
+        origin: BranchOrigin,
+        outcome: &Outcome,
+        passed: &mut SmallVec<[Passed; 4]>,
+    ) {
+        let everywhere = self.pool.tt();
+        if !outcome.merged
+            && let Some(event) = state.frame_mut().event_of(origin.decision)
+        {
+            event.values[origin.condition.index()] =
+                ConditionValue::Either { reached: everywhere, value: outcome.holds };
+        }
+        self.pass_where(state, SiteKey::Decision(origin.decision), everywhere, passed);
+    }
+}

@@ -1,0 +1,438 @@
+//! Fewer paths: the ways through a loop or a call that matters to no label that is left are united behind
+//! it.
+//!
+//! A *stretch* is a natural loop, entered at its header and left where control comes to a block outside
+//! of it, or a call, from the first block of the callee to its return. It does not matter where no label
+//! that is left, and no part of a hyperlabel, lies in it or in what it calls; since labels are deleted
+//! when they are covered, a stretch may cease to matter in the midst of an exploration.
+//!
+//! A state that comes to such a stretch is run through it *aside*: before any other state goes on, with
+//! all that forks off it there, by the same steps as ever, so that traps, limits, calls and memory are
+//! what they are anywhere. In a loop, states that come back to the header in the same turn are united
+//! before the next turn, so that turns do not multiply; behind the stretch those that came to one place
+//! are united ([`crate::merging::state_merging`] says why that is exact). A loop that is left after any of n turns gives one
+//! path instead of n. Nothing need be known of its end: what traps, or is cut off by a limit in the midst
+//! of it, ends as it would on a path of its own, and where going aside takes too many steps or states,
+//! those that are still inside wait like others, and only what has left is united.
+//!
+//! Going aside is worth it where all paths are gone anyway, to show that no input covers what is left. As
+//! long as there are labels that no path reached, and the exploration stops once all are covered, it looks
+//! for the next such label instead, and stretches are gone through as everything else.
+//!
+//! Where labels lie does not bear on exactness, only on what is worth it: a label that is met aside is
+//! looked at on each state as ever.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use lydian_base::EntityId;
+use lydian_ir::cfg::{Cfg, Dominators, Loops};
+use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::config::Mode;
+use crate::exploration::explore::Engine;
+use crate::goals::labels::SiteKey;
+use crate::machine::state::State;
+use crate::machine::step::Flow;
+use crate::search::distance::places_of;
+
+/// A stretch behind which nothing could be united so often, or that took too long, is gone through no
+/// more.
+const FUTILE: u32 = 2;
+/// With so many states aside, those that are still inside wait like others.
+const MOST_STATES: usize = 64;
+/// After so many steps aside, too.
+const MOST_STEPS: u64 = 1 << 14;
+/// After so many turns of a loop of the C library, too: how far such a function reads in a string that
+/// has no end yet is nothing to look for all at once.
+const MOST_LIBRARY_TURNS: u32 = 2;
+/// So many stretches within each other are gone through aside.
+const MOST_DEPTH: usize = 12;
+
+/// Where a stretch begins: the header of a loop of a function, or none for a call of it.
+type Begin = (FuncId, Option<BlockId>);
+
+/// What is known of a stretch.
+#[derive(Debug, Default)]
+struct Stretch {
+    /// Whether each block of the function lies in it.
+    inside: Vec<bool>,
+    /// Where labels lie in it or in what it calls.
+    sites: Vec<(FuncId, SiteKey)>,
+    /// The position of a site at which a label was left when that was asked last.
+    open: usize,
+    /// How often control came to it.
+    met: u32,
+    /// How often going through it united nothing or took too long.
+    futile: u32,
+}
+
+/// Stretches that were met, and what is gone through aside.
+#[derive(Default)]
+pub(crate) struct Stretches {
+    known: FxHashMap<Begin, Stretch>,
+    headers: FxHashMap<FuncId, Rc<FxHashMap<BlockId, Vec<BlockId>>>>,
+    /// The stretches that states are aside in, with the activation.
+    active: Vec<(u64, Option<BlockId>)>,
+    /// States that forked off those that are aside.
+    taken: Option<Vec<Box<State>>>,
+}
+
+impl Stretches {
+    /// States that fork off are taken from now on; gives what was taken until now.
+    pub(crate) fn take_forks(&mut self) -> Option<Vec<Box<State>>> {
+        self.taken.replace(Vec::new())
+    }
+
+    /// The states that forked off since.
+    pub(crate) fn forks(&mut self) -> Vec<Box<State>> {
+        self.taken.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Forks are taken as they were before.
+    pub(crate) fn give_back(&mut self, taken: Option<Vec<Box<State>>>) {
+        self.taken = taken;
+    }
+
+    /// Keeps a state that forked off, if that which it forked off is aside; else gives it back.
+    pub(crate) fn keep(&mut self, state: Box<State>) -> Option<Box<State>> {
+        match &mut self.taken {
+            Some(taken) => {
+                taken.push(state);
+                None
+            }
+            None => Some(state),
+        }
+    }
+}
+
+/// A stretch that a state is in.
+struct Here {
+    begin: Begin,
+    /// How many activations there were.
+    depth: usize,
+    /// The number of the innermost.
+    serial: u64,
+}
+
+/// Where a state is that is aside.
+enum At {
+    Inside,
+    /// At the header of the loop.
+    Header,
+    Behind,
+}
+
+/// What came of following a state.
+enum Followed {
+    Header(Box<State>),
+    Behind(Box<State>),
+    /// It waits like others.
+    Left(Box<State>),
+    Gone,
+}
+
+/// States that are aside.
+#[derive(Default)]
+struct Aside {
+    /// To be followed.
+    waiting: Vec<Box<State>>,
+    /// At the header, for the next turn.
+    next: Vec<Box<State>>,
+    behind: Vec<Box<State>>,
+    left: Vec<Box<State>>,
+}
+
+impl Aside {
+    fn len(&self) -> usize {
+        self.waiting.len() + self.next.len() + self.behind.len()
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Goes through a stretch aside if a state is at the beginning of one that does not matter. Gives the
+    /// state that is to go on; none where others are to be chosen from.
+    pub(crate) fn pass_stretch(&mut self, mut state: Box<State>) -> Option<Box<State>> {
+        let Some(here) = self.begins_stretch(&mut state) else { return Some(state) };
+        self.statistics.stretches += 1;
+        let mut found = self.go_aside(&here, state);
+        let has_test = |state: &State| state.keep || !state.covered.is_empty();
+        let aside = self.stretches.taken.is_some();
+        let goes_on = match found.iter().position(|state| has_test(state)) {
+            None if aside || found.len() == 1 || self.searcher.stays() => {
+                found.iter().position(|state| !state.pending)
+            }
+            with_test => with_test,
+        };
+        let goes_on = goes_on.filter(|_| !self.stopped).map(|at| found.remove(at));
+        found.into_iter().for_each(|state| self.push(state));
+        if goes_on.is_none() {
+            self.look_at_budget();
+        }
+        goes_on
+    }
+
+    /// The stretch that a state is at the beginning of, if its ways are to be united.
+    fn begins_stretch(&mut self, state: &mut State) -> Option<Here> {
+        let config = &self.world.config;
+        let exhaustive = !config.stop_when_covered || self.labels.new_ones() == 0;
+        let wanted =
+            config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
+        let frame = state.frame();
+        let fits = wanted
+            && config.mode != Mode::Plain
+            && config.label_deletion.deletes()
+            && frame.next == 0
+            && !frame.sites_done
+            && !state.replay
+            && !state.depends.are_some()
+            && state.queue.is_empty()
+            && self.stretches.active.len() < MOST_DEPTH;
+        if !fits {
+            return None;
+        }
+        let (func, block, serial) = (frame.func, frame.block, frame.serial);
+        let body = self.body(state);
+        let is_call = block == body.entry && state.frames.len() > 1 && body.blocks.len() > 1;
+        let call = is_call.then_some(None);
+        let is_header = self.headers(func, body).contains_key(&block);
+        for header in call.into_iter().chain(is_header.then_some(Some(block))) {
+            let begin = (func, header);
+            let active = self.stretches.active.contains(&(serial, header));
+            if !active && self.is_due(begin, body) && self.settles(state) {
+                return Some(Here { begin, depth: state.frames.len(), serial });
+            }
+        }
+        None
+    }
+
+    /// Whether the ways through a stretch are to be united now.
+    fn is_due(&mut self, begin: Begin, body: &Body) -> bool {
+        let Some(after) = self.world.config.unite_after else { return false };
+        if !self.stretches.known.contains_key(&begin) {
+            let stretch = self.stretch(begin, body);
+            self.stretches.known.insert(begin, stretch);
+        }
+        let Some(stretch) = self.stretches.known.get_mut(&begin) else { return false };
+        stretch.met += 1;
+        if stretch.met <= after || stretch.futile >= FUTILE {
+            return false;
+        }
+        let sequences = &self.hypers.sequences;
+        let labels = &self.labels;
+        let is_open = |(func, site): &(FuncId, SiteKey)| {
+            labels.is_open(*func, *site) || sequences.watches(*func, *site)
+        };
+        if stretch.sites.get(stretch.open).is_some_and(is_open) {
+            return false;
+        }
+        let open = stretch.sites.iter().position(is_open);
+        stretch.open = open.unwrap_or(0);
+        open.is_none()
+    }
+
+    /// What a stretch is.
+    fn stretch(&mut self, (func, header): Begin, body: &Body) -> Stretch {
+        let mut inside = vec![header.is_none(); body.blocks.len()];
+        if let Some(header) = header {
+            let headers = self.headers(func, body);
+            headers[&header].iter().for_each(|block| inside[block.index()] = true);
+        }
+        let mut sites = Vec::new();
+        if self.labels.has(func) {
+            let places = places_of(body, self.labels.sites(func));
+            let lies_in = |places: &[(BlockId, u32)]| places.iter().any(|at| inside[at.0.index()]);
+            let mut own: Vec<SiteKey> =
+                places.iter().filter(|(_, at)| lies_in(at)).map(|(site, _)| *site).collect();
+            own.sort_unstable();
+            sites.extend(own.into_iter().map(|site| (func, site)));
+        }
+        let called = called_in(self.world.program, body, &inside);
+        for callee in called.into_iter().filter(|callee| *callee != func || header.is_some()) {
+            sites.extend(self.labels.sites(callee).map(|site| (callee, site)));
+        }
+        Stretch { inside, sites, ..Stretch::default() }
+    }
+
+    /// The loops of a function by their headers, with their blocks.
+    fn headers(&mut self, func: FuncId, body: &Body) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
+        let headers = self.stretches.headers.entry(func).or_insert_with(|| {
+            let cfg = Cfg::new(body);
+            let loops = Loops::new(&cfg, &Dominators::new(&cfg)).loops;
+            Rc::new(loops.values().map(|one| (one.header, one.blocks.clone())).collect())
+        });
+        headers.clone()
+    }
+
+    /// Whether nothing is looked at where a state just arrived, which is noted then.
+    fn settles(&self, state: &mut State) -> bool {
+        let func = state.frame().func;
+        let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+        let quiet = |site: SiteKey| {
+            !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
+        };
+        let settles = state.arrival.into_iter().chain(evaluated).all(quiet);
+        if settles {
+            (state.arrival, state.evaluated) = (None, None);
+        }
+        settles
+    }
+
+    /// Runs a state and all that forks off it through a stretch. Gives those that came out, united where
+    /// that was possible, and those that did not.
+    fn go_aside(&mut self, here: &Here, state: Box<State>) -> Vec<Box<State>> {
+        let outer = self.stretches.taken.replace(Vec::new());
+        self.stretches.active.push((here.serial, here.begin.1));
+        let until = self.statistics.steps + MOST_STEPS;
+        let mut aside = Aside { waiting: vec![state], ..Aside::default() };
+        let in_library = self.world.program.functions[here.begin.0].library;
+        let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
+        loop {
+            while let Some(state) = aside.waiting.pop() {
+                if self.stopped || self.statistics.steps > until || aside.len() >= MOST_STATES {
+                    aside.left.push(state);
+                    aside.left.append(&mut aside.waiting);
+                    aside.left.append(&mut aside.next);
+                    break;
+                }
+                match self.follow(here, state) {
+                    Followed::Header(state) => aside.next.push(state),
+                    Followed::Behind(state) => aside.behind.push(state),
+                    Followed::Left(state) => aside.left.push(state),
+                    Followed::Gone => {}
+                }
+                for mut fork in self.stretches.taken.replace(Vec::new()).into_iter().flatten() {
+                    match self.place_in(here, &mut fork) {
+                        At::Header => aside.next.push(fork),
+                        At::Behind => aside.behind.push(fork),
+                        At::Inside => aside.waiting.push(fork),
+                    }
+                }
+            }
+            if aside.next.is_empty() {
+                break;
+            }
+            aside.waiting = self.unite_all(std::mem::take(&mut aside.next));
+            turns -= 1;
+            if turns == 0 {
+                aside.left.append(&mut aside.waiting);
+                break;
+            }
+        }
+        self.stretches.active.pop();
+        self.stretches.taken = outer;
+        let (mut found, futile) = self.unite_behind(aside.behind);
+        if futile && let Some(stretch) = self.stretches.known.get_mut(&here.begin) {
+            stretch.futile += 1;
+        }
+        found.append(&mut aside.left);
+        found
+    }
+
+    /// Unites states behind a stretch, where they came to one place; and whether some did, and none could
+    /// be.
+    fn unite_behind(&mut self, behind: Vec<Box<State>>) -> (Vec<Box<State>>, bool) {
+        let count = behind.len();
+        let mut groups: BTreeMap<_, Vec<Box<State>>> = BTreeMap::new();
+        for state in behind {
+            let frame = state.frame();
+            let place = (state.frames.len(), frame.serial, frame.block, frame.next);
+            groups.entry(place).or_default().push(state);
+        }
+        let met = groups.len() < count;
+        let found: Vec<_> = groups.into_values().flat_map(|group| self.unite_all(group)).collect();
+        let futile = met && found.len() == count;
+        (found, futile)
+    }
+
+    /// Runs a state until it has left a stretch or is at its header again.
+    fn follow(&mut self, here: &Here, mut state: Box<State>) -> Followed {
+        let until = self.statistics.steps + MOST_STEPS;
+        loop {
+            let Some(active) = self.activated(state) else { return Followed::Gone };
+            let Some(next) = self.pass_stretch(active) else { return Followed::Gone };
+            state = next;
+            match self.place_in(here, &mut state) {
+                At::Behind => return Followed::Behind(state),
+                At::Inside | At::Header => {}
+            }
+            let flow = self.step(&mut state);
+            self.run_replays();
+            match flow {
+                Ok(()) => {}
+                Err(Flow::Yield) => {
+                    if self.drops(&mut state) {
+                        return Followed::Gone;
+                    }
+                }
+                Err(Flow::End(ending)) => {
+                    self.finish(state, ending);
+                    self.look_at_budget();
+                    return Followed::Gone;
+                }
+                Err(Flow::Infeasible) => return Followed::Gone,
+            }
+            let late = self.stopped || self.is_out_of_time() || self.statistics.steps > until;
+            if late || state.replay {
+                return Followed::Left(state);
+            }
+            match self.place_in(here, &mut state) {
+                At::Inside => {}
+                At::Header => return Followed::Header(state),
+                At::Behind => return Followed::Behind(state),
+            }
+        }
+    }
+
+    /// Where a state is, seen from a stretch.
+    fn place_in(&mut self, here: &Here, state: &mut State) -> At {
+        let depth = state.frames.len();
+        if depth < here.depth {
+            return At::Behind;
+        }
+        let (frame, (_, header)) = (state.frame(), here.begin);
+        let at_start = frame.next == 0 && !frame.sites_done && state.queue.is_empty();
+        let Some(header) = header else { return At::Inside };
+        if depth > here.depth || frame.serial != here.serial || !at_start {
+            return At::Inside;
+        }
+        let block = frame.block;
+        let stretch = &self.stretches.known[&here.begin];
+        let place = match stretch.inside[block.index()] {
+            true if block == header => At::Header,
+            true => return At::Inside,
+            false => At::Behind,
+        };
+        if self.settles(state) { place } else { At::Inside }
+    }
+}
+
+/// The functions with bodies that are called directly in some blocks, and in what is called there.
+fn called_in(program: &Program, body: &Body, inside: &[bool]) -> Vec<FuncId> {
+    let mut found: FxHashSet<FuncId> = FxHashSet::default();
+    let mut all = Vec::new();
+    let blocks = body.blocks.iter().filter(|(id, _)| inside[id.index()]);
+    let mut waiting: Vec<FuncId> =
+        blocks.flat_map(|(_, block)| callees(body, &block.stmts)).collect();
+    while let Some(func) = waiting.pop() {
+        let Some(body) = &program.functions[func].body else { continue };
+        if found.insert(func) {
+            all.push(func);
+            let stmts = body.blocks.values().flat_map(|block| &block.stmts);
+            waiting.extend(callees(body, stmts));
+        }
+    }
+    all
+}
+
+/// The functions that some statements call directly.
+fn callees<'a>(
+    body: &'a Body,
+    stmts: impl IntoIterator<Item = &'a lydian_ir::StmtId> + 'a,
+) -> impl Iterator<Item = FuncId> + 'a {
+    stmts.into_iter().filter_map(|stmt| match &body.stmts[*stmt] {
+        Stmt::Call { callee: Callee::Direct(callee), .. } => Some(*callee),
+        _ => None,
+    })
+}

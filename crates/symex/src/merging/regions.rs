@@ -1,0 +1,272 @@
+//! Parts of control-flow graphs that need no path for each way through them: the rest of a decision, and
+//! what only computes values.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use lydian_base::EntityId;
+use lydian_ir::cfg::Cfg;
+use lydian_ir::{
+    BlockId, Body, Callee, ConditionId, DecisionId, Expr, ExprId, FuncId, LocalId, Stmt, Storage,
+    Terminator, Type,
+};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// A decision with more conditions is not evaluated at once.
+const MOST_CONDITIONS: usize = 64;
+/// An area with more blocks is not.
+const MOST_BLOCKS: usize = 24;
+/// Nor is one with more statements.
+const MOST_STATEMENTS: usize = 48;
+
+/// The conditions of a decision that a branch begins or goes on with, where nothing but conditions is
+/// evaluated until its outcome, and each outcome leads to one block.
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub(crate) decision: DecisionId,
+    /// In an order in which each comes before those that it leads to; first is the branch itself.
+    pub(crate) steps: Vec<Step>,
+    /// Where the outcomes true and false lead to.
+    pub(crate) targets: [BlockId; 2],
+}
+
+/// The evaluation of one condition.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) block: BlockId,
+    pub(crate) condition: ConditionId,
+    pub(crate) expr: ExprId,
+    /// Where true and false lead to.
+    pub(crate) ways: [Way; 2],
+}
+
+/// Where a condition's value leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// To a step, by its position.
+    Step(usize),
+    /// To the decision's outcome.
+    Outcome(bool),
+}
+
+impl Region {
+    /// The region that begins with the branch of a block; none if that branch alone is all of it.
+    pub(crate) fn at(body: &Body, start: BlockId) -> Option<Self> {
+        let Terminator::Branch { origin: Some(origin), .. } = &body.blocks[start].term else {
+            return None;
+        };
+        let order = order(body, start, origin.decision)?;
+        if order.len() < 2 {
+            return None;
+        }
+        let positions: FxHashMap<BlockId, usize> = order.iter().copied().zip(0..).collect();
+        let mut targets = [None; 2];
+        let mut steps = Vec::with_capacity(order.len());
+        for block in order {
+            let Terminator::Branch { cond, then_to, else_to, origin: Some(origin) } =
+                &body.blocks[block].term
+            else {
+                return None;
+            };
+            let sides = [(origin.then_outcome, *then_to), (origin.else_outcome, *else_to)];
+            let mut ways = [Way::Outcome(false); 2];
+            for (way, (outcome, to)) in ways.iter_mut().zip(sides) {
+                *way = match outcome {
+                    None => Way::Step(*positions.get(&to)?),
+                    Some(outcome) => {
+                        let target = &mut targets[usize::from(!outcome)];
+                        if *target.get_or_insert(to) != to {
+                            return None;
+                        }
+                        Way::Outcome(outcome)
+                    }
+                };
+            }
+            steps.push(Step { block, condition: origin.condition, expr: *cond, ways });
+        }
+        let [Some(holds), Some(fails)] = targets else { return None };
+        Some(Self { decision: origin.decision, steps, targets: [holds, fails] })
+    }
+}
+
+/// The blocks that evaluate conditions of a decision from one of them on, each before those that it leads
+/// to; none if anything else happens there.
+fn order(body: &Body, start: BlockId, decision: DecisionId) -> Option<Vec<BlockId>> {
+    let mut post: Vec<BlockId> = Vec::new();
+    let mut entered: Vec<BlockId> = Vec::new();
+    // Blocks with whether all that they lead to is done.
+    let mut waiting = vec![(start, false)];
+    while let Some((block, done)) = waiting.pop() {
+        if done {
+            post.push(block);
+            continue;
+        }
+        if entered.contains(&block) {
+            if post.contains(&block) {
+                continue;
+            }
+            // A way back.
+            return None;
+        }
+        entered.push(block);
+        let found = &body.blocks[block];
+        let Terminator::Branch { then_to, else_to, origin: Some(origin), .. } = &found.term else {
+            return None;
+        };
+        let inner = block != start;
+        let alien = origin.decision != decision || inner && origin.begins;
+        if alien || inner && !found.stmts.is_empty() || entered.len() > MOST_CONDITIONS {
+            return None;
+        }
+        waiting.push((block, true));
+        let sides = [(origin.else_outcome, *else_to), (origin.then_outcome, *then_to)];
+        let inside = sides.into_iter().filter(|(outcome, _)| outcome.is_none());
+        waiting.extend(inside.map(|(_, to)| (to, false)));
+    }
+    post.reverse();
+    Some(post)
+}
+
+/// Blocks that only compute, which control enters from outside by ways that meet again behind them or all
+/// return: nothing is written but registers, nothing is called but functions of the same kind, and no
+/// way leads back.
+#[derive(Debug)]
+pub(crate) struct Area {
+    /// The blocks, each before those that it leads to. Those that evaluate further conditions of a decision
+    /// belong to the block where the decision begins.
+    pub(crate) blocks: Vec<BlockId>,
+    /// Where all ways meet; none where all return.
+    pub(crate) join: Option<BlockId>,
+    /// Registers that nothing outside of the area reads.
+    pub(crate) own: Vec<bool>,
+    /// The functions that are called in it.
+    pub(crate) calls: Vec<FuncId>,
+}
+
+/// What is asked to find areas of a function.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) body: &'a Body,
+    pub(crate) cfg: &'a Cfg,
+    /// For each register, the blocks that read it.
+    pub(crate) readers: &'a [Vec<BlockId>],
+    /// What the branch of a block decides, if it is more than one condition.
+    pub(crate) region: &'a dyn Fn(BlockId) -> Option<Rc<Region>>,
+    /// Whether a function's body is an area.
+    pub(crate) computes: &'a dyn Fn(FuncId) -> bool,
+}
+
+impl Surroundings<'_> {
+    /// The area that the body is, if it is one and has no other locals than registers.
+    pub(crate) fn whole(&self) -> Option<Area> {
+        let mut locals = self.body.locals.values();
+        let registers = locals.all(|local| matches!(local.storage, Storage::Register(_)));
+        registers.then(|| self.area(&[self.body.entry], false)).flatten()
+    }
+
+    /// The area between two blocks and the first block where all ways from them meet.
+    pub(crate) fn between(&self, blocks: [BlockId; 2]) -> Option<Area> {
+        self.area(&blocks, true)
+    }
+
+    fn area(&self, starts: &[BlockId], meets: bool) -> Option<Area> {
+        let position = |block: BlockId| self.cfg.position(block).map(|at| (false, at));
+        let mut waiting = BTreeMap::new();
+        for start in starts {
+            waiting.insert(position(*start)?, *start);
+        }
+        let (mut blocks, mut statements, mut join) = (Vec::new(), 0, None);
+        while let Some(((back, at), block)) = waiting.pop_first() {
+            if meets && waiting.is_empty() {
+                join = Some(block);
+                break;
+            }
+            let found = &self.body.blocks[block];
+            statements += found.stmts.len();
+            let fits = blocks.len() < MOST_BLOCKS && statements <= MOST_STATEMENTS;
+            let plain = found.stmts.iter().all(|stmt| self.computes(&self.body.stmts[*stmt]));
+            if back || !fits || !plain {
+                return None;
+            }
+            blocks.push(block);
+            for next in self.targets(block)? {
+                let (_, there) = position(next)?;
+                waiting.insert((there <= at, there), next);
+            }
+            if matches!(found.term, Terminator::Return(_)) && meets {
+                return None;
+            }
+        }
+        if join.is_some_and(|join| blocks.contains(&join)) {
+            return None;
+        }
+        let reads_inside = |readers: &Vec<BlockId>| readers.iter().all(|at| blocks.contains(at));
+        let own = self.readers.iter().map(reads_inside).collect();
+        let stmts = blocks.iter().flat_map(|block: &BlockId| &self.body.blocks[*block].stmts);
+        let calls = stmts.filter_map(|stmt| match &self.body.stmts[*stmt] {
+            Stmt::Call { callee: Callee::Direct(callee), .. } => Some(*callee),
+            _ => None,
+        });
+        let calls = calls.collect();
+        Some(Area { blocks, join, own, calls })
+    }
+
+    /// Whether a statement does nothing but compute a value for a register of an integer type.
+    fn computes(&self, stmt: &Stmt) -> bool {
+        let is_integer =
+            |dst: LocalId| matches!(self.body.locals[dst].storage, Storage::Register(Type::Int(_)));
+        match stmt {
+            Stmt::Mark(_) => true,
+            Stmt::Assign { dst, .. } => is_integer(*dst),
+            Stmt::Call { callee: Callee::Direct(func), dst, dst_addr: None, .. } => {
+                dst.is_none_or(is_integer) && (self.computes)(*func)
+            }
+            _ => false,
+        }
+    }
+
+    /// Where control goes from a block with the decision that begins there; none where it may go
+    /// elsewhere, too.
+    fn targets(&self, block: BlockId) -> Option<SmallVec<[BlockId; 4]>> {
+        match &self.body.blocks[block].term {
+            Terminator::Goto(to) => Some(smallvec![*to]),
+            Terminator::Branch { then_to, else_to, origin, .. } => {
+                if origin.is_some_and(|origin| !origin.begins) {
+                    return None;
+                }
+                if let Some(region) = (self.region)(block) {
+                    return Some(region.targets.into_iter().collect());
+                }
+                let ends =
+                    origin.is_none_or(|o| o.then_outcome.is_some() && o.else_outcome.is_some());
+                ends.then(|| smallvec![*then_to, *else_to])
+            }
+            Terminator::Switch { cases, default, .. } => {
+                let cases = cases.iter().map(|case| case.target);
+                Some(cases.chain([*default]).collect())
+            }
+            Terminator::Return(_) => Some(SmallVec::new()),
+            Terminator::Trap(_) => None,
+        }
+    }
+}
+
+/// For each local of a body, the blocks that read it as a register.
+pub(crate) fn readers(body: &Body) -> Vec<Vec<BlockId>> {
+    let mut readers = vec![Vec::new(); body.locals.len()];
+    for (id, block) in body.blocks.iter() {
+        let mut waiting: Vec<ExprId> = block.term.operand().into_iter().collect();
+        for stmt in &block.stmts {
+            body.stmts[*stmt].for_each_expr(|expr| waiting.push(expr));
+        }
+        while let Some(expr) = waiting.pop() {
+            body.exprs[expr].for_each_operand(|operand| waiting.push(operand));
+            if let Expr::Local(local) = body.exprs[expr]
+                && readers[local.index()].last() != Some(&id)
+            {
+                readers[local.index()].push(id);
+            }
+        }
+    }
+    readers
+}

@@ -1,0 +1,287 @@
+//! One state for two whose paths parted and met again.
+//!
+//! Two states at one place, of paths that were one up to a fork, are *united* where nothing but values
+//! tells them apart. The facts that both have stay; for the others stands a choice on the condition on
+//! which the paths parted, and so for each register and each byte of memory that differs. An input
+//! takes one of the two paths, since every fork is on a Boolean over the inputs and on its negation, or
+//! on ways of a switch of which one is taken. So an input satisfies the facts of the union exactly if it
+//! takes one of the two paths, and there each value is what it is on that one: whatever the program
+//! does next on some input of the union, it does on that input's own path. What the union's paths
+//! exclude is excluded on both, and a test that it gives is a test of one of them. Where its model covers
+//! labels already, it promises to stay on the path on which it did.
+//!
+//! Not every union is worth it. Where a register differs that decides what comes ([`crate::merging::hot_variables`]), a
+//! pointer, or many bytes of memory, two paths with plain values are asked simpler questions than one
+//! with choices, and stay two.
+//!
+//! Where anything else differs (calls whose results are inputs, objects alive, sequences under way,
+//! whether what was never written matters), states are not united.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_eval::{Undetermined, sort_of, undefined_symbol};
+use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
+use lydian_smt::Term;
+
+use crate::exploration::eviction::Home;
+use crate::exploration::explore::Engine;
+use crate::machine::decision_log::Tape;
+use crate::machine::memory::{Facts, Memory};
+use crate::machine::state::{DecisionEvent, Frame, State};
+use crate::merging::hot_variables::holds;
+
+/// How the paths of two states parted.
+struct Parting {
+    /// The facts of both.
+    common: usize,
+    /// On inputs of the two paths: whether it is the first.
+    first: Term,
+    /// What the facts of the one or the other come to.
+    fact: Term,
+}
+
+impl Engine<'_, '_> {
+    /// Unites states of paths that met again as far as that is possible, those that parted last first.
+    pub(crate) fn unite_all(&mut self, states: Vec<Box<State>>) -> Vec<Box<State>> {
+        let mut states: Vec<Option<Box<State>>> = states.into_iter().map(Some).collect();
+        // How many unions there were when each came to its place.
+        let mut since = vec![0; states.len()];
+        let mut unions = 0;
+        let mut pairs = BinaryHeap::new();
+        for b in 1..states.len() {
+            pairs.extend((0..b).filter_map(|a| Pair::of(&states, a, b, 0)));
+        }
+        while let Some(Pair { a: Reverse(a), b: Reverse(b), unions: at, .. }) = pairs.pop() {
+            let (Some(one), Some(other)) = (&states[a], &states[b]) else { continue };
+            if at < since[a].max(since[b]) {
+                continue;
+            }
+            let Some(united) = self.unite(one, other) else { continue };
+            self.statistics.united += 1;
+            unions += 1;
+            (states[a], states[b], since[a]) = (Some(united), None, unions);
+            let others = (0..states.len()).filter(|other| *other != a);
+            let with = |other: usize| Pair::of(&states, a.min(other), a.max(other), unions);
+            pairs.extend(others.filter_map(with));
+        }
+        states.into_iter().flatten().collect()
+    }
+
+    /// The union of two states; none where more than values tells them apart.
+    fn unite(&mut self, a: &State, b: &State) -> Option<Box<State>> {
+        if !may_unite(a, b) {
+            return None;
+        }
+        let parting = self.parting(&a.facts, &b.facts)?;
+        let frame = self.unite_frames(a, b, parting.first)?;
+        let memory = Memory::either(&mut self.pool, parting.first, &a.memory, &b.memory)?;
+        // Its model satisfies what one of them says, and it covers what that one's does.
+        let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
+        let mut union = Box::new(one.clone());
+        *union.frames.last_mut()? = Arc::new(frame);
+        union.memory = memory;
+        union.facts = one.facts.first(parting.common);
+        union.resolved.retain(|address, target| other.resolved.get(address) == Some(target));
+        if one.expanded != other.expanded {
+            Arc::make_mut(&mut union.expanded)
+                .retain(|pointer, places| other.expanded.get(pointer) == Some(places));
+        }
+        if !union.add_fact(&mut self.pool, parting.fact) {
+            return None;
+        }
+        // What it covered it may have covered after the paths parted: another input must take that path.
+        if !one.covered.is_empty() || one.keep {
+            union.promises.extend(&one.facts[parting.common..]);
+        }
+        union.tries = 0;
+        union.haste |= other.haste;
+        union.placed = union.placed.or(other.placed);
+        union.steps = union.steps.max(other.steps);
+        union.idle = union.idle.min(other.idle);
+        union.activations = union.activations.max(other.activations);
+        union.unknowns = union.unknowns.max(other.unknowns);
+        other.volatile.iter().for_each(|place| union.note_volatile(*place));
+        union.mark = None;
+        begin_anew(&mut union);
+        Some(union)
+    }
+
+    /// How the paths of two states with these facts parted; none where one has no facts but the other's.
+    fn parting(&mut self, a: &Facts, b: &Facts) -> Option<Parting> {
+        let common = common_facts(a, b);
+        let (of_a, of_b) = (&a[common..], &b[common..]);
+        let (&first, &other) = (of_a.first()?, of_b.first()?);
+        let negated = self.pool.not(other);
+        let all = |engine: &mut Self, facts: &[Term]| engine.pool.and_all(facts.iter().copied());
+        if first == negated {
+            let (of_a, of_b) = (all(self, &of_a[1..]), all(self, &of_b[1..]));
+            let fact = self.pool.ite(first, of_a, of_b);
+            return Some(Parting { common, first, fact });
+        }
+        let (of_a, of_b) = (all(self, of_a), all(self, of_b));
+        let fact = self.pool.or(of_a, of_b);
+        Some(Parting { common, first: of_a, fact })
+    }
+
+    /// The innermost activation of the union of two states that stand at one place.
+    fn unite_frames(&mut self, a: &State, b: &State, first: Term) -> Option<Frame> {
+        let depth = a.frames.len();
+        let (a, b) = (a.frame(), b.frame());
+        let body = self.world.program.functions[a.func].body.as_ref()?;
+        let decisive = self.world.decisive(a.func, body, depth > 1);
+        let decisive = decisive.before(body, a.block, a.next);
+        let mut frame = a.clone();
+        for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
+            if x == y {
+                continue;
+            }
+            let local = LocalId::from_index(at);
+            if holds(&decisive, local) {
+                return None;
+            }
+            let Storage::Register(ty) = body.locals[local].storage else { return None };
+            // What a register is that was never set.
+            let mut value = |value: &Option<Term>| {
+                value.unwrap_or_else(|| {
+                    let name = &self.world.program.functions[a.func].name;
+                    let place = format!("{name}.{local}.{depth}");
+                    undefined_symbol(&mut self.pool, Undetermined::Unwritten, &place, sort_of(ty))
+                })
+            };
+            let (x, y) = (value(x), value(y));
+            if self.pool.sort(x) != self.pool.sort(y) {
+                return None;
+            }
+            frame.registers[at] = Some(self.pool.ite(first, x, y));
+        }
+        for (block, count) in &b.loops {
+            match frame.loops.iter_mut().find(|(known, _)| known == block) {
+                Some(known) => known.1 = known.1.max(*count),
+                None => frame.loops.push((*block, *count)),
+            }
+        }
+        self.unite_events(body, &mut frame, &b.events)?;
+        Some(frame)
+    }
+
+    /// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
+    /// may not be.
+    fn unite_events(&self, body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
+        let same = |event: &DecisionEvent| others.contains(event);
+        let block = frame.block;
+        let differing = frame.events.iter().filter(|event| !same(event));
+        let only_other = others.iter().filter(|event| !frame.events.contains(event));
+        if differing.chain(only_other).any(|event| may_go_on(body, block, event.decision)) {
+            return None;
+        }
+        frame.events.retain(|event| same(event));
+        Some(())
+    }
+}
+
+/// Two of some states, by their positions: the greatest is the one to be tried first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    /// How many facts their paths begin with that are the same.
+    common: usize,
+    a: Reverse<usize>,
+    b: Reverse<usize>,
+    /// How many unions there were before it was made.
+    unions: u32,
+}
+
+impl Pair {
+    /// The states at two positions, if both are there.
+    fn of(states: &[Option<Box<State>>], a: usize, b: usize, unions: u32) -> Option<Self> {
+        let (one, other) = states[a].as_ref().zip(states[b].as_ref())?;
+        let common = common_facts(&one.facts, &other.facts);
+        Some(Self { common, a: Reverse(a), b: Reverse(b), unions })
+    }
+}
+
+/// How many facts two paths begin with that are the same.
+fn common_facts(a: &Facts, b: &Facts) -> usize {
+    a.iter().zip(b.iter()).take_while(|(a, b)| a == b).count()
+}
+
+/// Whether nothing but values can tell two states apart that are at one place.
+fn may_unite(a: &State, b: &State) -> bool {
+    let (x, y) = (a.frame(), b.frame());
+    let outer = a.frames.len() - 1;
+    let same_calls = || {
+        let mut pairs = a.frames[..outer].iter().zip(&b.frames[..outer]);
+        a.frames.len() == b.frames.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.goes_on_as(b))
+    };
+    let same_inputs = || {
+        let mut pairs = a.externals.iter().zip(b.externals.iter());
+        a.externals.len() == b.externals.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    is_plain(a)
+        && is_plain(b)
+        && (x.func, x.block, x.next, x.sites_done) == (y.func, y.block, y.next, y.sites_done)
+        && (x.serial, x.variable) == (y.serial, y.variable)
+        && (&x.objects, &x.made) == (&y.objects, &y.made)
+        && (&a.depends, a.root, a.cursor, &a.met) == (&b.depends, b.root, b.cursor, &b.met)
+        && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
+        && a.trail.is(&b.trail)
+        && a.underway.is(&b.underway)
+        && same_calls()
+        && same_inputs()
+}
+
+/// Whether nothing is left to look at before a state goes on.
+fn is_plain(state: &State) -> bool {
+    !state.replay
+        && state.queue.is_empty()
+        && state.undecided.is_empty()
+        && state.evaluated.is_none()
+        && state.arrival.is_none()
+        && state.compacted.is_none()
+        && !state.tape.is_played()
+}
+
+/// Whether the model of the first of two states is that of their union, and what it covers.
+fn is_first(a: &State, b: &State) -> bool {
+    let has_test = |state: &State| state.keep || !state.covered.is_empty();
+    has_test(a) || !has_test(b) && !a.pending
+}
+
+/// Two paths led to a state, so that no tape makes it again from the first: it is where its own paths
+/// begin, which no other worker can follow.
+fn begin_anew(union: &mut State) {
+    union.tape = Tape::default();
+    union.home = Home::Here;
+    union.start = None;
+    let mut start = union.clone();
+    start.covered.clear();
+    start.promises.clear();
+    start.keep = false;
+    union.start = Some(Rc::new(start));
+}
+
+/// Whether an evaluation of a decision may go on from the start of a block: a branch of it that does not
+/// begin it is met before one that does.
+fn may_go_on(body: &Body, block: BlockId, decision: DecisionId) -> bool {
+    let mut seen = vec![false; body.blocks.len()];
+    let mut waiting = vec![block];
+    while let Some(block) = waiting.pop() {
+        if std::mem::replace(&mut seen[block.index()], true) {
+            continue;
+        }
+        let term = &body.blocks[block].term;
+        if let Terminator::Branch { origin: Some(origin), .. } = term
+            && origin.decision == decision
+        {
+            if !origin.begins {
+                return true;
+            }
+            continue;
+        }
+        term.for_each_successor(|next| waiting.push(next));
+    }
+    false
+}

@@ -1,0 +1,9 @@
+//! Search: which state goes on.
+
+pub(crate) mod cut_points;
+pub(crate) mod directed;
+pub(crate) mod distance;
+pub(crate) mod graph;
+pub(crate) mod hard;
+pub(crate) mod rank;
+pub(crate) mod searcher;

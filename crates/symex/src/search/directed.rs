@@ -1,0 +1,451 @@
+//! Searches that go to one objective at a time: the shortest distance (SDGS, [001] 7.2) and cut points
+//! (CPGS, [001] 4.2).
+//!
+//! The guide chooses an objective, and says of each state how much it is worth following for it. When
+//! the objective is decided, when no state that waits can reach it, or when it was tried for long, the
+//! next one has its turn; one that was tried for long comes again later, for twice as long. What a
+//! guide says is advice: it chooses the next state and never keeps one from being followed.
+//!
+//! Where the path of a state redefined the variable of a pair after its definition, the state is not in
+//! the midst of the sequence any more, and where it cannot but redefine it, no way to the use is open.
+//! Such a state counts by how it may reach the definition again, behind all that are past it. Where it
+//! cannot, it is not chosen for the pair while another state is left ([001]'s redefinition pruning
+//! discards it; here it may serve other objectives).
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use lydian_ir::{Body, FuncId, Program};
+use lydian_objective::Site;
+use lydian_objective::hyper::{Passage, Scope};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use crate::goals::hyper::HyperTable;
+use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
+use crate::goals::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
+use crate::machine::state::State;
+use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
+use crate::search::distance::{FAR, places_of};
+use crate::search::graph::{Extent, Graph, NodeId};
+use crate::search::searcher::Guidance;
+
+#[cfg(test)]
+mod tests;
+
+/// How many states are chosen for an objective before the next one has its turn, at first.
+const PATIENCE: u64 = 64;
+/// Bits of a weight below the number of cut points, and below the number of labels.
+const POINT_SHIFT: u32 = 40;
+const STAGE_SHIFT: u32 = 56;
+
+/// Chooses objectives and weighs states.
+pub(crate) struct Guide<'p> {
+    guidance: Guidance,
+    program: &'p Program,
+    graph: Graph,
+    /// The first node of the function under test, and what lies on all ways from there.
+    start: NodeId,
+    from_start: Rc<Dominance>,
+    /// Objectives that wait for their turn, with the states that are chosen for each.
+    waiting: VecDeque<(GoalId, u64)>,
+    current: Option<Current>,
+    /// Counts the objectives that had their turn.
+    turn: u32,
+    /// How often labels were opened again when the objectives were listed.
+    listed: Option<usize>,
+    /// The nodes that some path passed.
+    seen: Vec<bool>,
+}
+
+struct Current {
+    goal: GoalId,
+    way: Way,
+    patience: u64,
+    chosen: u64,
+}
+
+/// The cut points that a path passed while an objective had its turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    turn: u32,
+    stage: u32,
+    passed: u32,
+}
+
+/// A state, seen from a stage of the objective that has its turn.
+struct View<'s> {
+    state: &'s State,
+    /// The stage, and its number.
+    number: usize,
+    stage: &'s Stage,
+    /// Where the state's activations are.
+    at: &'s Places,
+}
+
+/// A place of a state in the midst of an objective.
+struct Position {
+    /// The activation in which the next label is to be met; 0 for any.
+    activation: u64,
+    /// How many of the nodes that its path is asked to enter it did.
+    entered: usize,
+}
+
+impl<'p> Guide<'p> {
+    /// For the functions that calls may lead to, of which one is under test.
+    pub(crate) fn new(
+        guidance: Guidance,
+        program: &'p Program,
+        functions: &[FuncId],
+        func: FuncId,
+    ) -> Option<Self> {
+        let graph = Graph::new(program, functions);
+        let start = graph.entry(func)?;
+        let from_start = Rc::new(Dominance::down(&graph, start));
+        let seen = vec![false; graph.len()];
+        let (waiting, current) = (VecDeque::new(), None);
+        let (turn, listed) = (0, None);
+        let this = Self {
+            guidance,
+            program,
+            graph,
+            start,
+            from_start,
+            waiting,
+            current,
+            turn,
+            listed,
+            seen,
+        };
+        Some(this)
+    }
+
+    /// Sees to it that an objective that is left has its turn, if there is any.
+    pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
+        if self.listed != Some(labels.reopened()) {
+            self.listed = Some(labels.reopened());
+            self.waiting = labels.followed().map(|goal| (goal, PATIENCE)).collect();
+            self.current = None;
+        }
+        match &mut self.current {
+            Some(current) if !labels.is_followed(current.goal) => self.current = None,
+            Some(current) if current.chosen >= current.patience => {
+                self.waiting.push_back((current.goal, 2 * current.patience));
+                self.current = None;
+            }
+            _ => {}
+        }
+        if self.current.is_none() {
+            self.next_turn(labels, hypers);
+        }
+    }
+
+    /// The objective cannot be reached: the next one has its turn.
+    pub(crate) fn give_up(&mut self, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
+        self.current = None;
+        self.next_turn(labels, hypers);
+    }
+
+    fn next_turn(&mut self, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
+        self.turn += 1;
+        while let Some((goal, patience)) = self.waiting.pop_front() {
+            let way = labels.is_followed(goal).then(|| self.way(goal, labels, hypers)).flatten();
+            if let Some(way) = way {
+                self.current = Some(Current { goal, way, patience, chosen: 0 });
+                return;
+            }
+        }
+    }
+
+    /// Gives an objective its turn.
+    #[cfg(test)]
+    fn aim_at(&mut self, goal: GoalId, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
+        self.refresh(labels, hypers);
+        self.waiting.push_front((goal, PATIENCE));
+        self.next_turn(labels, hypers);
+    }
+
+    /// Whether no objective has its turn.
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.current.is_none()
+    }
+
+    /// The number of the turn: weights of different turns say nothing about each other.
+    pub(crate) const fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// A state was chosen.
+    pub(crate) fn picked(&mut self) {
+        if let Some(current) = &mut self.current {
+            current.chosen += 1;
+        }
+    }
+
+    /// A state takes a step.
+    pub(crate) fn step(&mut self, state: &mut State) {
+        let frame = state.frame();
+        let node = self.graph.node(frame.func, frame.block, frame.next);
+        if let Some(seen) = node.map(|node| &mut self.seen[node])
+            && !std::mem::replace(seen, true)
+        {
+            state.fresh_at = state.steps;
+        }
+    }
+
+    /// Notes the cut points that a state that is about to wait has passed: those count as passed, even
+    /// where its path leads back.
+    pub(crate) fn note(&self, state: &mut State) {
+        let Some(current) = &self.current else { return };
+        if self.guidance == Guidance::Distance {
+            return;
+        }
+        let at = self.places(state);
+        for (number, stage) in current.way.stages.iter().enumerate().rev() {
+            let positions = positions(stage, state);
+            let view = View { state, number, stage, at: &at };
+            let passed = positions.iter().map(|of| self.passed(&view, of));
+            if let Some(passed) = passed.max() {
+                let (stage, passed) = (number as u32, passed as u32);
+                state.progress = Progress { turn: self.turn, stage, passed };
+                return;
+            }
+        }
+    }
+
+    /// What a state is worth for the objective that has its turn, the more the better; 0 where it
+    /// cannot reach it.
+    pub(crate) fn weight(&self, state: &State, roots: usize) -> u64 {
+        let Some(current) = &self.current else { return 0 };
+        if state.root < roots {
+            return 1;
+        }
+        let at = self.places(state);
+        let stages = &current.way.stages;
+        for (number, stage) in stages.iter().enumerate().rev() {
+            let view = View { state, number, stage, at: &at };
+            let weigh = |of: &Position| match self.guidance {
+                Guidance::CutPoints => self.weight_by_cut_points(&view, of),
+                Guidance::Distance => self.weight_by_distance(&view, &stages[number + 1..], of),
+            };
+            let weight = positions(stage, state).iter().map(weigh).max().unwrap_or(0);
+            if weight > 0 {
+                return weight;
+            }
+        }
+        0
+    }
+
+    /// [001] Formula 3: first the deepest cut point that was passed, then `1/d² + 1/i²`, where `d` is
+    /// the distance to the next one and `i` the number of instructions since the path met one that
+    /// none had passed.
+    fn weight_by_cut_points(&self, view: &View<'_>, of: &Position) -> u64 {
+        let &View { state, number, stage, at } = view;
+        let (passed, distance) = match is_met(state, stage) {
+            true => (stage.count(), 0),
+            false => {
+                let passed = self.passed(view, of);
+                let distances = stage.distances(&self.graph, passed);
+                (passed, self.distance(distances, at, of.activation))
+            }
+        };
+        if distance >= FAR {
+            return 0;
+        }
+        let since = state.steps - state.fresh_at;
+        ((number as u64 + 1) << STAGE_SHIFT)
+            | ((passed as u64).min(0xfffe) + 1) << POINT_SHIFT
+            | fraction(distance, since)
+    }
+
+    /// The distance through all labels that are left: that of the view's stage, and of the later ones.
+    fn weight_by_distance(&self, view: &View<'_>, later: &[Stage], of: &Position) -> u64 {
+        let &View { state, stage, at, .. } = view;
+        let mut distance = match is_met(state, stage) {
+            true => 0,
+            false => {
+                let distances = stage.distances(&self.graph, stage.count());
+                self.distance(distances, at, of.activation)
+            }
+        };
+        let mut places = stage.places();
+        for next in later {
+            distance = distance.saturating_add(next.length(&self.graph, places));
+            places = next.places();
+        }
+        if distance >= FAR { 0 } else { u64::from(FAR - distance) }
+    }
+
+    /// How many cut points of a stage a state's path passed.
+    fn passed(&self, view: &View<'_>, of: &Position) -> usize {
+        let &View { state, number, stage, at } = view;
+        let nodes: SmallVec<[NodeId; 8]> = match of.activation {
+            0 => at.iter().map(|(node, _)| *node).collect(),
+            own => at.iter().filter(|(_, one)| *one == own).map(|(node, _)| *node).collect(),
+        };
+        let Progress { turn, stage: of_stage, passed } = state.progress;
+        let before = turn == self.turn && of_stage as usize == number;
+        let before = if before { passed as usize } else { 0 };
+        stage.passed(&nodes, of.entered).max(before).min(stage.count())
+    }
+
+    /// The instructions to a place from the innermost activation, or from one around it after those
+    /// within have ended.
+    fn distance(&self, distances: &[u32], at: &Places, activation: u64) -> u32 {
+        let (mut returning, mut best) = (0u32, FAR);
+        for (node, own) in at.iter().rev() {
+            if activation == 0 || activation == *own {
+                best = best.min(returning.saturating_add(distances[*node]));
+            }
+            if activation == *own || returning >= FAR {
+                break;
+            }
+            returning = returning.saturating_add(self.graph.to_end(*node)).saturating_add(1);
+        }
+        best
+    }
+
+    fn places(&self, state: &State) -> Places {
+        let frames = state.frames.iter();
+        let nodes = frames.filter_map(|frame| {
+            let node = self.graph.node(frame.func, frame.block, frame.next)?;
+            Some((node, frame.serial))
+        });
+        nodes.collect()
+    }
+
+    /// How an objective can be covered; `None` where no way leads there or it is not followed.
+    fn way(&self, goal: GoalId, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) -> Option<Way> {
+        let stages = match labels.aim(goal) {
+            Aim::Label(..) => {
+                let (func, keys) = labels.sites_of(goal)?;
+                let sites: Vec<_> = keys.iter().map(|key| (func, *key)).collect();
+                let places = self.nodes_of(&sites);
+                let ways = Ways::from_start(&self.from_start);
+                vec![Stage::new(&self.graph, None, sites, places, &[], ways)?]
+            }
+            Aim::Sequence(..) => self.stages(hypers.last_step(goal)?, hypers)?,
+        };
+        Some(Way { stages })
+    }
+
+    /// The labels of a sequence, by the step that completes it.
+    fn stages(&self, last: StepId, hypers: &HyperTable<'_>) -> Option<Vec<Stage>> {
+        let mut steps = vec![last];
+        while let Some(wait) = hypers.sequences.steps[*steps.last()?].from {
+            steps.push(hypers.sequences.waits[wait].after);
+        }
+        let mut stages: Vec<Stage> = Vec::new();
+        for step in steps.into_iter().rev() {
+            let wait = hypers.sequences.steps[step].from;
+            let (sites, places) = self.sites_of(step, hypers);
+            let before = stages.last().map_or(&[][..], |stage| stage.places());
+            let (ways, through) = match wait {
+                None => (Ways::from_start(&self.from_start), Vec::new()),
+                Some(wait) => self.ways_behind(wait, before, hypers)?,
+            };
+            stages.push(Stage::new(&self.graph, wait, sites, places, &through, ways)?);
+        }
+        Some(stages)
+    }
+
+    /// The sites of a step's label, and where they lie.
+    fn sites_of(
+        &self,
+        step: StepId,
+        hypers: &HyperTable<'_>,
+    ) -> (Vec<(FuncId, SiteKey)>, Vec<NodeId>) {
+        let of = &hypers.sequences.steps[step];
+        let objectives = &hypers.objectives[of.position];
+        let (func, site) = (objectives.function, objectives.labels[of.label].site);
+        if site == Site::Start {
+            return (Vec::new(), vec![self.start]);
+        }
+        let keys = self.body(func).map(|body| keys(site, body)).unwrap_or_default();
+        let sites: Vec<_> = keys.into_iter().map(|key| (func, key)).collect();
+        let places = self.nodes_of(&sites);
+        (sites, places)
+    }
+
+    /// The ways that a passage allows from the label before it, and the nodes that it names.
+    fn ways_behind(
+        &self,
+        wait: WaitId,
+        before: &[NodeId],
+        hypers: &HyperTable<'_>,
+    ) -> Option<(Ways, Vec<(FuncId, lydian_ir::BlockId)>)> {
+        let of = &hypers.sequences.waits[wait];
+        let sites: Vec<(FuncId, SiteKey)> = of
+            .asks
+            .iter()
+            .filter(|(_, asks)| asks.iter().any(|ask| matches!(ask, Ask::Never)))
+            .filter_map(|((func, site), _)| Some((*func, keys(*site, self.body(*func)?))))
+            .flat_map(|(func, keys)| keys.into_iter().map(move |key| (func, key)))
+            .collect();
+        let closed: FxHashSet<NodeId> = self.nodes_of(&sites).into_iter().collect();
+        let step = &hypers.sequences.steps[of.after];
+        let func = hypers.objectives[step.position].function;
+        if let Passage::By(blocks, _) = &of.passage {
+            let through = blocks.iter().map(|block| (func, *block)).collect();
+            return Some((Ways::through_nodes(closed), through));
+        }
+        let extent = match of.scope {
+            Scope::Activation => Extent::Activation,
+            Scope::Run => Extent::Calls,
+        };
+        // Of a label with several places the first one speaks for all.
+        let root = *before.first()?;
+        Some((Ways::behind(&self.graph, root, extent, closed), Vec::new()))
+    }
+
+    /// The nodes of sites.
+    fn nodes_of(&self, sites: &[(FuncId, SiteKey)]) -> Vec<NodeId> {
+        let funcs: std::collections::BTreeSet<FuncId> =
+            sites.iter().map(|(func, _)| *func).collect();
+        let mut nodes = Vec::new();
+        for func in funcs {
+            let Some(body) = self.body(func) else { continue };
+            let own = sites.iter().filter(|(of, _)| *of == func).map(|(_, key)| *key);
+            let mut places: Vec<_> = places_of(body, own).into_values().flatten().collect();
+            places.sort_unstable();
+            nodes.extend(
+                places.into_iter().filter_map(|(block, position)| {
+                    self.graph.node(func, block, position as usize)
+                }),
+            );
+        }
+        nodes
+    }
+
+    fn body(&self, func: FuncId) -> Option<&'p Body> {
+        self.program.functions[func].body.as_ref()
+    }
+}
+
+/// Where a state is in the midst of an objective, before a label of it.
+fn positions(stage: &Stage, state: &State) -> SmallVec<[Position; 2]> {
+    let Some(wait) = stage.wait else {
+        return SmallVec::from_iter([Position { activation: 0, entered: 0 }]);
+    };
+    let begun = state.underway.0.iter().filter(|begun| begun.wait == wait);
+    let position = |begun: &crate::goals::hyper_sequences::Begun| Position {
+        activation: if stage.is_within() { begun.activation } else { 0 },
+        entered: begun.entered as usize,
+    };
+    begun.map(position).collect()
+}
+
+/// Whether a state is about to meet a stage's label: control has just come to its site.
+fn is_met(state: &State, stage: &Stage) -> bool {
+    let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+    let func = state.frames.last().map(|frame| frame.func);
+    let mut sites = state.arrival.into_iter().chain(evaluated);
+    sites.any(|site| func.is_some_and(|func| stage.sites.contains(&(func, site))))
+}
+
+/// `1/d² + 1/i²`, of which each is at most 1, as a number of [`POINT_SHIFT`] bits.
+fn fraction(distance: u32, since: u64) -> u64 {
+    let inverse_square = |number: f64| 1.0 / (number.max(1.0) * number.max(1.0));
+    let sum = inverse_square(f64::from(distance)) + inverse_square(since as f64);
+    (sum / 2.0 * ((1u64 << POINT_SHIFT) - 1) as f64) as u64
+}

@@ -1,0 +1,107 @@
+//! How far a state is from a label that is left, and whether it can meet one at all.
+
+use lydian_base::EntityId;
+
+use crate::goals::labels::{LabelTable, SiteKey};
+use crate::machine::state::{Passed, State};
+use crate::search::distance::{Ahead, FAR, Target};
+
+/// Bringing distances up to date may cost a block of work for so many steps of states.
+const STEPS: u64 = 2;
+
+/// How much further away a state is taken to be for each time that it let others go on.
+const IDLE: u64 = 8;
+
+/// Distances to labels that are left, kept until enough of them are covered.
+pub(crate) struct Ranks {
+    ahead: Ahead,
+    /// How often a block was picked, by function and block.
+    visits: Vec<Vec<u32>>,
+    /// Objectives left, labels that no path reached, how often some were opened again, and steps taken,
+    /// when the distances were brought up to date.
+    seen: Option<(usize, usize, usize, u64)>,
+}
+
+impl Ranks {
+    pub(crate) fn new(ahead: Ahead) -> Self {
+        Self { ahead, visits: Vec::new(), seen: None }
+    }
+
+    /// What lies ahead of the places of the program.
+    pub(crate) const fn ahead(&self) -> &Ahead {
+        &self.ahead
+    }
+
+    /// The rank of a state: its distance, and more for blocks that were picked often and for a state
+    /// that was picked and came to no split. Without a label
+    /// ahead that no path reached, the rank among labels that are left, behind all others.
+    pub(crate) fn rank(&self, state: &State, target: Target) -> u64 {
+        let mut best = FAR;
+        for (depth, frame) in state.frames.iter().rev().enumerate() {
+            let here = self.ahead.distance(target, frame.func, frame.block, frame.next);
+            best = best.min(here.unwrap_or(FAR).saturating_add(depth as u32));
+        }
+        if target == Target::New && best >= FAR {
+            return u64::from(FAR) + self.rank(state, Target::Left);
+        }
+        let visits = state.frames.last().map_or(0, |frame| {
+            let visits = self.visits.get(frame.func.index());
+            visits.and_then(|of| of.get(frame.block.index()).copied()).unwrap_or(0)
+        });
+        u64::from(best) + u64::from((visits + 1).ilog2()) + IDLE * u64::from(state.idle)
+    }
+
+    /// Whether no continuation of a state's path meets a label that is left. Distances that are out of
+    /// date know of labels that are covered since, of none less.
+    pub(crate) fn is_hopeless(&self, state: &State, labels: &LabelTable<'_>) -> bool {
+        let far = |frame: &std::sync::Arc<crate::machine::state::Frame>| {
+            let distance = self.ahead.distance(Target::Left, frame.func, frame.block, frame.next);
+            distance.is_some_and(|distance| distance >= FAR)
+        };
+        let arrives = || {
+            let func = state.frames.last().map(|frame| frame.func);
+            let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+            let mut sites = state.arrival.into_iter().chain(evaluated);
+            func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
+        };
+        let is_waiting = |passed: &Passed| match passed {
+            Passed::Site(site) => labels.is_open(state.frame().func, *site),
+            Passed::Where(goal, _) => !labels.is_covered(*goal),
+        };
+        self.ahead.is_structured()
+            && !state.queue.iter().any(is_waiting)
+            && state.undecided.is_empty()
+            && state.frames.iter().rev().all(far)
+            && !arrives()
+    }
+
+    /// Notes that a state was picked.
+    pub(crate) fn picked(&mut self, state: &State) {
+        if let Some(frame) = state.frames.last() {
+            let (func, block) = (frame.func.index(), frame.block.index());
+            if self.visits.len() <= func {
+                self.visits.resize_with(func + 1, Vec::new);
+            }
+            let visits = &mut self.visits[func];
+            if visits.len() <= block {
+                visits.resize(block + 1, 0);
+            }
+            visits[block] += 1;
+        }
+    }
+
+    /// Brings the distances up to date if enough has happened since; at once where a label is open
+    /// again.
+    pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, steps: u64) {
+        let (left, new, reopened) = (labels.left(), labels.new_ones(), labels.reopened());
+        if let Some((left_then, new_then, reopened_then, at)) = self.seen {
+            let due = steps - at >= STEPS * self.ahead.size() as u64;
+            let same = left == left_then && new == new_then;
+            if reopened == reopened_then && (same || left <= left_then && !due) {
+                return;
+            }
+        }
+        self.seen = Some((left, new, reopened, steps));
+        self.ahead.refresh(labels);
+    }
+}
