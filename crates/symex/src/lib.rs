@@ -21,12 +21,13 @@ mod search;
 pub use config::{Config, LabelDeletion, Mode, Unreached};
 pub use exploration::entry::{ExploreError, Task};
 pub use exploration::outcome::{
-    Ending, Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
+    Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
 };
 pub use exploration::workers::Workers;
 pub use goals::hyper::HyperRef;
 pub use goals::labels::LabelRef;
 pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
+pub use machine::ending::Ending;
 pub use machine::memory;
 pub use search::searcher::Search;

@@ -2,6 +2,7 @@
 //! is hit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::{Budget, StopReason};
@@ -13,7 +14,7 @@ use smallvec::SmallVec;
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::entry::{ExploreError, Task};
 use crate::exploration::eviction::{Compaction, Home};
-use crate::exploration::outcome::{Ending, Event, FoundTest, Progress, Statistics, Summary};
+use crate::exploration::outcome::{Event, FoundTest, Progress, Statistics, Summary};
 use crate::exploration::repeated_calls::Statics;
 use crate::exploration::workers::{Exchange, Given};
 use crate::goals::cache_keys::PredicateMemo;
@@ -27,7 +28,9 @@ use crate::limits::Cut;
 use crate::machine::bounds_monitor::Watch;
 use crate::machine::clock::TermClock;
 use crate::machine::context::{Touched, World, observed_globals};
+use crate::machine::control_flow::{ControlFlow, SitePlaces};
 use crate::machine::decision_log::Tape;
+use crate::machine::ending::Ending;
 use crate::machine::lazy::{PointerUses, looked_at};
 use crate::machine::left_out::{InTheWay, LeftOut};
 use crate::machine::libc::CharacterTables;
@@ -40,7 +43,7 @@ use crate::machine::traps::Crash;
 use crate::machine::undetermined::{Dependences, Reads};
 use crate::merging::merge_scopes::Stretches;
 use crate::search::directed::Guide;
-use crate::search::distance::Ahead;
+use crate::search::distance::Distances;
 use crate::search::hard::Hard;
 use crate::search::rank::Ranks;
 use crate::search::searcher::{Rank, Searcher};
@@ -126,6 +129,7 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) statics: Statics,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
+    pub(crate) control_flow: Rc<ControlFlow>,
     pub(crate) searcher: Searcher,
     pub(crate) compaction: Compaction,
     pub(crate) ranks: Ranks,
@@ -188,6 +192,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let mut labels = LabelTable::new(program, objectives);
         let hypers = HyperTable::new(program, objectives, known, &mut labels);
+        let others = program.functions.ids().filter(|func| labels.has(*func));
+        let others = others.filter(|func| !touched.functions.contains(func));
+        let functions = touched.functions.iter().copied().chain(others);
+        let control_flow = Rc::new(ControlFlow::new(program, functions));
+        let sites = SitePlaces::new(program, &control_flow, |func| labels.sites(func));
         let mut engine = Self {
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
@@ -216,7 +225,8 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .guidance()
                 .filter(|_| config.mode != Mode::Plain)
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
-            ranks: Ranks::new(Ahead::new(program, &touched.functions, &labels)),
+            ranks: Ranks::new(Distances::new(Rc::clone(&control_flow), sites)),
+            control_flow,
             stretches: Stretches::default(),
             stopped: false,
             stop_reason: None,
@@ -763,7 +773,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.settle_statics();
         let complete = self.left_out.is_empty();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
-        let in_the_way = InTheWay { left_out: &self.left_out, ahead: self.ranks.ahead() };
+        let in_the_way =
+            InTheWay { left_out: &self.left_out, sites: self.ranks.distances().sites() };
         let program = self.world.program;
         let (covered_hypers, mut left_hypers) =
             self.hypers.result(program, &self.labels, &in_the_way);

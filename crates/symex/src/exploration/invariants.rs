@@ -28,12 +28,13 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::{Ending, Unmet};
+use crate::exploration::outcome::Unmet;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::limits::Cut;
 use crate::machine::context::World;
 use crate::machine::decision_log::Tape;
+use crate::machine::ending::Ending;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::lazy::looked_at;
 use crate::machine::memory::{

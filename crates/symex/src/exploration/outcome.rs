@@ -13,39 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::goals::hyper::HyperRef;
 use crate::goals::labels::LabelRef;
 use crate::limits::Cut;
+use crate::machine::ending::Ending;
 use lydian_inputs::Start;
 use lydian_inputs::learned::Learned;
-
-/// Why a path ended.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ending {
-    /// The function returned.
-    Returned,
-    /// The program ended itself (`exit` and its like).
-    Exited,
-    /// What the program assumes of its inputs does not hold on it: no test.
-    Assumption,
-    /// It goes round in circles for ever.
-    Endless,
-    /// The program under test trapped.
-    Trapped(TrapKind),
-    /// The engine did not follow it any further.
-    Cut(Cut),
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Returned => f.write_str("returned"),
-            Self::Exited => f.write_str("exited"),
-            Self::Assumption => f.write_str("an assumption does not hold"),
-            Self::Endless => f.write_str("never ends"),
-            Self::Trapped(kind) => write!(f, "trapped: {kind}"),
-            Self::Cut(cut) => write!(f, "cut: {cut}"),
-        }
-    }
-}
 
 /// A test and what running it should show.
 #[derive(Clone, Debug)]

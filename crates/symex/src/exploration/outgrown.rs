@@ -9,8 +9,8 @@
 //! comes to an end.
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
 use crate::limits::Cut;
+use crate::machine::ending::Ending;
 use crate::machine::state::State;
 use crate::machine::step::Flow;
 

@@ -29,9 +29,9 @@ use rustc_hash::FxHashSet;
 
 use crate::config::{Config, Mode};
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
 use crate::machine::context::{Touched, World};
 use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::state::State;
 use crate::machine::static_values::Uses;

@@ -63,9 +63,10 @@ use self::state_transfer::Parcel;
 use crate::config::Mode;
 use crate::exploration::entry::Task;
 use crate::exploration::explore::{CrashPlace, Engine};
-use crate::exploration::outcome::{Ending, Event, FoundTest};
+use crate::exploration::outcome::{Event, FoundTest};
 use crate::goals::hyper_pairs::Asker;
 use crate::goals::labels::GoalId;
+use crate::machine::ending::Ending;
 use crate::machine::state::State;
 use crate::machine::traps::place_of;
 

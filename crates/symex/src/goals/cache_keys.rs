@@ -22,7 +22,8 @@ use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::goals::labels::{GoalId, LabelTable, SiteKey};
+use crate::goals::labels::{GoalId, LabelTable};
+use crate::machine::site::SiteKey;
 use crate::machine::state::ConditionValue;
 
 /// An expression that reads more places is not kept.

@@ -28,9 +28,10 @@ use crate::exploration::outcome::LeftHyper;
 use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
 use crate::goals::hyper_rows::Rows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
-use crate::goals::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
+use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::limits::{Cut, add_reason};
 use crate::machine::left_out::InTheWay;
+use crate::machine::site::SiteKey;
 use crate::machine::state::State;
 
 /// The vectors of a decision with more conditions are not listed: their number doubles with each.

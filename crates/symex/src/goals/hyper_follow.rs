@@ -21,11 +21,12 @@ use crate::exploration::explore::Engine;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
 use crate::limits::Cut;
 use crate::machine::memory::definedness;
+use crate::machine::site::SiteKey;
 use crate::machine::state::State;
 
 /// A path is not in the midst of more beginnings than this; of further ones no more is known.

@@ -27,7 +27,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::goals::hyper_formula::Number;
-use crate::goals::labels::{GoalId, LabelTable, SiteKey, keys};
+use crate::goals::labels::{GoalId, LabelTable, keys};
+use crate::machine::site::SiteKey;
 
 pub(crate) type WaitId = usize;
 pub(crate) type StepId = usize;

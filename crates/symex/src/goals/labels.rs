@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lydian_base::{EntityId, entity_id};
+use crate::machine::site::{ObserverId, SiteKey};
+use lydian_base::EntityId;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::trap::may_trap;
@@ -19,11 +20,8 @@ use crate::limits::{Cut, add_reason};
 use crate::machine::bounds_monitor::Watch;
 use crate::machine::left_out::InTheWay;
 
-entity_id!(
-    /// Names a label or a sequence of a [`LabelTable`].
-    GoalId,
-    "goal"
-);
+/// Names a label or a sequence of a [`LabelTable`].
+pub(crate) type GoalId = ObserverId;
 
 /// What an input is to cover by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,17 +39,6 @@ pub struct LabelRef {
     pub func: FuncId,
     /// The label among the function's.
     pub label: LabelId,
-}
-
-/// Where labels are looked at. Roots are looked at where they are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum SiteKey {
-    Entry,
-    Mark(MarkId),
-    Edge(Edge),
-    Decision(DecisionId),
-    Condition(DecisionId, ConditionId),
-    Point(Point),
 }
 
 struct Goal {

@@ -13,9 +13,10 @@ use smallvec::SmallVec;
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
 use crate::goals::cache_keys::{Few, Group, Key, Mutants, Place, Reads, Said};
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::bounds_monitor::Actor;
+use crate::machine::site::SiteKey;
 use crate::machine::state::State;
 
 /// The value of a label's predicate on a state.

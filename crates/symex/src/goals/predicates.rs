@@ -11,13 +11,21 @@ use crate::config::{LabelDeletion, Mode};
 use crate::exploration::explore::Engine;
 use crate::goals::cache_keys::{Key, Place, Reads};
 use crate::goals::core_cache::OpenLabel;
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, Passed, State};
 use crate::machine::step::Flow;
+
+/// A label of a site that control passes, and where it may hold.
+struct PassedLabel {
+    site: SiteKey,
+    goal: GoalId,
+    holds: Term,
+}
 
 impl<'p> Engine<'p, '_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
@@ -50,18 +58,23 @@ impl<'p> Engine<'p, '_> {
 
     /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
     pub(crate) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Flow> {
-        let mut passed: SmallVec<[(GoalId, Term); 4]> = SmallVec::new();
+        let mut passed: SmallVec<[PassedLabel; 4]> = SmallVec::new();
         for entry in std::mem::take(&mut state.queue) {
             match entry {
-                Passed::Site(site) => passed.extend(self.hold_somewhere(state, site)),
-                Passed::Where(goal, holds) => passed.push((goal, holds)),
+                Passed::Site(site) => {
+                    let found = self.hold_somewhere(state, site).into_iter();
+                    passed.extend(found.map(|(goal, holds)| PassedLabel { site, goal, holds }));
+                }
+                Passed::Where { site, goal, holds } => {
+                    passed.push(PassedLabel { site, goal, holds });
+                }
             }
         }
         if self.world.config.mode == Mode::Direct {
             return self.branch_on_labels(state, passed);
         }
         let mut open = Vec::new();
-        for (goal, holds) in passed {
+        for PassedLabel { goal, holds, .. } in passed {
             let holds = self.condition_of(state, goal, holds);
             let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
             let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
@@ -132,7 +145,8 @@ impl<'p> Engine<'p, '_> {
         }
         let before = self.watch.guard.replace(guard);
         for (goal, holds) in self.hold_somewhere(state, key) {
-            passed.push(Passed::Where(goal, self.pool.and(guard, holds)));
+            let holds = self.pool.and(guard, holds);
+            passed.push(Passed::Where { site: key, goal, holds });
         }
         self.watch.guard = before;
     }
@@ -270,13 +284,18 @@ impl<'p> Engine<'p, '_> {
     fn branch_on_labels(
         &mut self,
         state: &mut State,
-        mut passed: SmallVec<[(GoalId, Term); 4]>,
+        mut passed: SmallVec<[PassedLabel; 4]>,
     ) -> Result<(), Flow> {
         if passed.is_empty() {
             return Ok(());
         }
-        let (goal, holds) = passed.remove(0);
-        state.queue.extend(passed.into_iter().map(|(goal, holds)| Passed::Where(goal, holds)));
+        let PassedLabel { site, goal, holds } = passed.remove(0);
+        let later = passed.into_iter().map(|PassedLabel { site, goal, holds }| Passed::Where {
+            site,
+            goal,
+            holds,
+        });
+        state.queue.extend(later);
         let Some(holds) = self.condition_of(state, goal, holds) else { return Ok(()) };
         let (taken, other) = self.split(state, holds);
         if taken {
@@ -285,7 +304,7 @@ impl<'p> Engine<'p, '_> {
         let Some(mut other) = other else { return Ok(()) };
         if !taken {
             // The other side looks at this label again and finds that it holds.
-            other.queue.insert(0, Passed::Where(goal, holds));
+            other.queue.insert(0, Passed::Where { site, goal, holds });
         }
         self.push(other);
         Err(Flow::Yield)

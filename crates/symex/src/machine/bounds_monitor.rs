@@ -18,9 +18,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::goals::labels::GoalId;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::questions::Feasible;
+use crate::machine::site::ObserverId;
 use crate::machine::state::State;
 use lydian_inputs::bounds::nothing_before;
 use lydian_inputs::{Bound, RawPointer, Reach};
@@ -49,7 +49,7 @@ pub(crate) enum Actor {
     #[default]
     Program,
     /// The predicates of these labels.
-    Labels(Arc<[GoalId]>),
+    Labels(Arc<[ObserverId]>),
 }
 
 /// What would be met.
@@ -93,7 +93,7 @@ pub(crate) struct Watch {
     /// Who does what is noted now.
     actor: Actor,
     /// What was met for labels alone.
-    of_labels: FxHashMap<GoalId, OfLabel>,
+    of_labels: FxHashMap<ObserverId, OfLabel>,
     /// That pairs of objects of the inputs whose pointers were compared are two.
     told_apart: Vec<Assumption>,
     /// Numbers that are left out where they are used as addresses, with what is assumed for that.
@@ -262,7 +262,7 @@ impl Watch {
     }
 
     /// The bounds that made a difference to a label alone.
-    pub(crate) fn met_for(&self, label: GoalId) -> Vec<Assumption> {
+    pub(crate) fn met_for(&self, label: ObserverId) -> Vec<Assumption> {
         let mut met: Vec<Assumption> = Vec::new();
         let Some(of_label) = self.of_labels.get(&label) else { return met };
         let bounds = of_label.bounds.iter().map(|at| &self.all[*at]);
@@ -274,7 +274,7 @@ impl Watch {
 
     /// The bounds that made a difference to some label alone.
     pub(crate) fn met_for_some(&self) -> Vec<Assumption> {
-        let mut labels: Vec<GoalId> = self.of_labels.keys().copied().collect();
+        let mut labels: Vec<ObserverId> = self.of_labels.keys().copied().collect();
         labels.sort_unstable();
         let mut met: Vec<Assumption> = Vec::new();
         add_new(&mut met, labels.into_iter().flat_map(|label| self.met_for(label)));
@@ -380,7 +380,7 @@ impl Watch {
 
     /// Whether the bound at a position makes a difference already to who acts now.
     fn is_met(&self, position: usize) -> bool {
-        let met_for = |label: &GoalId| {
+        let met_for = |label: &ObserverId| {
             let of_label = self.of_labels.get(label);
             of_label.is_some_and(|of_label| of_label.bounds.contains(&position))
         };

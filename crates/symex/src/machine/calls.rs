@@ -14,11 +14,10 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
-use crate::goals::labels::SiteKey;
 use crate::limits::Cut;
 use crate::machine::context::World;
 use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
 use crate::machine::memory::{
     Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     mentions_other_than,
@@ -26,6 +25,7 @@ use crate::machine::memory::{
 use crate::machine::permitted::Permitted;
 use crate::machine::reachable::is_of_system;
 use crate::machine::setup::{add_input_object, contents_of};
+use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{Frame, ReturnTo, State};
 use crate::machine::step::{Flow, as_type};

@@ -18,15 +18,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lydian_base::StopReason;
 use lydian_ir::FuncId;
 
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::limits::Cut;
+use crate::machine::control_flow::{ReachablePlaces, SitePlaces};
+use crate::machine::site::SiteKey;
 use crate::machine::state::{Passed, State};
-use crate::search::distance::{Ahead, Reached};
 
 /// What was left out of an exploration.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct LeftOut {
     /// What may concern every objective.
     everywhere: BTreeSet<Cut>,
     /// What was left out at places of paths: where these may come to.
-    ahead: BTreeMap<Cut, Reached>,
+    ahead: BTreeMap<Cut, ReachablePlaces>,
 }
 
 impl LeftOut {
@@ -75,16 +75,16 @@ impl LeftOut {
 /// What was left out, as those who ask for it by site see it.
 pub(crate) struct InTheWay<'a> {
     pub(crate) left_out: &'a LeftOut,
-    /// What lies ahead of the places of the program.
-    pub(crate) ahead: &'a Ahead,
+    /// Where the sites lie.
+    pub(crate) sites: &'a SitePlaces,
 }
 
 impl InTheWay<'_> {
     /// What stands in the way of something that is covered at some sites.
     pub(crate) fn of(&self, sites: &[(FuncId, SiteKey)]) -> BTreeSet<Cut> {
         let LeftOut { everywhere, ahead, .. } = self.left_out;
-        let is_ahead = |reached: &Reached| {
-            sites.iter().any(|(func, site)| self.ahead.lies_in(reached, *func, *site))
+        let is_ahead = |reached: &ReachablePlaces| {
+            sites.iter().any(|(func, site)| self.sites.lies_in(reached, *func, *site))
         };
         let ahead = ahead.iter().filter(|(_, reached)| is_ahead(reached)).map(|(cut, _)| cut);
         everywhere.iter().chain(ahead).cloned().collect()
@@ -102,19 +102,10 @@ impl Engine<'_, '_> {
         self.left_out.everywhere(cut);
     }
 
-    /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends
-    /// on.
-    pub(crate) fn cut_path(&mut self, state: &State, cut: Cut) {
-        self.cut_dependences(state);
-        if !self.is_hopeless(state) {
-            self.cut_ahead(state, cut);
-        }
-    }
-
     /// Notes that what some inputs of a path do from where it is now was left out.
     pub(crate) fn cut_ahead(&mut self, state: &State, cut: Cut) {
         let is_known = self.world.config.mode == Mode::Tight
-            && self.ranks.ahead().is_structured()
+            && self.control_flow.is_structured()
             && state.has_begun(self.roots.len());
         if !is_known {
             return self.cut(cut);
@@ -129,8 +120,8 @@ impl Engine<'_, '_> {
     }
 
     /// Adds where a path may come to. False where that is not known.
-    fn reach_from(&self, state: &State, reached: &mut Reached) -> bool {
-        let ahead = self.ranks.ahead();
+    fn reach_from(&self, state: &State, reached: &mut ReachablePlaces) -> bool {
+        let ahead = &self.control_flow;
         let again = self.may_call_again(state).then_some(self.plan.function);
         if again.is_some_and(|function| !ahead.enter(reached, function)) {
             return false;
@@ -148,35 +139,9 @@ impl Engine<'_, '_> {
         for passed in &state.queue {
             match passed {
                 Passed::Site(site) => reached.pass(func, *site),
-                Passed::Where(goal, _) => self.pass_goal(*goal, reached),
+                Passed::Where { site, .. } => reached.pass(func, *site),
             }
         }
-        for label in &state.undecided {
-            self.pass_goal(label.goal, reached);
-        }
-        true
-    }
-
-    fn pass_goal(&self, goal: GoalId, reached: &mut Reached) {
-        if let Some((func, sites)) = self.labels.sites_of(goal) {
-            sites.iter().for_each(|site| reached.pass(func, *site));
-        }
-    }
-
-    /// The exploration is stopped. What the states that wait would have come to is noted when they are
-    /// dropped; what is on its way between workers then, everywhere.
-    pub(crate) fn stop(&mut self, reason: StopReason) {
-        let cut = Cut::Stopped(reason);
-        match self.exchange.is_shared() {
-            true => self.left_out.everywhere(cut),
-            false => self.left_out.count(cut),
-        }
-        self.stopped = true;
-        self.stop_reason = Some(reason);
-    }
-
-    /// Why the exploration is stopped before everything was looked at, if it is.
-    pub(crate) fn cut_by_stop(&self) -> Option<Cut> {
-        self.stop_reason.filter(|_| self.stopped).map(Cut::Stopped)
+        state.undecided.is_empty()
     }
 }

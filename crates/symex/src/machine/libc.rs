@@ -23,9 +23,9 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
 use crate::limits::Cut;
 use crate::machine::calls::CallSite;
+use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
 use crate::machine::memory::{Offset, Region};
 use crate::machine::state::State;

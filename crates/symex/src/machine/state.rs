@@ -15,11 +15,12 @@ use crate::goals::cache_keys::Mutants;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::machine::decision_log::Tape;
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
+use crate::machine::site::SiteKey;
 use crate::machine::undetermined::Dependences;
 use crate::merging::cycles::Mark;
 use crate::search::directed::Progress;
@@ -49,7 +50,7 @@ pub(crate) enum Passed {
     /// Those of a site. Their predicates are to be evaluated on the state.
     Site(SiteKey),
     /// One that was evaluated, and surely holds on the inputs of the path on which this does.
-    Where(GoalId, Term),
+    Where { site: SiteKey, goal: GoalId, holds: Term },
 }
 
 /// The last evaluation of a decision in one activation.

@@ -13,15 +13,15 @@ use smallvec::SmallVec;
 
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
-use crate::goals::labels::SiteKey;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
 use crate::machine::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions,
 };
 use crate::machine::questions::Feasible;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, State, VolatilePlace};
 use crate::merging::cycles::is_in_a_circle;
 use crate::merging::decisions::Outcome;

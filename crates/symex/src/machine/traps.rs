@@ -5,8 +5,8 @@ use lydian_ir::TrapKind;
 use lydian_smt::Term;
 
 use crate::exploration::explore::{CrashPlace, Engine};
-use crate::exploration::outcome::Ending;
 use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
 use crate::machine::step::Flow;

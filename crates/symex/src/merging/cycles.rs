@@ -19,8 +19,8 @@ use smallvec::SmallVec;
 
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
-use crate::goals::labels::SiteKey;
 use crate::machine::memory::Memory;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{Frame, State};
 use crate::machine::undetermined::Dependences;
 

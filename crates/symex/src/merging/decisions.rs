@@ -13,9 +13,9 @@ use lydian_smt::Term;
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::goals::labels::SiteKey;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, Passed, State};
 use crate::merging::regions::{Region, Way};
 

@@ -23,9 +23,9 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::exploration::explore::Engine;
-use crate::goals::labels::SiteKey;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
+use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo, State};
 use crate::machine::step::as_type;

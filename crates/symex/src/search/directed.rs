@@ -23,10 +23,12 @@ use smallvec::SmallVec;
 
 use crate::goals::hyper::HyperTable;
 use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
-use crate::goals::labels::{Aim, GoalId, LabelTable, SiteKey, keys};
+use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
+use crate::machine::control_flow::places_of;
+use crate::machine::site::SiteKey;
 use crate::machine::state::State;
 use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
-use crate::search::distance::{FAR, places_of};
+use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 use crate::search::searcher::Guidance;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
+use crate::machine::ending::Ending;
 use crate::machine::questions::{Feasible, TRIES};
 use crate::machine::state::State;
 

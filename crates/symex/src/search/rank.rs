@@ -2,9 +2,10 @@
 
 use lydian_base::EntityId;
 
-use crate::goals::labels::{LabelTable, SiteKey};
+use crate::goals::labels::LabelTable;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{Passed, State};
-use crate::search::distance::{Ahead, FAR, Target};
+use crate::search::distance::{Distances, FAR, Target};
 
 /// Bringing distances up to date may cost a block of work for so many steps of states.
 const STEPS: u64 = 2;
@@ -14,7 +15,7 @@ const IDLE: u64 = 8;
 
 /// Distances to labels that are left, kept until enough of them are covered.
 pub(crate) struct Ranks {
-    ahead: Ahead,
+    distances: Distances,
     /// How often a block was picked, by function and block.
     visits: Vec<Vec<u32>>,
     /// Objectives left, labels that no path reached, how often some were opened again, and steps taken,
@@ -23,13 +24,13 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    pub(crate) fn new(ahead: Ahead) -> Self {
-        Self { ahead, visits: Vec::new(), seen: None }
+    pub(crate) fn new(distances: Distances) -> Self {
+        Self { distances, visits: Vec::new(), seen: None }
     }
 
-    /// What lies ahead of the places of the program.
-    pub(crate) const fn ahead(&self) -> &Ahead {
-        &self.ahead
+    /// How far labels that are left lie ahead.
+    pub(crate) const fn distances(&self) -> &Distances {
+        &self.distances
     }
 
     /// The rank of a state: its distance, and more for blocks that were picked often and for a state
@@ -38,7 +39,7 @@ impl Ranks {
     pub(crate) fn rank(&self, state: &State, target: Target) -> u64 {
         let mut best = FAR;
         for (depth, frame) in state.frames.iter().rev().enumerate() {
-            let here = self.ahead.distance(target, frame.func, frame.block, frame.next);
+            let here = self.distances.distance(target, frame.func, frame.block, frame.next);
             best = best.min(here.unwrap_or(FAR).saturating_add(depth as u32));
         }
         if target == Target::New && best >= FAR {
@@ -55,7 +56,8 @@ impl Ranks {
     /// date know of labels that are covered since, of none less.
     pub(crate) fn is_hopeless(&self, state: &State, labels: &LabelTable<'_>) -> bool {
         let far = |frame: &std::sync::Arc<crate::machine::state::Frame>| {
-            let distance = self.ahead.distance(Target::Left, frame.func, frame.block, frame.next);
+            let distance =
+                self.distances.distance(Target::Left, frame.func, frame.block, frame.next);
             distance.is_some_and(|distance| distance >= FAR)
         };
         let arrives = || {
@@ -66,9 +68,9 @@ impl Ranks {
         };
         let is_waiting = |passed: &Passed| match passed {
             Passed::Site(site) => labels.is_open(state.frame().func, *site),
-            Passed::Where(goal, _) => !labels.is_covered(*goal),
+            Passed::Where { goal, .. } => !labels.is_covered(*goal),
         };
-        self.ahead.is_structured()
+        self.distances.is_structured()
             && !state.queue.iter().any(is_waiting)
             && state.undecided.is_empty()
             && state.frames.iter().rev().all(far)
@@ -95,13 +97,13 @@ impl Ranks {
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, steps: u64) {
         let (left, new, reopened) = (labels.left(), labels.new_ones(), labels.reopened());
         if let Some((left_then, new_then, reopened_then, at)) = self.seen {
-            let due = steps - at >= STEPS * self.ahead.size() as u64;
+            let due = steps - at >= STEPS * self.distances.size() as u64;
             let same = left == left_then && new == new_then;
             if reopened == reopened_then && (same || left <= left_then && !due) {
                 return;
             }
         }
         self.seen = Some((left, new, reopened, steps));
-        self.ahead.refresh(labels);
+        self.distances.refresh(labels);
     }
 }

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::{Ending, FoundTest, Statistics};
+use crate::exploration::outcome::{FoundTest, Statistics};
 use crate::exploration::workers::Found;
 use crate::exploration::workers::rounds::found_tests;
 use crate::goals::hyper::FoundOfHypers;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::bounds_monitor::Watch;
+use crate::machine::ending::Ending;
 use crate::machine::left_out::LeftOut;
 
 /// What a worker found that does not talk to the caller.

@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 use crate::exploration::eviction::{Home, Place, places_of};
 use crate::exploration::explore::Engine;
 use crate::exploration::workers::seen::Seen;
-use crate::goals::labels::{GoalId, SiteKey};
+use crate::goals::labels::GoalId;
 use crate::machine::decision_log::Tape;
+use crate::machine::site::SiteKey;
 use crate::machine::state::{Passed, State};
 use crate::machine::undetermined::Dependences;
 use crate::search::directed::Progress;
@@ -75,7 +76,7 @@ enum Queued {
     /// The labels of a site.
     Site(SiteKey),
     /// A label of which it is known where it holds.
-    Where(GoalId),
+    Where(SiteKey, GoalId),
 }
 
 /// Whether what a parcel has says all about a state.
@@ -125,11 +126,11 @@ impl Engine<'_, '_> {
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
         let holds = state.queue.iter().filter_map(|passed| match passed {
             Passed::Site(_) => None,
-            Passed::Where(_, holds) => Some(*holds),
+            Passed::Where { holds, .. } => Some(*holds),
         });
         let queued = |passed: &Passed| match passed {
             Passed::Site(site) => Queued::Site(*site),
-            Passed::Where(goal, _) => Queued::Where(*goal),
+            Passed::Where { site, goal, .. } => Queued::Where(*site, *goal),
         };
         Some(Parcel {
             home: match state.home {
@@ -165,7 +166,9 @@ impl Engine<'_, '_> {
         let mut holds = parcel.terms.make(&mut self.pool).into_iter();
         let passed = |queued| match queued {
             Queued::Site(site) => Some(Passed::Site(site)),
-            Queued::Where(goal) => holds.next().map(|holds| Passed::Where(goal, holds)),
+            Queued::Where(site, goal) => {
+                holds.next().map(|holds| Passed::Where { site, goal, holds })
+            }
         };
         state.queue = parcel.queue.into_iter().filter_map(passed).collect();
         if let Some(seen) = parcel.seen {

@@ -14,8 +14,8 @@ use lydian_ir::{TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::Ending;
 use crate::limits::Cut;
+use crate::machine::ending::Ending;
 use crate::machine::state::State;
 use crate::machine::step::Flow;
 use lydian_inputs::{CellPlan, ExternalPlan};

@@ -1,0 +1,39 @@
+//! Why a path ends.
+
+use std::fmt;
+
+use lydian_ir::TrapKind;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Cut;
+
+/// Why a path ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// The function returned.
+    Returned,
+    /// The program ended itself (`exit` and its like).
+    Exited,
+    /// What the program assumes of its inputs does not hold on it: no test.
+    Assumption,
+    /// It goes round in circles for ever.
+    Endless,
+    /// The program under test trapped.
+    Trapped(TrapKind),
+    /// The engine did not follow it any further.
+    Cut(Cut),
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned => f.write_str("returned"),
+            Self::Exited => f.write_str("exited"),
+            Self::Assumption => f.write_str("an assumption does not hold"),
+            Self::Endless => f.write_str("never ends"),
+            Self::Trapped(kind) => write!(f, "trapped: {kind}"),
+            Self::Cut(cut) => write!(f, "cut: {cut}"),
+        }
+    }
+}
