@@ -1,5 +1,6 @@
 //! The exploration that drives the other parts: its first state, its budget, its workers and its results.
 
+pub(crate) mod activation;
 pub(crate) mod entry;
 pub(crate) mod eviction;
 pub(crate) mod explore;
@@ -8,6 +9,7 @@ pub(crate) mod outcome;
 pub(crate) mod outgrown;
 pub(crate) mod readable_inputs;
 pub(crate) mod repeated_calls;
+pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod within_reason;
 pub(crate) mod workers;

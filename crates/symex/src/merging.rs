@@ -1,5 +1,6 @@
 //! Merging: fewer paths for the same behaviour.
 
+pub(crate) mod control;
 pub(crate) mod cycles;
 pub(crate) mod decisions;
 pub(crate) mod hot_variables;

@@ -27,11 +27,11 @@ use smallvec::SmallVec;
 
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
+use crate::exploration::stepping::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::PlayedSoFar;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{Frame, ReturnTo, State};
-use crate::machine::step::Flow;
 use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.

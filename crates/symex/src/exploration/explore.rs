@@ -16,6 +16,7 @@ use crate::exploration::entry::{ExploreError, Task};
 use crate::exploration::eviction::{Compaction, Home};
 use crate::exploration::outcome::{Event, FoundTest, Progress, Statistics, Summary};
 use crate::exploration::repeated_calls::Statics;
+use crate::exploration::stepping::Flow;
 use crate::exploration::workers::{Exchange, Given};
 use crate::goals::cache_keys::PredicateMemo;
 use crate::goals::core_cache::Excluded;
@@ -35,10 +36,10 @@ use crate::machine::lazy::{PointerUses, looked_at};
 use crate::machine::left_out::{InTheWay, LeftOut};
 use crate::machine::libc::CharacterTables;
 use crate::machine::memory::{Facts, Memory, in_region};
+use crate::machine::outbox::Outbox;
 use crate::machine::questions::Feasible;
 use crate::machine::setup::lay_out;
 use crate::machine::state::{ReturnTo, State};
-use crate::machine::step::Flow;
 use crate::machine::traps::Crash;
 use crate::machine::undetermined::{Dependences, Reads};
 use crate::merging::merge_scopes::Stretches;
@@ -130,6 +131,7 @@ pub(crate) struct Engine<'p, 'e> {
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
     pub(crate) control_flow: Rc<ControlFlow>,
+    pub(crate) outbox: Outbox,
     pub(crate) searcher: Searcher,
     pub(crate) compaction: Compaction,
     pub(crate) ranks: Ranks,
@@ -227,6 +229,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
             ranks: Ranks::new(Distances::new(Rc::clone(&control_flow), sites)),
             control_flow,
+            outbox: Outbox::default(),
             stretches: Stretches::default(),
             stopped: false,
             stop_reason: None,
@@ -325,7 +328,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         self.prefer(&mut state);
         let begun = self.suppose_of_arguments(&mut state);
-        match begun.and_then(|()| self.begin_root(&mut state)) {
+        let begun = begun.and_then(|()| {
+            let begun = self.begin_root(&mut state);
+            self.settle(&mut state, begun)
+        });
+        match begun {
             Ok(()) => Some(state),
             Err(Flow::End(ending)) => {
                 self.finish(state, ending);
@@ -357,22 +364,6 @@ impl<'p, 'e> Engine<'p, 'e> {
                 }
             }
         }
-    }
-
-    /// Enters the next precondition or the function under test.
-    pub(crate) fn begin_root(&mut self, state: &mut State) -> Result<(), Flow> {
-        let func = self.roots[state.root];
-        state.root += 1;
-        let program = self.world.program;
-        let Some(body) = &program.functions[func].body else {
-            return Err(Flow::unsupported(&*program.functions[func].name));
-        };
-        let args = self.arguments_of(state);
-        if args.len() < body.params.len() {
-            return Err(Flow::unsupported("a precondition with parameters of its own"));
-        }
-        self.enter(state, func, body, &args, ReturnTo::default())?;
-        self.open_variable(state, func)
     }
 
     pub(crate) fn run(&mut self) {

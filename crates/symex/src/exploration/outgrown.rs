@@ -12,7 +12,6 @@ use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
 
 /// So often an exploration begins anew.
 const MOST_BEGINNINGS: u32 = 32;
@@ -20,12 +19,8 @@ const MOST_BEGINNINGS: u32 = 32;
 const OUTGROWN: &str = "a pointer to a struct that is part of a larger one only later";
 
 impl Engine<'_, '_> {
-    /// Ends a path on which a pointer was taken for one into a larger record than what it leads to, if it
-    /// is one.
-    pub(crate) fn begin_anew_if_outgrown(&mut self, state: &mut State) -> Result<(), Flow> {
-        if !state.outgrown || state.replay {
-            return Ok(());
-        }
+    /// Ends a path on which a pointer was taken for one into a larger record than what it leads to.
+    pub(crate) fn begin_anew(&mut self, state: &mut State) {
         if !state.covered.is_empty() || state.keep {
             self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
         }
@@ -38,6 +33,5 @@ impl Engine<'_, '_> {
                 None => self.cut(Cut::Unsupported(OUTGROWN.into())),
             }
         }
-        Err(Flow::Infeasible)
     }
 }

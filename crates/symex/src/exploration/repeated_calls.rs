@@ -35,7 +35,7 @@ use crate::machine::ending::Ending;
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::state::State;
 use crate::machine::static_values::Uses;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::{Bound, has_pointers};
 
@@ -262,32 +262,9 @@ impl Engine<'_, '_> {
             && state.further_calls() + 1 < self.world.config.limits.calls
     }
 
-    /// The last call of a path returned: the path ends, or goes on with a further call.
-    pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
-        let again = match state.tape.played(Question::Again) {
-            Some(again) => again != 0,
-            None => {
-                let again = self.calls_again(state);
-                state.tape.note(Question::Again, u64::from(again));
-                again
-            }
-        };
-        if !again {
-            return Err(Flow::End(Ending::Returned));
-        }
-        if !state.tape.is_played() {
-            // What was called so far is a test of its own.
-            if state.keep || !state.covered.is_empty() {
-                self.give_test(state, Ending::Returned);
-            }
-            self.count_path(Ending::Returned);
-        }
-        self.begin_further_call(state)
-    }
-
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
-    fn calls_again(&mut self, state: &State) -> bool {
+    pub(crate) fn calls_again(&mut self, state: &State) -> bool {
         if self.statics.are_none() || state.replay {
             return false;
         }
@@ -348,7 +325,7 @@ impl Engine<'_, '_> {
     }
 
     /// Begins a further call with fresh arguments.
-    fn begin_further_call(&mut self, state: &mut State) -> Result<(), Flow> {
+    pub(crate) fn begin_further_call(&mut self, state: &mut State) -> Result<(), Interrupt> {
         self.assume_unchanged_between_calls(state);
         let World { program, spec, .. } = &self.world;
         let call = FurtherCall {
@@ -357,7 +334,7 @@ impl Engine<'_, '_> {
             cursor: state.cursor,
         };
         let plan = further_call(&mut self.pool, program, call, spec, &self.world);
-        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.externals).push(Arc::new(plan));
         state.began_with = self.statics.contents(&state.memory);

@@ -73,6 +73,8 @@ pub(crate) struct PredicateMemo {
     lists_made: u32,
     /// How much is kept of groups.
     of_groups: usize,
+    /// Whether paths have objects with bounds that others do not have, as far as is known here.
+    knows_additions: bool,
 }
 
 /// A load, and what is at the places that its address reads.
@@ -219,8 +221,13 @@ impl PredicateMemo {
         self.mutants.values_mut().for_each(|group| group.gave.clear());
     }
 
-    /// Forgets all values, where something else than the places was changed that they hang on.
-    pub(crate) fn forget(&mut self) {
+    /// Forgets all values where something else than the places was changed that they hang on: paths have
+    /// objects with bounds that others do not have.
+    pub(crate) fn note_additions(&mut self, adds: bool) {
+        if adds == self.knows_additions {
+            return;
+        }
+        self.knows_additions = adds;
         self.located.clear();
         self.forget_groups();
     }

@@ -31,6 +31,7 @@ impl Engine<'_, '_> {
     /// evaluating its predicate.
     pub(crate) fn may_hold_somewhere(&mut self, state: &mut State, site: SiteKey) -> bool {
         let func = state.frame().func;
+        self.memo.note_additions(self.watch.adds());
         self.group_of_site(func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return true };
         if group.is_empty() {
@@ -54,6 +55,7 @@ impl Engine<'_, '_> {
         site: SiteKey,
     ) -> SmallVec<[(GoalId, Term); 4]> {
         let func = state.frame().func;
+        self.memo.note_additions(self.watch.adds());
         self.group_of_site(func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return SmallVec::new() };
         let (reads, goals) = (Arc::clone(&group.reads), Arc::clone(group.goals()));
@@ -179,8 +181,8 @@ impl Engine<'_, '_> {
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
             let outer = self.watch.set_actor(Actor::Labels(Arc::clone(readers)));
-            let (mut scope, pool) = self.scope(state);
-            key.add_read(scope.read(pool, &objectives.exprs, *place));
+            let (mut scope, pool, memo) = self.predicate_scope(state);
+            key.add_read(memo.read(&mut scope, pool, &objectives.exprs, *place));
             self.watch.set_actor(outer);
         }
         self.settle_suspicions(state);
@@ -229,6 +231,7 @@ impl Engine<'_, '_> {
         if !self.labels.have_mutants(func) {
             return None;
         }
+        self.memo.note_additions(self.watch.adds());
         let deletion = self.world.config.label_deletion.deletes();
         let of = (func, decision, condition);
         let objectives = self.labels.objectives_of(func)?;

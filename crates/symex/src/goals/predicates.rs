@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::explore::Engine;
-use crate::goals::cache_keys::{Key, Place, Reads};
+use crate::goals::cache_keys::{Key, Place, PredicateMemo, Reads};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
@@ -18,7 +18,7 @@ use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, Passed, State};
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// A label of a site that control passes, and where it may hold.
 struct PassedLabel {
@@ -57,7 +57,7 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
-    pub(crate) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Flow> {
+    pub(crate) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Interrupt> {
         let mut passed: SmallVec<[PassedLabel; 4]> = SmallVec::new();
         for entry in std::mem::take(&mut state.queue) {
             match entry {
@@ -285,7 +285,7 @@ impl<'p> Engine<'p, '_> {
         &mut self,
         state: &mut State,
         mut passed: SmallVec<[PassedLabel; 4]>,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         if passed.is_empty() {
             return Ok(());
         }
@@ -306,8 +306,8 @@ impl<'p> Engine<'p, '_> {
             // The other side looks at this label again and finds that it holds.
             other.queue.insert(0, Passed::Where { site, goal, holds });
         }
-        self.push(other);
-        Err(Flow::Yield)
+        self.fork_off(other);
+        Err(Interrupt::Yield)
     }
 
     /// Tight instrumentation as in [000]: a query, and a path of its own for its answer.
@@ -339,14 +339,24 @@ impl<'p> Engine<'p, '_> {
         exprs: &'a ExprArena,
         decision: Option<DecisionId>,
     ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
+        let (scope, pool, memo) = self.predicate_scope(state);
+        (SiteScope { scope, memo, exprs, decision, kept_by: None, hindrance: None }, pool)
+    }
+
+    /// A state to evaluate predicates on, with the pool for what that makes, and what is kept of them.
+    pub(crate) fn predicate_scope<'a>(
+        &'a mut self,
+        state: &'a mut State,
+    ) -> (Scope<'a, 'p>, &'a mut TermPool, &'a mut PredicateMemo) {
         let (scope, pool) = self.scope(state);
-        (SiteScope { scope, exprs, decision, kept_by: None, hindrance: None }, pool)
+        (scope, pool, &mut self.memo)
     }
 }
 
 /// Where the leaves of a predicate get their values from.
 pub(crate) struct SiteScope<'a, 'p> {
     pub(crate) scope: Scope<'a, 'p>,
+    memo: &'a mut PredicateMemo,
     pub(crate) exprs: &'a ExprArena,
     pub(crate) decision: Option<DecisionId>,
     /// What is read, and what is there, as long as the values hang on nothing else; none where nobody
@@ -396,7 +406,7 @@ impl SiteScope<'_, '_> {
     /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
     fn note_whether_kept(&mut self, expr: ExprId) {
         let Some((reads, key)) = &self.kept_by else { return };
-        let places = self.scope.places_of(self.exprs, expr);
+        let places = self.memo.places_of(&self.scope, self.exprs, expr);
         let is_read = |place: &Place| {
             let position = reads.iter().position(|(read, _)| read == place);
             position.is_some_and(|position| key.has(position))

@@ -313,10 +313,10 @@ impl Watch {
         all
     }
 
-    /// Adds what belongs to an object that other paths do not have. Whether it is the first.
-    pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) -> bool {
+    /// Adds what belongs to an object that other paths do not have.
+    pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
         self.add(bounds);
-        !std::mem::replace(&mut self.adds, true)
+        self.adds = true;
     }
 
     /// From now on it is noted whether anything makes a difference.
@@ -765,9 +765,7 @@ pub(crate) fn objects_of(
 impl Engine<'_, '_> {
     /// Adds bounds of objects that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
-        if self.watch.add_on_path(bounds) {
-            self.memo.forget();
-        }
+        self.watch.add_on_path(bounds);
     }
 
     /// Asks about what may have met a bound on this path.

@@ -28,7 +28,7 @@ use crate::machine::setup::{add_input_object, contents_of};
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{Frame, ReturnTo, State};
-use crate::machine::step::{Flow, as_type};
+use crate::machine::step::{Interrupt, as_type};
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
 /// A call whose operands were evaluated.
@@ -42,9 +42,9 @@ pub(crate) struct CallSite {
 
 impl<'p> Engine<'p, '_> {
     /// Executes a call statement.
-    pub(crate) fn call(&mut self, state: &mut State, stmt: &Stmt) -> Result<(), Flow> {
+    pub(crate) fn call(&mut self, state: &mut State, stmt: &Stmt) -> Result<(), Interrupt> {
         let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else {
-            return Err(Flow::unsupported("a call that is none"));
+            return Err(Interrupt::unsupported("a call that is none"));
         };
         let mut traps = Traps::none();
         let position = match callee {
@@ -70,7 +70,7 @@ impl<'p> Engine<'p, '_> {
         }
         let result = match self.world.program.types.get(*ty) {
             CType::Function { result, .. } => *result,
-            _ => return Err(Flow::unsupported("a call of what is no function")),
+            _ => return Err(Interrupt::unsupported("a call of what is no function")),
         };
         let site = CallSite { args: values, register: *dst, dst: dst_addr, result };
         self.call_function(state, position, &site, arg_types)
@@ -82,7 +82,7 @@ impl<'p> Engine<'p, '_> {
         position: usize,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let functions = &self.world.program.functions;
         if position >= functions.len() {
             return Err(self.trapped(state, TrapKind::BadCall));
@@ -99,7 +99,7 @@ impl<'p> Engine<'p, '_> {
             return self.call_model(state, model, site, arg_types);
         }
         if function.noreturn {
-            return Err(Flow::End(Ending::Exited));
+            return Err(Interrupt::End(Ending::Exited));
         }
         self.call_external(state, func, site, arg_types)
     }
@@ -112,13 +112,13 @@ impl<'p> Engine<'p, '_> {
         pointer: Term,
         ty: CTypeId,
         arg_types: &[CTypeId],
-    ) -> Result<usize, Flow> {
+    ) -> Result<usize, Interrupt> {
         let limit = self.world.config.limits.pointer_choices;
         let inputs = &self.world.inputs;
         let knowledge = Knowledge { inputs: Some(inputs), ..state.knowledge() };
         let alternatives = flatten_address(&mut self.pool, pointer, knowledge, limit);
         let Some(alternatives) = alternatives else {
-            return Err(Flow::unsupported("a call through a pointer to too many functions"));
+            return Err(Interrupt::unsupported("a call through a pointer to too many functions"));
         };
         let Self { pool, evaluator, .. } = self;
         let chosen = state.tape.answer(Question::Callee, || {
@@ -127,13 +127,13 @@ impl<'p> Engine<'p, '_> {
             chosen.unwrap_or(alternatives.len()) as u64
         });
         let Some((guard, target)) = alternatives.get(chosen as usize).copied() else {
-            return Err(Flow::unsupported("a call through a pointer of unknown value"));
+            return Err(Interrupt::unsupported("a call through a pointer of unknown value"));
         };
         if alternatives.len() > 1 {
             let (_, other) = self.split(state, guard);
             if let Some(other) = other {
-                self.push(other);
-                return Err(Flow::Yield);
+                self.fork_off(other);
+                return Err(Interrupt::Yield);
             }
         }
         let function = match target {
@@ -144,10 +144,12 @@ impl<'p> Engine<'p, '_> {
             Target::Input(address) => {
                 let (mut scope, pool) = self.scope(state);
                 let found = scope.expand_function(pool, address, ty);
-                return Err(found.map_or_else(|stop| self.stopped(state, stop), |()| Flow::Yield));
+                return Err(
+                    found.map_or_else(|stop| self.stopped(state, stop), |()| Interrupt::Yield)
+                );
             }
             Target::Opaque(number) if !self.watch.is_no_pointer(&mut self.pool, number) => {
-                return Err(Flow::unsupported("a call through a pointer made from bytes"));
+                return Err(Interrupt::unsupported("a call through a pointer made from bytes"));
             }
             _ => None,
         };
@@ -166,9 +168,11 @@ impl<'p> Engine<'p, '_> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let function = &self.world.program.functions[func];
-        let Some(body) = &function.body else { return Err(Flow::unsupported(&*function.name)) };
+        let Some(body) = &function.body else {
+            return Err(Interrupt::unsupported(&*function.name));
+        };
         if site.args.len() < body.params.len() {
             return Err(self.trapped(state, TrapKind::BadCall));
         }
@@ -183,6 +187,22 @@ impl<'p> Engine<'p, '_> {
         self.pass_variable(state, variable)
     }
 
+    /// Enters the next precondition or the function under test.
+    pub(crate) fn begin_root(&mut self, state: &mut State) -> Result<(), Interrupt> {
+        let func = self.roots[state.root];
+        state.root += 1;
+        let program = self.world.program;
+        let Some(body) = &program.functions[func].body else {
+            return Err(Interrupt::unsupported(&*program.functions[func].name));
+        };
+        let args = self.arguments_of(state);
+        if args.len() < body.params.len() {
+            return Err(Interrupt::unsupported("a precondition with parameters of its own"));
+        }
+        self.enter(state, func, body, &args, ReturnTo::default())?;
+        self.open_variable(state, func)
+    }
+
     /// Enters a function.
     pub(crate) fn enter(
         &mut self,
@@ -191,7 +211,7 @@ impl<'p> Engine<'p, '_> {
         body: &'p Body,
         args: &[Term],
         return_to: ReturnTo,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         self.check_depth(state, func)?;
         let sources = self.struct_arguments(state, body, args)?;
         if let Some(caller) = state.frames.last_mut() {
@@ -235,7 +255,7 @@ impl<'p> Engine<'p, '_> {
         state: &mut State,
         body: &Body,
         args: &[Term],
-    ) -> Result<Vec<Option<Resolution>>, Flow> {
+    ) -> Result<Vec<Option<Resolution>>, Interrupt> {
         let mut sources = Vec::with_capacity(args.len());
         let mut traps = Traps::none();
         for (param, arg) in body.params.iter().zip(args) {
@@ -263,14 +283,14 @@ impl<'p> Engine<'p, '_> {
         Ok(sources)
     }
 
-    pub(crate) fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Flow> {
+    pub(crate) fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Interrupt> {
         let limits = &self.world.config.limits;
         let live = state.frames.iter().filter(|frame| frame.func == func).count();
         if live >= limits.recursion as usize {
-            return Err(Flow::End(Ending::Cut(Cut::Recursion(limits.recursion))));
+            return Err(Interrupt::End(Ending::Cut(Cut::Recursion(limits.recursion))));
         }
         if state.frames.len() >= limits.call_depth as usize {
-            return Err(Flow::End(Ending::Cut(Cut::CallDepth(limits.call_depth))));
+            return Err(Interrupt::End(Ending::Cut(Cut::CallDepth(limits.call_depth))));
         }
         Ok(())
     }
@@ -280,7 +300,7 @@ impl<'p> Engine<'p, '_> {
         &mut self,
         state: &mut State,
         value: Option<ExprId>,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let value = value.map(|value| self.eval(state, value, &mut traps)).transpose()?;
         let return_to = state.frame().return_to;
@@ -309,19 +329,21 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// A precondition or the function under test returned.
-    fn end_root(&mut self, state: &mut State, value: Option<Term>) -> Result<(), Flow> {
+    fn end_root(&mut self, state: &mut State, value: Option<Term>) -> Result<(), Interrupt> {
         if let Some(check) = &mut state.check {
             check.value = value;
-            return Err(Flow::End(Ending::Returned));
+            return Err(Interrupt::End(Ending::Returned));
         }
         if state.root >= self.roots.len() {
-            return self.end_call(state);
+            return Err(Interrupt::End(Ending::Returned));
         }
-        let Some(value) = value else { return Err(Flow::unsupported("a precondition's value")) };
+        let Some(value) = value else {
+            return Err(Interrupt::unsupported("a precondition's value"));
+        };
         let value = to_bytes(&mut self.pool, value);
         let holds = self.pool.is_nonzero(value);
         if !state.add_fact(&mut self.pool, holds) {
-            return Err(Flow::Infeasible);
+            return Err(Interrupt::Infeasible);
         }
         state.pending = !self.evaluator.holds(&self.pool, &state.model, holds);
         self.begin_root(state)
@@ -358,7 +380,7 @@ impl<'p> Engine<'p, '_> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         if let Some(dst) = site.dst {
             // Whatever the address needs to be decided comes before anything is made.
             let size = self.world.program.types.size(site.result).unwrap_or(0);
@@ -418,7 +440,7 @@ impl<'p> Engine<'p, '_> {
         func: FuncId,
         site: &CallSite,
         targets: &[OutTarget],
-    ) -> Result<ExternalPlan, Flow> {
+    ) -> Result<ExternalPlan, Interrupt> {
         let World { program, spec, .. } = &self.world;
         let Function { name, ty, .. } = &program.functions[func];
         let nth = state.calls_of(name);
@@ -426,7 +448,7 @@ impl<'p> Engine<'p, '_> {
         let bytes = asked_for(&program.types, *ty, &known);
         let call = ExternalCall { function: func, nth, targets, bytes, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &self.world);
-        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         Ok(plan)
     }
@@ -436,11 +458,11 @@ impl<'p> Engine<'p, '_> {
         &mut self,
         state: &mut State,
         plan: &ExternalPlan,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         state.cursor = plan.cursor;
         for object in &plan.objects {
             let made = add_input_object(&mut self.pool, &mut state.memory, object);
-            made.ok_or_else(|| Flow::unsupported("more memory for inputs"))?;
+            made.ok_or_else(|| Interrupt::unsupported("more memory for inputs"))?;
         }
         self.assume(state, &plan.constraints)?;
         let all = &mut self.plan.assumptions;
@@ -454,11 +476,15 @@ impl<'p> Engine<'p, '_> {
 
     /// Adds constraints on new inputs; the state waits for a model where its own does not meet
     /// them.
-    pub(crate) fn assume(&mut self, state: &mut State, constraints: &[Term]) -> Result<(), Flow> {
+    pub(crate) fn assume(
+        &mut self,
+        state: &mut State,
+        constraints: &[Term],
+    ) -> Result<(), Interrupt> {
         for constraint in constraints {
             state.pending |= !self.evaluator.holds(&self.pool, &state.model, *constraint);
             if !state.add_fact(&mut self.pool, *constraint) {
-                return Err(Flow::Infeasible);
+                return Err(Interrupt::Infeasible);
             }
         }
         Ok(())
@@ -471,7 +497,7 @@ impl<'p> Engine<'p, '_> {
         dst: Term,
         size: u64,
         cells: &[CellPlan],
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let contents = contents_of(&mut self.pool, Background::Zero, cells);
         let new = NewObject {
             size,
@@ -482,7 +508,7 @@ impl<'p> Engine<'p, '_> {
             contents,
         };
         let Some(object) = state.memory.allocate(new) else {
-            return Err(Flow::unsupported("more memory"));
+            return Err(Interrupt::unsupported("more memory"));
         };
         let base = state.memory.object(object).base;
         let src = self.pool.bv(64, base);

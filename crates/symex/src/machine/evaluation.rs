@@ -10,7 +10,6 @@ use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use crate::exploration::explore::Engine;
-use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use crate::limits::Cut;
 use crate::machine::bounds_monitor::{Watch, objects_of};
 use crate::machine::context::World;
@@ -50,7 +49,6 @@ pub(crate) struct Scope<'a, 'p> {
     /// What pointers of the inputs are used as.
     pub(crate) uses: &'a mut PointerUses,
     pub(crate) watch: &'a mut Watch,
-    pub(crate) memo: &'a mut PredicateMemo,
     /// Where what is not determined was read.
     pub(crate) reads: &'a mut Reads,
     /// What was left out.
@@ -70,7 +68,6 @@ impl<'p> Engine<'p, '_> {
             derived: &mut self.derived,
             uses: &mut self.uses,
             watch: &mut self.watch,
-            memo: &mut self.memo,
             reads: &mut self.reads,
             left_out: &mut self.left_out,
             state,
@@ -113,101 +110,6 @@ impl Scope<'_, '_> {
         self.uses.end_aside(pool, self.state, outer_pointers, traps);
         self.state.tape.set_aside(outer);
         value
-    }
-
-    /// What the place hangs on where a load of a predicate reads, if that is kept.
-    fn load_key(
-        &mut self,
-        pool: &mut TermPool,
-        exprs: &ExprArena,
-        (load, addr): (ExprId, ExprId),
-    ) -> Option<LoadKey> {
-        let func = self.state.frame().func;
-        let mut values = Few::new();
-        for place in self.places_of(exprs, addr)? {
-            values.push(self.read(pool, exprs, place)?);
-        }
-        Some((func, load, values))
-    }
-
-    /// Where an expression of a predicate reads; none if its values are not kept.
-    pub(crate) fn places_of(&mut self, exprs: &ExprArena, expr: ExprId) -> Option<Few<Place>> {
-        let func = self.state.frame().func;
-        self.memo.reads(func, exprs, expr, |local| self.world.register_type(func, local))
-    }
-
-    /// What a predicate reads at a place.
-    pub(crate) fn read(
-        &mut self,
-        pool: &mut TermPool,
-        exprs: &ExprArena,
-        place: Place,
-    ) -> Option<Read> {
-        let value = match place {
-            Place::Register(local) => {
-                let value = register(&self.state.frame().registers, local)?;
-                self.chosen(pool, value)
-            }
-            Place::Address(local) => self.local_address(pool, local).ok()?,
-            Place::Memory(load) => return self.read_memory(pool, exprs, load),
-        };
-        Some(Read { value, defined: pool.tt() })
-    }
-
-    /// What a load of a predicate reads.
-    fn read_memory(
-        &mut self,
-        pool: &mut TermPool,
-        exprs: &ExprArena,
-        load: ExprId,
-    ) -> Option<Read> {
-        let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
-        let key = self.load_key(pool, exprs, (load, addr));
-        match key.as_ref().and_then(|key| self.memo.located(key)) {
-            Some(Located { address: None, meets }) => {
-                self.watch.meet_again(&meets);
-                return Some(Read { value: pool.ff(), defined: pool.ff() });
-            }
-            Some(Located { address: Some(address), meets }) => {
-                if let Some(value) = self.load_known(pool, ty, address) {
-                    self.watch.meet_again(&meets);
-                    return Some(Read { value, defined: pool.tt() });
-                }
-            }
-            None => {}
-        }
-        let mut traps = Traps::none();
-        self.watch.begin_load();
-        let value = self.eval_predicate(pool, exprs, load, &mut traps);
-        let meets = self.watch.meets.take().unwrap_or_default();
-        let value = value.ok()?;
-        let defined = traps.absent(pool);
-        let holds_elsewhere = !self.watch.tells && !self.watch.adds() && self.watch.guard.is_none();
-        if let Some(key) = key.filter(|_| holds_elsewhere) {
-            let address = self.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
-            let located = pool.as_u64(address).and_then(|address| {
-                let is_fixed = matches!(Region::of(address), Some(Region::Input | Region::Global));
-                let address = pool.as_bool(defined)?.then_some(address);
-                (address.is_some() || is_fixed).then_some(Located { address, meets })
-            });
-            if let Some(located) = located {
-                self.memo.locate(key, located);
-            }
-        }
-        Some(Read { value, defined })
-    }
-
-    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
-    /// plainly as then.
-    fn load_known(&mut self, pool: &mut TermPool, ty: Type, address: u64) -> Option<Term> {
-        let size = ty.bytes();
-        let (object, offset) = self.state.memory.known_place(address, size)?;
-        if self.watch.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
-            return None;
-        }
-        let value = object.contents.read(pool, offset, size);
-        let value = as_read(pool, ty, value);
-        Some(self.chosen(pool, value))
     }
 
     /// What the path knows of addresses, what they were made from included.
@@ -456,7 +358,7 @@ impl Scope<'_, '_> {
     }
 
     /// What an address is, or a number as wide, that is a choice which the path has made.
-    fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
+    pub(crate) fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
         let mut value = value;
         while let Node::Ite(condition, then, otherwise) = pool.node(value)
             && pool.sort(value) == Sort::BitVec(64)
@@ -499,7 +401,7 @@ fn is_named_by_the_program(address: u64) -> bool {
 }
 
 /// The value of a type from the bytes that hold it, or from the value that was written there.
-fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
+pub(crate) fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
         return value;
     }
@@ -540,7 +442,11 @@ impl Environment for Scope<'_, '_> {
         Ok(value)
     }
 
-    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
+    pub(crate) fn local_address(
+        &mut self,
+        pool: &mut TermPool,
+        local: LocalId,
+    ) -> Result<Term, Stop> {
         let object = self.state.frame().object(local);
         // A local outside of its lifetime has no address that can be used.
         let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);

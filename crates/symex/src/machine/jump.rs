@@ -10,7 +10,7 @@ use crate::exploration::explore::Engine;
 use crate::machine::calls::CallSite;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 impl Engine<'_, '_> {
     /// Executes a call of `setjmp`, `longjmp` or their like.
@@ -19,7 +19,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         site: &CallSite,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let Some(buffer) = site.args.first().copied() else {
             return Err(self.trapped(state, TrapKind::BadCall));
         };
@@ -37,7 +37,7 @@ impl Engine<'_, '_> {
         self.jump_back(state, ticket, value)
     }
 
-    fn set_jump(&mut self, state: &mut State, buffer: Term) -> Result<(), Flow> {
+    fn set_jump(&mut self, state: &mut State, buffer: Term) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let to = self.resolve_for_write(state, buffer, TICKET_BYTES, &mut traps)?;
         self.leave_traps(state, &traps)?;
@@ -52,7 +52,7 @@ impl Engine<'_, '_> {
     }
 
     /// The ticket in a buffer; a trap where it holds another constant.
-    fn ticket_at(&mut self, state: &mut State, buffer: Term) -> Result<Ticket, Flow> {
+    fn ticket_at(&mut self, state: &mut State, buffer: Term) -> Result<Ticket, Interrupt> {
         let mut words = [0; 2];
         for (index, word) in (0..).zip(&mut words) {
             let mut traps = Traps::none();
@@ -60,7 +60,7 @@ impl Engine<'_, '_> {
             let value = self.load(state, Type::Int(64), address, &mut traps)?;
             self.leave_traps(state, &traps)?;
             let value = self.pool.as_u64(value);
-            *word = value.ok_or_else(|| Flow::unsupported("a jump to an unknown place"))?;
+            *word = value.ok_or_else(|| Interrupt::unsupported("a jump to an unknown place"))?;
         }
         Ticket::of_words(words).ok_or_else(|| self.trapped(state, TrapKind::BadJump))
     }
@@ -71,7 +71,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         ticket: Ticket,
         value: Option<Term>,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let waiting = state.frames.iter().rposition(|frame| frame.serial == ticket.activation);
         let suits = waiting.is_some_and(|at| {
             let function = &self.world.program.functions[state.frames[at].func];

@@ -46,7 +46,7 @@ impl LeftOut {
         self.count(cut);
     }
 
-    fn count(&mut self, cut: Cut) {
+    pub(crate) fn count(&mut self, cut: Cut) {
         *self.counts.entry(cut).or_default() += 1;
     }
 

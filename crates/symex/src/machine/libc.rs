@@ -29,7 +29,7 @@ use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
 use crate::machine::memory::{Offset, Region};
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 pub(crate) use alloc::{ROOM, Size};
 pub(crate) use character::CharacterTables;
@@ -60,11 +60,11 @@ impl Engine<'_, '_> {
         model: &Model,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let result = self.result_of_model(state, model, &site.args, arg_types);
         let result = result.map_err(|flow| match flow {
-            Flow::End(Ending::Cut(Cut::Unsupported(what))) if what != model.name => {
-                Flow::unsupported(format!("`{}`: {what}", model.name))
+            Interrupt::End(Ending::Cut(Cut::Unsupported(what))) if what != model.name => {
+                Interrupt::unsupported(format!("`{}`: {what}", model.name))
             }
             other => other,
         })?;
@@ -86,7 +86,7 @@ impl Engine<'_, '_> {
         model: &Model,
         args: &[Term],
         arg_types: &[CTypeId],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         match model.family {
             Family::Memory => self.string_function(state, model.function, args),
             Family::Character => self.character_function(state, model.function, args),
@@ -99,7 +99,7 @@ impl Engine<'_, '_> {
                 self.overflow_function(state, model.function, args, arg_types).map(Some)
             }
             Family::Hint => self.hint_function(state, model.function, args),
-            Family::Jump => Err(Flow::unsupported("a jump as a value")),
+            Family::Jump => Err(Interrupt::unsupported("a jump as a value")),
             Family::Verification => self.verification_function(state, model, args),
             Family::Environment => self.environment_function(state, model, args[0]).map(Some),
             Family::End => Err(self.end_function(state, model.function)),
@@ -118,12 +118,12 @@ impl Engine<'_, '_> {
         self.set_register(state, register, bits);
     }
 
-    fn end_function(&mut self, state: &mut State, function: LibFn) -> Flow {
+    fn end_function(&mut self, state: &mut State, function: LibFn) -> Interrupt {
         let kind = match function {
             LibFn::Abort | LibFn::AssertFail => TrapKind::Abort,
             LibFn::Unreachable => TrapKind::Unreachable,
             LibFn::Trap => TrapKind::Trap,
-            _ => return Flow::End(Ending::Exited),
+            _ => return Interrupt::End(Ending::Exited),
         };
         self.trapped(state, kind)
     }
@@ -133,7 +133,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         match function {
             LibFn::Assume => {
                 let promise = to_bytes(&mut self.pool, args[0]);
@@ -187,7 +187,7 @@ impl Engine<'_, '_> {
         offset: u64,
         alive: Term,
         traps: &mut Traps,
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         self.element_at(state, Type::Int(8), base, offset, alive, traps)
     }
 
@@ -200,7 +200,7 @@ impl Engine<'_, '_> {
         offset: u64,
         alive: Term,
         traps: &mut Traps,
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         let address = self.address_at(base, offset);
         let mut own = Traps::none();
         let outer = self.watch.guard.replace(alive);
@@ -221,7 +221,7 @@ impl Engine<'_, '_> {
         offset: u64,
         alive: Term,
         traps: &mut Traps,
-    ) -> Result<bool, Flow> {
+    ) -> Result<bool, Interrupt> {
         // An access at a known place says so itself.
         if self.pool.as_u64(base).is_some() {
             return Ok(false);
@@ -234,7 +234,7 @@ impl Engine<'_, '_> {
     }
 
     /// How many bytes there are at most between an address and the end of its object.
-    fn room(&mut self, state: &mut State, address: Term) -> Result<u64, Flow> {
+    fn room(&mut self, state: &mut State, address: Term) -> Result<u64, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let rooms = resolution.candidates.iter().map(|candidate| {
             let size = state.memory.object(candidate.object).size;
@@ -274,11 +274,11 @@ impl Engine<'_, '_> {
     /// Whether a function looks at a byte at a distance, which it does on the inputs on which `alive`
     /// holds: an error where it looks at more bytes than are allowed. What has no end in sight is split
     /// into paths on which it ends soon and others.
-    fn looks_at(&mut self, state: &mut State, bytes: u64, alive: Term) -> Result<bool, Flow> {
+    fn looks_at(&mut self, state: &mut State, bytes: u64, alive: Term) -> Result<bool, Interrupt> {
         let limit = self.world.config.limits.libc_bytes;
         if bytes >= limit {
             let what = format!("on more than {limit} bytes");
-            return Err(Flow::End(Ending::Cut(Cut::Unsupported(what))));
+            return Err(Interrupt::End(Ending::Cut(Cut::Unsupported(what))));
         }
         let endless = state.memory.objects(Region::Lazy).next().is_some();
         if !endless || !SIGHTS.contains(&bytes) {
@@ -289,7 +289,7 @@ impl Engine<'_, '_> {
 
     /// Whether what lies at an address goes on as long as the input likes, whichever object it lies in. A
     /// test has another byte there then, of which the path says nothing: zero, at which texts end.
-    fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Flow> {
+    fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
         let is_endless = objects.all(|object| object.first.is_some());
@@ -300,7 +300,7 @@ impl Engine<'_, '_> {
     }
 
     /// Splits the path so that a number has one value; gives it.
-    fn one_value(&mut self, state: &mut State, number: Term) -> Result<u64, Flow> {
+    fn one_value(&mut self, state: &mut State, number: Term) -> Result<u64, Interrupt> {
         if let Some(value) = self.pool.as_u64(number) {
             return Ok(value);
         }

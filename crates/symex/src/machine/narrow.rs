@@ -5,6 +5,7 @@ use lydian_smt::Term;
 
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::outbox::Retracted;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
 
@@ -37,11 +38,18 @@ impl Engine<'_, '_> {
         state.add_fact(&mut self.pool, holds)
     }
 
+    /// Lets the other side of a split wait.
+    pub(crate) fn fork_off(&mut self, state: Box<State>) {
+        // It was pushed when the path was followed the first time.
+        if !state.tape.is_played() {
+            self.outbox.forks.push(state);
+        }
+    }
+
     /// What the state's model was to cover is open again, for a reason.
     pub(crate) fn retract_for(&mut self, state: &mut State, reason: Cut) {
-        for goal in std::mem::take(&mut state.covered) {
-            self.labels.uncover(goal, reason.clone());
-        }
+        let claims = std::mem::take(&mut state.covered);
+        self.outbox.retracted.push(Retracted { claims, reason });
         state.promises.clear();
     }
 }

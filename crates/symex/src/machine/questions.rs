@@ -6,7 +6,6 @@ use lydian_base::StopReason;
 use lydian_smt::{Answer, Limits, Model, Reason, Term};
 
 use crate::exploration::explore::Engine;
-use crate::goals::core_cache::OpenLabel;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
@@ -20,7 +19,7 @@ const HASTE: u32 = 4;
 
 /// What a question may take.
 #[derive(Clone, Copy)]
-struct Effort {
+pub(crate) struct Effort {
     /// Divides the time.
     haste: u32,
     conflicts: Option<u64>,
@@ -31,12 +30,12 @@ impl Effort {
     const HASTE: Self = Self { haste: HASTE, conflicts: None };
     /// For a question in which promises are kept: only what needs no SAT solver. That a label waits for
     /// an input of its own costs less than circuits of all promises, of which most contradict it.
-    const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
+    pub(crate) const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
     /// For what makes a test smaller.
     const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
 
     /// For a question that can wait, after it was asked so often and the solver had no answer.
-    const fn after(tries: u8) -> Self {
+    pub(crate) const fn after(tries: u8) -> Self {
         match tries {
             0 => Self { haste: HASTE, conflicts: Some(500) },
             1 => Self { haste: HASTE, conflicts: Some(8_000) },
@@ -107,21 +106,6 @@ impl Engine<'_, '_> {
         self.ask_within(state, &[], None, Effort::after(state.tries)).0
     }
 
-    /// The same where `extra` says that one of some labels holds, after so many tries.
-    pub(crate) fn ask_for_labels(
-        &mut self,
-        state: &State,
-        extra: Term,
-        labels: &[OpenLabel],
-        tries: u8,
-    ) -> Feasible {
-        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::after(tries));
-        if let Some(core) = &core {
-            self.excluded.note_core(&state.facts, extra, labels, core);
-        }
-        answer
-    }
-
     /// The same, with further terms that are to hold.
     pub(crate) fn ask_more(&mut self, state: &State, more: &[Term], extra: Term) -> Feasible {
         self.ask_within(state, more, Some(extra), Effort::FULL).0
@@ -142,37 +126,9 @@ impl Engine<'_, '_> {
         self.ask_within(state, &[], extra, Effort::HASTE).0
     }
 
-    /// Whether some input takes the path, makes `extra` true, which says that one of some labels holds,
-    /// and keeps what the state's model promises. `None` where that is not known for little effort, but
-    /// there may be one that breaks promises.
-    pub(crate) fn ask_keeping(
-        &mut self,
-        state: &State,
-        extra: Term,
-        labels: &[OpenLabel],
-    ) -> Option<Feasible> {
-        // Where the question is hard, the program's own paths come first: little time, and the
-        // label waits.
-        match self.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
-            Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
-            Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
-            Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),
-            Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
-            Ok(Answer::Unsat { core }) => {
-                if let Some(core) = &core {
-                    self.excluded.note_core(&state.facts, extra, labels, core);
-                }
-                let is_broken =
-                    |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
-                let without = core.is_some_and(|core| !core.iter().any(is_broken));
-                (state.promises.is_empty() || without).then_some(Feasible::No)
-            }
-        }
-    }
-
     /// Whether some input takes the path and makes some more terms true; if none does, terms that
     /// exclude it, where the solver knows.
-    fn ask_within(
+    pub(crate) fn ask_within(
         &mut self,
         state: &State,
         more: &[Term],
@@ -190,7 +146,7 @@ impl Engine<'_, '_> {
     }
 
     /// What the solver says of that; an error if the exploration is to stop.
-    fn answer(
+    pub(crate) fn answer(
         &mut self,
         state: &State,
         more: &[Term],

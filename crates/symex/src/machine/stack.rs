@@ -20,7 +20,7 @@ use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 
 /// What is passed after a call's fixed arguments.
@@ -45,7 +45,7 @@ impl Engine<'_, '_> {
         dst: LocalId,
         size: ExprId,
         array: bool,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let size = self.eval(state, size, &mut traps)?;
         let least = self.pool.bv(64, u64::from(array));
@@ -71,7 +71,7 @@ impl Engine<'_, '_> {
 
     /// A size that is a constant or at most [`ROOM`]. Of the larger ones that an input can ask for
     /// one is followed, and the others are cut.
-    fn within_room(&mut self, state: &mut State, size: Term) -> Result<Term, Flow> {
+    fn within_room(&mut self, state: &mut State, size: Term) -> Result<Term, Interrupt> {
         if self.pool.as_u64(size).is_some() {
             return Ok(size);
         }
@@ -100,7 +100,7 @@ impl Engine<'_, '_> {
         size: u64,
         length: Option<Term>,
         name: &str,
-    ) -> Result<ObjectId, Flow> {
+    ) -> Result<ObjectId, Interrupt> {
         let object = state.memory.allocate(NewObject {
             size,
             length,
@@ -109,7 +109,7 @@ impl Engine<'_, '_> {
             name: name.into(),
             contents: Contents::new(Background::Zero),
         });
-        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let Some(object) = object else { return Err(Interrupt::unsupported("more memory")) };
         let base = state.memory.object(object).base;
         state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
         state.frame_mut().made.push(object);
@@ -117,10 +117,10 @@ impl Engine<'_, '_> {
     }
 
     /// `Stmt::Release`.
-    pub(crate) fn release(&mut self, state: &mut State, pointer: LocalId) -> Result<(), Flow> {
+    pub(crate) fn release(&mut self, state: &mut State, pointer: LocalId) -> Result<(), Interrupt> {
         let Some(value) = state.frame().registers[pointer.index()] else { return Ok(()) };
         let Some(address) = self.pool.as_u64(value) else {
-            return Err(Flow::unsupported("the end of an array at an unknown address"));
+            return Err(Interrupt::unsupported("the end of an array at an unknown address"));
         };
         let memory = &state.memory;
         let made = state.frame().made.iter();
@@ -142,7 +142,7 @@ impl Engine<'_, '_> {
         func: FuncId,
         (args, arg_types): (&[Term], &[CTypeId]),
         fixed: usize,
-    ) -> Result<Option<VariableArguments>, Flow> {
+    ) -> Result<Option<VariableArguments>, Interrupt> {
         let program = self.world.program;
         if !variadic::is_variadic(&program.types, program.functions[func].ty) {
             return Ok(None);
@@ -172,7 +172,7 @@ impl Engine<'_, '_> {
         &mut self,
         state: &mut State,
         arguments: Option<VariableArguments>,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let Some(VariableArguments { area, values }) = arguments else { return Ok(()) };
         let object = self.make_object(state, area.size, None, "...")?;
         state.frame_mut().variable = state.memory.object(object).base;
@@ -194,7 +194,11 @@ impl Engine<'_, '_> {
 
     /// Makes room for the variable arguments of the function under test; `va_arg` makes them
     /// ([`Self::va_arg`]).
-    pub(crate) fn open_variable(&mut self, state: &mut State, func: FuncId) -> Result<(), Flow> {
+    pub(crate) fn open_variable(
+        &mut self,
+        state: &mut State,
+        func: FuncId,
+    ) -> Result<(), Interrupt> {
         let program = self.world.program;
         if !variadic::is_variadic(&program.types, program.functions[func].ty) {
             return Ok(());
@@ -225,7 +229,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         at: ExprId,
         ty: CTypeId,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let Some(root) = state.frames.first().filter(|root| root.variable != 0) else {
             return Ok(());
         };
@@ -236,7 +240,7 @@ impl Engine<'_, '_> {
         let program = self.world.program;
         let room = variadic::room(program, func);
         let Some(at) = self.pool.as_u64(at) else {
-            return Err(Flow::unsupported("an argument for `...` whose place is not known"));
+            return Err(Interrupt::unsupported("an argument for `...` whose place is not known"));
         };
         let Some(offset) = at.checked_sub(first).filter(|at| *at <= room_bytes(room)) else {
             return Ok(()); // one of a call on the path
@@ -249,16 +253,18 @@ impl Engine<'_, '_> {
             return match same {
                 true => Ok(()),
                 false => {
-                    Err(Flow::unsupported("an argument for `...` that is read with two types"))
+                    Err(Interrupt::unsupported("an argument for `...` that is read with two types"))
                 }
             };
         }
         if offset != area.size {
-            return Err(Flow::unsupported("arguments for `...` that are not read in their order"));
+            return Err(Interrupt::unsupported(
+                "arguments for `...` that are not read in their order",
+            ));
         }
         let Some(class) = variadic::class(types, ty) else {
             let ty = types.spell(ty, "");
-            return Err(Flow::unsupported(format!("an argument of type `{ty}` for `...`")));
+            return Err(Interrupt::unsupported(format!("an argument of type `{ty}` for `...`")));
         };
         let (most, what) = match class {
             Class::Word => (room.words, "numbers and pointers"),
@@ -266,7 +272,7 @@ impl Engine<'_, '_> {
         };
         let alike = passed.iter().filter(|ty| variadic::class(types, **ty) == Some(class)).count();
         if alike >= most {
-            return Err(Flow::unsupported(format!("more than {most} {what} for `...`")));
+            return Err(Interrupt::unsupported(format!("more than {most} {what} for `...`")));
         }
         self.give_argument(state, func, (first, offset), ty)
     }
@@ -278,15 +284,16 @@ impl Engine<'_, '_> {
         function: FuncId,
         (first, offset): (u64, u64),
         ty: CTypeId,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let World { program, spec, .. } = &self.world;
         let nth = state.variable_arguments().count() as u32;
         let read = VariableRead { function, nth, ty, cursor: state.cursor };
         let plan = variable_argument(&mut self.pool, program, read, spec, &self.world);
-        let plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         let object = state.memory.object_near(first);
-        let object = object.ok_or_else(|| Flow::unsupported("arguments for `...` that ended"))?;
+        let object =
+            object.ok_or_else(|| Interrupt::unsupported("arguments for `...` that ended"))?;
         let object = state.memory.object_mut(object);
         for cell in &plan.cells {
             object.contents.write(
@@ -301,7 +308,7 @@ impl Engine<'_, '_> {
     }
 
     /// `Stmt::VaStart`.
-    pub(crate) fn va_start(&mut self, state: &mut State, list: ExprId) -> Result<(), Flow> {
+    pub(crate) fn va_start(&mut self, state: &mut State, list: ExprId) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let list = self.eval(state, list, &mut traps)?;
         let target = self.world.program.types.target;
@@ -316,7 +323,7 @@ impl Engine<'_, '_> {
 
     /// `Stmt::Havoc`: values that the engine does not compute. What depends on them is not claimed
     /// as covered, but the path's test is given, to be measured.
-    pub(crate) fn havoc(&mut self, state: &mut State, havoc: &Havoc) -> Result<(), Flow> {
+    pub(crate) fn havoc(&mut self, state: &mut State, havoc: &Havoc) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let mut places = Vec::with_capacity(havoc.places.len());
         for (addr, size) in &havoc.places {

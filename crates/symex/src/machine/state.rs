@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::exploration::eviction::Home;
-use crate::exploration::invariants::{Check, Met};
 use crate::goals::cache_keys::Mutants;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::goals::labels::GoalId;
 use crate::machine::decision_log::Tape;
+use crate::machine::invariants::{Check, Met};
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
@@ -309,6 +309,15 @@ impl State {
             compacted: None,
             home: Home::Any,
         })
+    }
+
+    /// A copy that takes over what the model covers, and that it is to go on doing so.
+    pub(crate) fn take_claims(&mut self) -> Box<Self> {
+        let mut copy = self.fork();
+        copy.covered = std::mem::take(&mut self.covered);
+        copy.promises = std::mem::take(&mut self.promises);
+        copy.keep = std::mem::take(&mut self.keep);
+        copy
     }
 
     /// Adds a fact; conjunctions by their parts. False where it contradicts a fact in so many

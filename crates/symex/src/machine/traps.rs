@@ -7,9 +7,10 @@ use lydian_smt::Term;
 use crate::exploration::explore::{CrashPlace, Engine};
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
+use crate::machine::outbox::Ended;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// What is known about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +23,11 @@ pub(crate) struct Crash {
 
 impl Engine<'_, '_> {
     /// Goes on with the inputs that do not trap; the others end here.
-    pub(crate) fn leave_traps(&mut self, state: &mut State, traps: &Traps) -> Result<(), Flow> {
+    pub(crate) fn leave_traps(
+        &mut self,
+        state: &mut State,
+        traps: &Traps,
+    ) -> Result<(), Interrupt> {
         for (fault, condition) in traps.iter() {
             let Fault::Trap(kind) = fault else {
                 let within = self.pool.not(condition);
@@ -72,14 +77,14 @@ impl Engine<'_, '_> {
     }
 
     /// The path ends in a trap; its test is kept if it is the first at this place.
-    pub(crate) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Flow {
+    pub(crate) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Interrupt {
         if !state.has_begun(self.roots.len()) {
-            return Flow::End(Ending::Assumption);
+            return Interrupt::End(Ending::Assumption);
         }
         if self.is_new_crash(state, kind) {
             state.keep = true;
         }
-        Flow::End(Ending::Trapped(kind))
+        Interrupt::End(Ending::Trapped(kind))
     }
 
     /// The state's own model traps: that ends one path, and an input that does not trap goes on.
@@ -88,7 +93,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         kind: TrapKind,
         safe: Term,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         if state.replay {
             return Err(self.trapped(state, kind));
         }
@@ -97,20 +102,19 @@ impl Engine<'_, '_> {
             && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
         {
             if self.is_new_crash(state, kind) {
-                let mut crashing = state.fork();
-                self.give_test(&mut crashing, Ending::Trapped(kind));
+                self.end_beside(Some(state.fork()), Ending::Trapped(kind));
+            } else {
+                self.end_beside(None, Ending::Trapped(kind));
             }
-            self.count_path(Ending::Trapped(kind));
             state.model = model;
             return Ok(());
         }
         match self.ask(state, Some(safe)) {
             Feasible::Yes(model) => {
                 let new = self.is_new_crash(state, kind);
-                if new || !state.covered.is_empty() {
-                    self.give_test(state, Ending::Trapped(kind));
-                }
-                self.count_path(Ending::Trapped(kind));
+                let is_wanted = new || !state.covered.is_empty();
+                let ended = is_wanted.then(|| state.take_claims());
+                self.end_beside(ended, Ending::Trapped(kind));
                 state.model = model;
                 Ok(())
             }
@@ -139,14 +143,18 @@ impl Engine<'_, '_> {
                 if self.is_new_crash(state, kind) {
                     let mut crashing = state.fork();
                     crashing.model = model;
-                    self.give_test(&mut crashing, Ending::Trapped(kind));
-                    self.count_path(Ending::Trapped(kind));
+                    self.end_beside(Some(crashing), Ending::Trapped(kind));
                 }
                 false
             }
             Feasible::No => true,
             Feasible::Unknown(_) => false,
         }
+    }
+
+    /// A path ends beside the one that is followed, with a test if its state is given.
+    fn end_beside(&mut self, state: Option<Box<State>>, ending: Ending) {
+        self.outbox.ended.push(Ended { state, ending });
     }
 
     /// Whether a test that traps here is wanted; only once.

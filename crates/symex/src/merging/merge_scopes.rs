@@ -32,10 +32,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
+use crate::exploration::stepping::Flow;
 use crate::machine::control_flow::places_of;
 use crate::machine::site::SiteKey;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
 
 /// A stretch behind which nothing could be united so often, or that took too long, is gone through no
 /// more.

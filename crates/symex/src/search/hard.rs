@@ -2,9 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crate::exploration::explore::Engine;
-use crate::machine::ending::Ending;
-use crate::machine::questions::{Feasible, TRIES};
 use crate::machine::state::State;
 
 /// Pending states whose question was not answered with little effort. Each is asked again with more once
@@ -29,6 +26,11 @@ impl Hard {
         Some(self.0.remove(at)?.state)
     }
 
+    /// A state waits until more work was done: its question took `spent`, up to `now`.
+    pub(crate) fn put_off(&mut self, state: Box<State>, now: u64, spent: u64) {
+        self.0.push_back(Waiting { state, due: now + OTHERS * spent });
+    }
+
     /// The one that waits longest.
     pub(crate) fn first(&mut self) -> Option<Box<State>> {
         Some(self.0.pop_front()?.state)
@@ -45,68 +47,5 @@ impl Hard {
 
     pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
         self.0.iter_mut().map(|waiting| &mut *waiting.state)
-    }
-}
-
-impl Engine<'_, '_> {
-    /// A state with a model. `None` where no input takes its path, and where none was found with as little
-    /// effort as its question is worth now: then it is asked again later.
-    pub(crate) fn activated(&mut self, mut state: Box<State>) -> Option<Box<State>> {
-        if !state.pending {
-            return Some(state);
-        }
-        let before = self.work_on_paths();
-        if self.activate(&mut state) {
-            return Some(state);
-        }
-        if state.pending {
-            let now = self.work_on_paths();
-            self.hard.0.push_back(Waiting { state, due: now + OTHERS * (now - before) });
-        }
-        None
-    }
-
-    /// Gives a state a model that is not put off, with all effort that a question may take; false where no
-    /// input takes its path or none was found.
-    pub(crate) fn activate_now(&mut self, state: &mut State) -> bool {
-        while state.pending {
-            if !self.activate(state) && !state.pending {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Gives a pending state a model; false where no input takes its path, and where none was found: then
-    /// it is still pending.
-    fn activate(&mut self, state: &mut State) -> bool {
-        state.pending = false;
-        let span = self.term_clock.begin();
-        let model = &state.model;
-        let holds = state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact));
-        self.term_clock.end(span);
-        if holds {
-            return true;
-        }
-        match self.try_to_ask(state) {
-            Feasible::Yes(model) => {
-                state.tries = 0;
-                if !state.covered.is_empty() {
-                    self.give_test(state, Ending::Returned);
-                }
-                state.model = model;
-                true
-            }
-            Feasible::No => false,
-            Feasible::Unknown(cut) if self.late || state.tries >= TRIES => {
-                self.cut_path(state, cut);
-                false
-            }
-            Feasible::Unknown(_) => {
-                state.tries += 1;
-                state.pending = true;
-                false
-            }
-        }
     }
 }

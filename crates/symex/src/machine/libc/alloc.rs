@@ -16,7 +16,7 @@ use crate::machine::memory::{
 };
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 use lydian_inputs::CellPlan;
 use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_objective::{Assumption, AssumptionKind};
@@ -42,7 +42,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         model: &Model,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         match model.function {
             LibFn::Malloc => {
                 let Some(size) = self.size_of_allocation(state, args[0])? else {
@@ -54,8 +54,8 @@ impl Engine<'_, '_> {
                 let overflows = self.pool.umul_overflows(args[0], args[1]);
                 let (overflows, other) = self.split(state, overflows);
                 if let Some(other) = other {
-                    self.push(other);
-                    return Err(Flow::Yield);
+                    self.fork_off(other);
+                    return Err(Interrupt::Yield);
                 }
                 let size = self.pool.mul(args[0], args[1]);
                 let size = if overflows { None } else { self.size_of_allocation(state, size)? };
@@ -82,7 +82,7 @@ impl Engine<'_, '_> {
         &mut self,
         state: &mut State,
         size: Term,
-    ) -> Result<Option<Size>, Flow> {
+    ) -> Result<Option<Size>, Interrupt> {
         if self.pool.as_u64(size).is_none() {
             let room = self.pool.bv(64, ROOM);
             let fits = self.pool.ule(size, room);
@@ -107,7 +107,11 @@ impl Engine<'_, '_> {
 
     /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
     /// has.
-    fn size_of_large_block(&mut self, state: &mut State, size: Term) -> Result<Option<Size>, Flow> {
+    fn size_of_large_block(
+        &mut self,
+        state: &mut State,
+        size: Term,
+    ) -> Result<Option<Size>, Interrupt> {
         let most = self.pool.bv(64, MOST_OF_A_BLOCK);
         let fits = self.pool.ule(size, most);
         if self.split_on(state, fits)? {
@@ -173,7 +177,7 @@ impl Engine<'_, '_> {
 
     /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
     /// granted what is refused here.
-    fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Flow> {
+    fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Interrupt> {
         let surely = self.pool.tt();
         self.list(state, model, surely);
         self.note_no_memory(state, surely);
@@ -187,7 +191,7 @@ impl Engine<'_, '_> {
         model: &Model,
         size: Size,
         zeroed: bool,
-    ) -> Result<(Term, ObjectId), Flow> {
+    ) -> Result<(Term, ObjectId), Interrupt> {
         let (bytes, length) = match size {
             Size::Known(bytes) => (bytes, None),
             Size::Symbolic(length, room) => (room, Some(length)),
@@ -200,7 +204,7 @@ impl Engine<'_, '_> {
             name: model.name.into(),
             contents: Contents::new(Background::Zero),
         });
-        let Some(object) = object else { return Err(Flow::unsupported("more memory")) };
+        let Some(object) = object else { return Err(Interrupt::unsupported("more memory")) };
         let base = state.memory.object(object).base;
         if !zeroed {
             state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
@@ -212,7 +216,11 @@ impl Engine<'_, '_> {
 
     /// The live allocation that a pointer points to the start of; `None` for null. Splits the path
     /// where it may be one of several.
-    fn allocated(&mut self, state: &mut State, pointer: Term) -> Result<Option<ObjectId>, Flow> {
+    fn allocated(
+        &mut self,
+        state: &mut State,
+        pointer: Term,
+    ) -> Result<Option<ObjectId>, Interrupt> {
         let resolution = self.resolve(state, pointer)?;
         self.decide(state, resolution.wild, |engine, state| {
             Err(engine.trapped(state, TrapKind::BadFree))
@@ -243,7 +251,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         pointer: Term,
         candidate: &Candidate,
-    ) -> Result<bool, Flow> {
+    ) -> Result<bool, Interrupt> {
         let object = state.memory.object(candidate.object);
         let (base, first) = (object.base, object.first.clone());
         let start = match (&first, object.kind) {
@@ -288,17 +296,21 @@ impl Engine<'_, '_> {
         &mut self,
         state: &mut State,
         condition: Term,
-        then: impl FnOnce(&mut Self, &mut State) -> Result<(), Flow>,
-    ) -> Result<(), Flow> {
+        then: impl FnOnce(&mut Self, &mut State) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
         if self.split_on(state, condition)? { then(self, state) } else { Ok(()) }
     }
 
     /// Whether a condition holds on this path, which is split where it may and may not.
-    pub(crate) fn split_on(&mut self, state: &mut State, condition: Term) -> Result<bool, Flow> {
+    pub(crate) fn split_on(
+        &mut self,
+        state: &mut State,
+        condition: Term,
+    ) -> Result<bool, Interrupt> {
         let (side, other) = self.split(state, condition);
         if let Some(other) = other {
-            self.push(other);
-            return Err(Flow::Yield);
+            self.fork_off(other);
+            return Err(Interrupt::Yield);
         }
         Ok(side)
     }
@@ -309,7 +321,7 @@ impl Engine<'_, '_> {
         model: &Model,
         old: Term,
         size: Term,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let old = self.allocated(state, old)?;
         let none = self.pool.bv(64, 0);
         if let Some(old) = old {
@@ -347,7 +359,9 @@ impl Engine<'_, '_> {
         } else if room <= MOST_COPIED {
             state.memory.copy(&mut self.pool, &to, &from, room);
         } else {
-            return Err(Flow::unsupported(format!("a block of more than {MOST_COPIED} bytes")));
+            return Err(Interrupt::unsupported(format!(
+                "a block of more than {MOST_COPIED} bytes"
+            )));
         }
         state.memory.release(old);
         Ok(address)
@@ -361,7 +375,7 @@ impl Engine<'_, '_> {
         model: &Model,
         old: ObjectId,
         size: Size,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let size = match size {
             Size::Known(size) => self.pool.bv(64, size),
             Size::Symbolic(size, _) => size,
@@ -371,14 +385,19 @@ impl Engine<'_, '_> {
         let before = self.pool.bv(64, start);
         let length = self.pool.add(before, size);
         let Some(base) = state.memory.move_input(old, length, model.name) else {
-            return Err(Flow::unsupported("more memory"));
+            return Err(Interrupt::unsupported("more memory"));
         };
         self.next_choice(state, model);
         Ok(self.pool.bv(64, base + start))
     }
 
     /// `strdup` and `strndup`.
-    fn duplicate(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+    fn duplicate(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Interrupt> {
         let limit = if model.function == LibFn::Strdup { None } else { Some(args[1]) };
         let mut traps = Traps::none();
         let length = self.length(state, args[0], limit, &mut traps)?;
@@ -405,7 +424,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         text: Term,
         length: Term,
-    ) -> Result<Vec<Term>, Flow> {
+    ) -> Result<Vec<Term>, Interrupt> {
         let zero = self.pool.bv(8, 0);
         let mut bytes = Vec::new();
         for offset in 0.. {

@@ -8,7 +8,7 @@ use lydian_smt::{Term, TermPool};
 use crate::exploration::explore::Engine;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// The addresses of pointers into glibc's tables of characters.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         if let Some(bit) = class_bit(function) {
             return self.has_class(state, args[0], bit).map(Some);
         }
@@ -84,13 +84,13 @@ impl Engine<'_, '_> {
             LibFn::Toupper => self.other_case(args[0], b'a', -32),
             _ => match self.tables {
                 Some(tables) => self.pool.bv(64, table(tables)),
-                None => return Err(Flow::unsupported("tables of characters")),
+                None => return Err(Interrupt::unsupported("tables of characters")),
             },
         }))
     }
 
     /// The bit of a class where a character is in it, else 0.
-    fn has_class(&mut self, state: &mut State, c: Term, bit: u16) -> Result<Term, Flow> {
+    fn has_class(&mut self, state: &mut State, c: Term, bit: u16) -> Result<Term, Interrupt> {
         let start = self.pool.bv_signed(32, i64::from(-TABLE_START));
         let index = self.pool.add(c, start);
         let entries = self.pool.bv(32, 384);

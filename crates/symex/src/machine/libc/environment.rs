@@ -11,7 +11,7 @@ use lydian_smt::Term;
 use crate::exploration::explore::Engine;
 use crate::machine::context::World;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// Bytes of the longest name of a variable.
 const LONGEST_NAME: u64 = 256;
@@ -36,7 +36,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         model: &Model,
         name: Term,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let name = self.variable_name(state, name)?;
         if !names_variable(&name) {
             return Ok(self.pool.bv(64, 0));
@@ -50,20 +50,20 @@ impl Engine<'_, '_> {
         }
         let World { program, spec, .. } = &self.world;
         let function = program.function_named(model.name);
-        let function = function.ok_or_else(|| Flow::unsupported(model.name))?;
+        let function = function.ok_or_else(|| Interrupt::unsupported(model.name))?;
         let nth = state.calls_of(model.name);
         let call = ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.world));
-        let mut plan = plan.map_err(|error| Flow::unsupported(error.to_string()))?;
+        let mut plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         plan.object = Some(name);
         self.take_inputs(state, &plan)?;
         let value = plan.cells.first().map(|cell| cell.value);
         Arc::make_mut(&mut state.externals).push(Arc::new(plan));
-        value.ok_or_else(|| Flow::unsupported(model.name))
+        value.ok_or_else(|| Interrupt::unsupported(model.name))
     }
 
     /// The name that a call asks for, which must not depend on the input.
-    fn variable_name(&mut self, state: &mut State, address: Term) -> Result<String, Flow> {
+    fn variable_name(&mut self, state: &mut State, address: Term) -> Result<String, Interrupt> {
         let mut bytes = Vec::new();
         for offset in 0..LONGEST_NAME {
             let at = self.address_at(address, offset);
@@ -74,12 +74,12 @@ impl Engine<'_, '_> {
             match self.pool.as_u64(byte) {
                 Some(0) => {
                     let name = String::from_utf8(bytes);
-                    return name.map_err(|_| Flow::unsupported("a name that is no text"));
+                    return name.map_err(|_| Interrupt::unsupported("a name that is no text"));
                 }
                 Some(byte) => bytes.push(byte as u8),
-                None => return Err(Flow::unsupported("a name that depends on the input")),
+                None => return Err(Interrupt::unsupported("a name that depends on the input")),
             }
         }
-        Err(Flow::unsupported("a long name"))
+        Err(Interrupt::unsupported("a long name"))
     }
 }

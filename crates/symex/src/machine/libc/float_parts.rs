@@ -8,7 +8,7 @@ use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 use crate::exploration::explore::Engine;
 use crate::machine::libc::integer::leading_zeros;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// Bits of a double's fraction.
 const FRACTION: u32 = 52;
@@ -22,7 +22,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         use LibFn::*;
         let (Some(&x), Some(&second)) = (args.first(), args.get(1)) else { return Ok(None) };
         let Sort::Float(sort) = self.pool.sort(x) else { return Ok(None) };

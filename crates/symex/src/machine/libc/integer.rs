@@ -8,7 +8,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::exploration::explore::Engine;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 impl Engine<'_, '_> {
     pub(crate) fn integer_function(
@@ -16,7 +16,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         use LibFn::*;
         let a = args[0];
         let mut traps = Traps::none();

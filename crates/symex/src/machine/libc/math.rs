@@ -13,7 +13,7 @@ use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::Stop;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// How many values of an argument are followed at one call of a function that no term computes.
 const FOLLOWED_VALUES: u32 = 8;
@@ -24,7 +24,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         model: &Model,
         args: &[Term],
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         use LibFn::*;
         if let Some(result) = self.parts_function(state, model.function, args)? {
             return Ok(result);
@@ -64,7 +64,7 @@ impl Engine<'_, '_> {
                     None => self.value_at(state, model, args)?,
                 }
             }
-            _ => return Err(Flow::unsupported(model.name)),
+            _ => return Err(Interrupt::unsupported(model.name)),
         })
     }
 
@@ -127,24 +127,29 @@ impl Engine<'_, '_> {
     }
 
     /// The value of a function that no term computes, at one value of each argument.
-    fn value_at(&mut self, state: &mut State, model: &Model, args: &[Term]) -> Result<Term, Flow> {
+    fn value_at(
+        &mut self,
+        state: &mut State,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Interrupt> {
         let mut values = [0; 2];
         for (value, arg) in values.iter_mut().zip(args) {
             *value = u128::from(self.one_float(state, model, *arg)?);
         }
         let ty = if model.signature.starts_with('f') { Type::F32 } else { Type::F64 };
         let bits = math_function(model.function, ty, values[0], values[1]);
-        let bits = bits.ok_or_else(|| Flow::unsupported(model.name))?;
+        let bits = bits.ok_or_else(|| Interrupt::unsupported(model.name))?;
         Ok(constant(&mut self.pool, ty, bits))
     }
 
     /// The bits of the one value that a float has on this path, which is split on it.
-    fn one_float(&mut self, state: &mut State, model: &Model, arg: Term) -> Result<u64, Flow> {
+    fn one_float(&mut self, state: &mut State, model: &Model, arg: Term) -> Result<u64, Interrupt> {
         if let Some(bits) = self.pool.as_float_bits(arg) {
             return Ok(bits);
         }
         let Sort::Float(sort) = self.pool.sort(arg) else {
-            return Err(Flow::unsupported(model.name));
+            return Err(Interrupt::unsupported(model.name));
         };
         let bits = self.value_on_model(state, arg);
         let value = self.pool.fp_const(sort, bits);

@@ -7,7 +7,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::exploration::explore::Engine;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 impl Engine<'_, '_> {
     /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
@@ -18,7 +18,7 @@ impl Engine<'_, '_> {
         function: LibFn,
         args: &[Term],
         arg_types: &[CTypeId],
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let types = &self.world.program.types;
         let (&[a, b, pointer], &[a_ty, b_ty, pointer_ty]) = (args, arg_types) else {
             return Err(self.trapped(state, TrapKind::BadCall));

@@ -8,7 +8,7 @@ use lydian_smt::{Sort, Term};
 use crate::exploration::explore::Engine;
 use crate::machine::libc::SIGHTS;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 
 /// So far texts of the inputs are followed at least.
 const NEAR: u64 = 64;
@@ -45,7 +45,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
+    ) -> Result<Option<Term>, Interrupt> {
         let (a, b) = (args[0], args.get(1).copied().unwrap_or(args[0]));
         let third = args.get(2).copied();
         let mut traps = Traps::none();
@@ -79,7 +79,7 @@ impl Engine<'_, '_> {
         text: Term,
         limit: Option<Term>,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let mut alive = self.pool.tt();
         let mut arms = Vec::new();
         let mut offset = 0;
@@ -116,7 +116,7 @@ impl Engine<'_, '_> {
         texts: &[Term],
         limit: Option<Term>,
         offset: u64,
-    ) -> Result<bool, Flow> {
+    ) -> Result<bool, Interrupt> {
         if offset != self.world.farthest.min(FAR)
             || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some())
         {
@@ -130,7 +130,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         texts: &[Term],
         offset: u64,
-    ) -> Result<bool, Flow> {
+    ) -> Result<bool, Interrupt> {
         for text in texts {
             let place = self.address_at(*text, offset);
             if !self.is_endless(state, place)? {
@@ -208,7 +208,7 @@ impl Engine<'_, '_> {
         limit: Option<Term>,
         same: Same,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let mut alive = self.pool.tt();
         let mut arms = Vec::new();
         let equal = self.pool.bv(32, 0);
@@ -266,7 +266,7 @@ impl Engine<'_, '_> {
         wanted: Term,
         count: Option<Term>,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let wanted = self.pool.extract(7, 0, wanted);
         let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
         let mut alive = self.pool.tt();
@@ -306,7 +306,7 @@ impl Engine<'_, '_> {
         text: Term,
         wanted: Term,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let wanted = self.pool.extract(7, 0, wanted);
         let zero = self.pool.bv(8, 0);
         let mut last = self.pool.bv(64, 0);
@@ -340,7 +340,7 @@ impl Engine<'_, '_> {
         text: Term,
         wanted: Term,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
         let mut alive = self.pool.tt();
         let mut arms = Vec::new();
@@ -376,7 +376,7 @@ impl Engine<'_, '_> {
         wanted: Term,
         alive: Term,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
         let mut alive = alive;
         let mut arms = Vec::new();
@@ -407,7 +407,7 @@ impl Engine<'_, '_> {
         [text, set]: [Term; 2],
         kind: Span,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
         let mut alive = self.pool.tt();
         let mut arms = Vec::new();
@@ -451,7 +451,7 @@ impl Engine<'_, '_> {
         byte: Term,
         alive: Term,
         traps: &mut Traps,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let (yes, no, zero) = (self.pool.tt(), self.pool.ff(), self.pool.bv(8, 0));
         let mut alive = alive;
         let mut arms = Vec::new();

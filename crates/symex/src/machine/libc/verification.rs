@@ -17,7 +17,7 @@ use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 use lydian_inputs::{CellPlan, ExternalPlan};
 
 /// Bytes of the largest object that is made symbolic.
@@ -31,8 +31,9 @@ impl Engine<'_, '_> {
         state: &mut State,
         model: &Model,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
-        let arg = |at: usize| args.get(at).copied().ok_or_else(|| Flow::unsupported("no argument"));
+    ) -> Result<Option<Term>, Interrupt> {
+        let arg =
+            |at: usize| args.get(at).copied().ok_or_else(|| Interrupt::unsupported("no argument"));
         match model.function {
             LibFn::KleeSilentExit => Err(self.assumption_fails(state)),
             LibFn::VerifierAssume | LibFn::KleeAssume | LibFn::CproverAssume => {
@@ -79,7 +80,11 @@ impl Engine<'_, '_> {
     }
 
     /// The path goes on with the inputs for which a condition holds.
-    pub(crate) fn assume_in_program(&mut self, state: &mut State, holds: Term) -> Result<(), Flow> {
+    pub(crate) fn assume_in_program(
+        &mut self,
+        state: &mut State,
+        holds: Term,
+    ) -> Result<(), Interrupt> {
         match state.knowledge().known(&mut self.pool, holds) {
             Some(true) => return Ok(()),
             Some(false) => return Err(self.assumption_fails(state)),
@@ -92,10 +97,10 @@ impl Engine<'_, '_> {
     }
 
     /// The path ends, and what its model covered is open again.
-    fn assumption_fails(&mut self, state: &mut State) -> Flow {
+    fn assumption_fails(&mut self, state: &mut State) -> Interrupt {
         self.retract(state);
         state.keep = false;
-        Flow::End(Ending::Assumption)
+        Interrupt::End(Ending::Assumption)
     }
 
     /// What the state's model was to cover is open again.
@@ -111,10 +116,10 @@ impl Engine<'_, '_> {
         to: Term,
         size: Term,
         name: Term,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let size = self.one_value(state, size)?;
         if size > MOST {
-            return Err(Flow::unsupported(format!("an object of more than {MOST} bytes")));
+            return Err(Interrupt::unsupported(format!("an object of more than {MOST} bytes")));
         }
         if size == 0 {
             return Ok(());

@@ -9,7 +9,7 @@ use lydian_smt::Term;
 
 use crate::exploration::explore::Engine;
 use crate::machine::state::State;
-use crate::machine::step::Flow;
+use crate::machine::step::Interrupt;
 use lydian_inputs::lazy::REACH;
 
 use crate::machine::memory::{Candidate, ObjectKind, Offset, Resolution};
@@ -37,7 +37,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         function: LibFn,
         args: &[Term],
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let (dst, second) = (args[0], args[1]);
         let mut traps = Traps::none();
         let mut writes = Vec::new();
@@ -69,7 +69,7 @@ impl Engine<'_, '_> {
                 let plan = CopyText { dst, start, src: second, limit, pad: false };
                 self.copy_text(state, &plan, &mut traps, &mut writes)?;
             }
-            _ => return Err(Flow::unsupported("a library function without a model")),
+            _ => return Err(Interrupt::unsupported("a library function without a model")),
         }
         let mut own = Traps::none();
         let places = self.places_of_writes(state, &writes, &mut own)?;
@@ -87,7 +87,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         writes: &[Write],
         traps: &mut Traps,
-    ) -> Result<Vec<(Resolution, Term)>, Flow> {
+    ) -> Result<Vec<(Resolution, Term)>, Interrupt> {
         let mut places = Vec::with_capacity(writes.len());
         for write in writes {
             let mut own = Traps::none();
@@ -129,7 +129,7 @@ impl Engine<'_, '_> {
         count: Term,
         write: bool,
         traps: &mut Traps,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Interrupt> {
         let zero = self.pool.bv(64, 0);
         let some = self.pool.ult(zero, count);
         let found = self.resolve(state, base)?;
@@ -165,7 +165,7 @@ impl Engine<'_, '_> {
         dst: Term,
         src: Term,
         count: Term,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let known = self.bytes_to_write(state, count, &[dst, src])?;
         if let Some(count) = known {
             self.copy(state, dst, src, count, &mut Traps::none())?;
@@ -203,7 +203,12 @@ impl Engine<'_, '_> {
 
     /// The size of the elements of which a symbolic number is copied: what lies at the source,
     /// where the number of bytes surely is a multiple of that. Whole elements keep their terms.
-    fn element_size(&mut self, state: &mut State, src: Term, count: Term) -> Result<u64, Flow> {
+    fn element_size(
+        &mut self,
+        state: &mut State,
+        src: Term,
+        count: Term,
+    ) -> Result<u64, Interrupt> {
         let from = self.resolve(state, src)?;
         let [Candidate { object, offset: Offset::Known(start), .. }] = from.candidates[..] else {
             return Ok(1);
@@ -224,7 +229,7 @@ impl Engine<'_, '_> {
         dst: Term,
         byte: Term,
         count: Term,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         if let Some(count) = self.bytes_to_write(state, count, &[dst])? {
             if count > 0 {
                 let mut traps = Traps::none();
@@ -283,7 +288,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         write: &Write,
         traps: &mut Traps,
-    ) -> Result<Resolution, Flow> {
+    ) -> Result<Resolution, Interrupt> {
         let address = self.address_at(write.base, write.offset);
         let outer = self.watch.guard.replace(write.guard);
         let to = self.resolve_for_write(state, address, write.size, traps);
@@ -298,7 +303,7 @@ impl Engine<'_, '_> {
         write: Write,
         traps: &mut Traps,
         writes: &mut Vec<Write>,
-    ) -> Result<bool, Flow> {
+    ) -> Result<bool, Interrupt> {
         let mut own = Traps::none();
         self.resolve_where(state, &write, &mut own)?;
         let surely = self.add_guarded(&own, write.guard, traps);
@@ -315,7 +320,7 @@ impl Engine<'_, '_> {
         state: &mut State,
         count: Term,
         places: &[Term],
-    ) -> Result<Option<u64>, Flow> {
+    ) -> Result<Option<u64>, Interrupt> {
         let known = self.pool.as_u64(count);
         if known.is_some_and(|count| count <= MOST_BYTES) {
             return Ok(known);
@@ -343,7 +348,7 @@ impl Engine<'_, '_> {
 
     /// The path goes on where a number of bytes is not too great to be written one by one. No object of
     /// the inputs has more than [`REACH`].
-    fn leave_out_of_reach(&mut self, state: &mut State, count: Term) -> Result<(), Flow> {
+    fn leave_out_of_reach(&mut self, state: &mut State, count: Term) -> Result<(), Interrupt> {
         let reach = self.pool.bv(64, REACH);
         let beyond = self.pool.ugt(count, reach);
         let mut traps = Traps::none();
@@ -354,7 +359,7 @@ impl Engine<'_, '_> {
         if self.split_on(state, few)? {
             return Ok(());
         }
-        Err(Flow::unsupported(format!("on more than {MOST_BYTES} bytes")))
+        Err(Interrupt::unsupported(format!("on more than {MOST_BYTES} bytes")))
     }
 
     /// Plans the copy of a string; gives its length.
@@ -364,7 +369,7 @@ impl Engine<'_, '_> {
         plan: &CopyText,
         traps: &mut Traps,
         writes: &mut Vec<Write>,
-    ) -> Result<Term, Flow> {
+    ) -> Result<Term, Interrupt> {
         let zero = self.pool.bv(8, 0);
         let base = self.address_plus(plan.dst, plan.start);
         let mut alive = self.pool.tt();

@@ -1,0 +1,69 @@
+//! States that wait without a model get one before they go on.
+
+use crate::exploration::explore::Engine;
+use crate::machine::ending::Ending;
+use crate::machine::questions::{Feasible, TRIES};
+use crate::machine::state::State;
+
+impl Engine<'_, '_> {
+    /// A state with a model. `None` where no input takes its path, and where none was found with as little
+    /// effort as its question is worth now: then it is asked again later.
+    pub(crate) fn activated(&mut self, mut state: Box<State>) -> Option<Box<State>> {
+        if !state.pending {
+            return Some(state);
+        }
+        let before = self.work_on_paths();
+        if self.activate(&mut state) {
+            return Some(state);
+        }
+        if state.pending {
+            let now = self.work_on_paths();
+            self.hard.put_off(state, now, now - before);
+        }
+        None
+    }
+
+    /// Gives a state a model that is not put off, with all effort that a question may take; false where no
+    /// input takes its path or none was found.
+    pub(crate) fn activate_now(&mut self, state: &mut State) -> bool {
+        while state.pending {
+            if !self.activate(state) && !state.pending {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives a pending state a model; false where no input takes its path, and where none was found: then
+    /// it is still pending.
+    fn activate(&mut self, state: &mut State) -> bool {
+        state.pending = false;
+        let span = self.term_clock.begin();
+        let model = &state.model;
+        let holds = state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact));
+        self.term_clock.end(span);
+        if holds {
+            return true;
+        }
+        match self.try_to_ask(state) {
+            Feasible::Yes(model) => {
+                state.tries = 0;
+                if !state.covered.is_empty() {
+                    self.give_test(state, Ending::Returned);
+                }
+                state.model = model;
+                true
+            }
+            Feasible::No => false,
+            Feasible::Unknown(cut) if self.late || state.tries >= TRIES => {
+                self.cut_path(state, cut);
+                false
+            }
+            Feasible::Unknown(_) => {
+                state.tries += 1;
+                state.pending = true;
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! One step of one state: what control passes is looked at, then the machine goes on, then what that left is
+//! seen to.
+
+use lydian_ir::Stmt;
+use lydian_ir::source::Point;
+
+use crate::exploration::explore::Engine;
+use crate::limits::Cut;
+use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
+use crate::machine::outbox::{Ended, Retracted};
+use crate::machine::questions::Feasible;
+use crate::machine::site::SiteKey;
+use crate::machine::state::State;
+use crate::machine::step::{Interrupt, check_outgrown};
+use crate::merging::cycles::is_in_a_circle;
+
+/// Why a state does not simply go on, once all that the machine left is seen to.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    /// It was split; another state may go on first.
+    Yield,
+    /// It is at its end.
+    End(Ending),
+    /// No input takes it.
+    Infeasible,
+}
+
+impl Flow {
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Self::End(Ending::Cut(Cut::Unsupported(what.into())))
+    }
+}
+
+impl Engine<'_, '_> {
+    /// Takes one step.
+    pub(crate) fn step(&mut self, state: &mut State) -> Result<(), Flow> {
+        let advanced = self.advance(state);
+        self.settle(state, advanced)
+    }
+
+    /// Sees to what a step of a state left.
+    pub(crate) fn settle(
+        &mut self,
+        state: &mut State,
+        advanced: Result<(), Interrupt>,
+    ) -> Result<(), Flow> {
+        self.empty_outbox();
+        let flow = match advanced {
+            Ok(()) => return Ok(()),
+            Err(Interrupt::Yield) => return Err(Flow::Yield),
+            Err(Interrupt::Infeasible) => return Err(Flow::Infeasible),
+            Err(Interrupt::End(Ending::Returned)) if state.check.is_none() => self.end_call(state),
+            Err(Interrupt::End(ending)) => return Err(Flow::End(ending)),
+            Err(Interrupt::Outgrown) => {
+                self.begin_anew(state);
+                return Err(Flow::Infeasible);
+            }
+            Err(Interrupt::Invariant(invariant, object)) => {
+                Err(self.suppose_invariant(state, invariant, object))
+            }
+        };
+        self.empty_outbox();
+        flow
+    }
+
+    fn empty_outbox(&mut self) {
+        if self.outbox.is_empty() {
+            return;
+        }
+        let outbox = std::mem::take(&mut self.outbox);
+        for Retracted { claims, reason } in outbox.retracted {
+            claims.into_iter().for_each(|goal| self.labels.uncover(goal, reason.clone()));
+        }
+        for Ended { state, ending } in outbox.ended {
+            if let Some(mut state) = state {
+                self.give_test(&mut state, ending.clone());
+            }
+            self.count_path(ending);
+        }
+        for (state, cut) in outbox.abandoned {
+            self.cut_if_feasible(&state, cut);
+        }
+        outbox.forks.into_iter().for_each(|fork| self.push(fork));
+    }
+
+    /// Takes one step, and leaves to [`Self::settle`] what that asks of the exploration.
+    fn advance(&mut self, state: &mut State) -> Result<(), Interrupt> {
+        check_outgrown(state)?;
+        if let Some((decision, condition)) = state.evaluated.take() {
+            self.pass(state, SiteKey::Condition(decision, condition));
+        }
+        if let Some(site) = state.arrival.take() {
+            self.pass(state, site);
+        }
+        if !state.queue.is_empty() {
+            return self.look_at_labels(state);
+        }
+        self.count_step(state)?;
+        self.begun |= state.has_begun(self.roots.len());
+        if let Some(guide) = self.guide.as_mut().filter(|_| state.check.is_none()) {
+            guide.step(state);
+        }
+        if self.compute_call(state) {
+            return Ok(());
+        }
+        let body = self.body(state);
+        let frame = state.frame();
+        let block = &body.blocks[frame.block];
+        let at = frame.block;
+        match block.stmts.get(frame.next) {
+            Some(id) => {
+                if !frame.sites_done && self.pass_point(state, Point::Stmt(*id))? {
+                    return Ok(());
+                }
+                state.tape.begin();
+                if let Stmt::Mark(mark) = &body.stmts[*id] {
+                    state.frame_mut().advance();
+                    self.pass(state, SiteKey::Mark(*mark));
+                    return Ok(());
+                }
+                self.statement(state, body, &body.stmts[*id])
+            }
+            None => {
+                if !frame.sites_done && self.pass_point(state, Point::Term(at))? {
+                    return Ok(());
+                }
+                state.tape.begin();
+                self.terminator(state, body, &block.term)
+            }
+        }
+    }
+
+    fn count_step(&mut self, state: &mut State) -> Result<(), Interrupt> {
+        if state.tape.is_played() {
+            self.statistics.replayed_steps += 1;
+            return Ok(());
+        }
+        state.steps += 1;
+        self.statistics.steps += 1;
+        let limit = self.world.config.limits.path_steps;
+        if state.steps > limit {
+            return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
+        }
+        match is_in_a_circle(state) {
+            true => Err(Interrupt::End(Ending::Endless)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes the labels just before a statement or terminator; true where there are some.
+    fn pass_point(&mut self, state: &mut State, point: Point) -> Result<bool, Interrupt> {
+        if !self.labels.has(state.frame().func) {
+            return Ok(false);
+        }
+        if state.tape.is_played() {
+            let early = state.tape.was_early();
+            if early {
+                self.evaluate_early(state, point)?;
+                state.frame_mut().sites_done = true;
+            }
+            return Ok(early);
+        }
+        let key = SiteKey::Point(point);
+        self.pass(state, key);
+        let watched = self.hypers.sequences.watches(state.frame().func, key);
+        if state.queue.is_empty() && !watched {
+            return Ok(false);
+        }
+        // Addresses are decided first, so that the labels' predicates can be evaluated.
+        let waiting = std::mem::take(&mut state.queue);
+        let mark = state.tape.begin_early();
+        let evaluated = self.evaluate_early(state, point);
+        state.tape.end_early(mark);
+        evaluated?;
+        state.queue = waiting;
+        state.frame_mut().sites_done = true;
+        if watched {
+            let covered = self.pass_sequences(state, key);
+            self.cover_sequences(state, covered);
+        }
+        Ok(true)
+    }
+
+    /// The last call of a path returned: the path ends, or goes on with a further call.
+    pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        let again = match state.tape.played(Question::Again) {
+            Some(again) => again != 0,
+            None => {
+                let again = self.calls_again(state);
+                state.tape.note(Question::Again, u64::from(again));
+                again
+            }
+        };
+        if !again {
+            return Err(Flow::End(Ending::Returned));
+        }
+        if !state.tape.is_played() {
+            // What was called so far is a test of its own.
+            if state.keep || !state.covered.is_empty() {
+                self.give_test(state, Ending::Returned);
+            }
+            self.count_path(Ending::Returned);
+        }
+        let begun = self.begin_further_call(state);
+        self.settle(state, begun)
+    }
+
+    /// Notes that a state is followed no further for a limit, if any input takes it.
+    fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
+        if state.tape.is_played() {
+            return;
+        }
+        self.cut_dependences(state);
+        if self.is_hopeless(state) {
+            return;
+        }
+        match self.ask(state, None) {
+            Feasible::No => {}
+            Feasible::Yes(_) | Feasible::Unknown(_) => {
+                self.count_path(Ending::Cut(cut.clone()));
+                self.cut_ahead(state, cut);
+            }
+        }
+    }
+}

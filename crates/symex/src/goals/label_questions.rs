@@ -1,0 +1,54 @@
+//! Questions about labels: whether some input of a path covers one of several.
+
+use lydian_smt::{Answer, Reason, Term};
+
+use crate::exploration::explore::Engine;
+use crate::goals::core_cache::OpenLabel;
+use crate::limits::Cut;
+use crate::machine::questions::{Effort, Feasible};
+use crate::machine::state::State;
+
+impl Engine<'_, '_> {
+    /// The same where `extra` says that one of some labels holds, after so many tries.
+    pub(crate) fn ask_for_labels(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+        tries: u8,
+    ) -> Feasible {
+        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::after(tries));
+        if let Some(core) = &core {
+            self.excluded.note_core(&state.facts, extra, labels, core);
+        }
+        answer
+    }
+
+    /// Whether some input takes the path, makes `extra` true, which says that one of some labels holds,
+    /// and keeps what the state's model promises. `None` where that is not known for little effort, but
+    /// there may be one that breaks promises.
+    pub(crate) fn ask_keeping(
+        &mut self,
+        state: &State,
+        extra: Term,
+        labels: &[OpenLabel],
+    ) -> Option<Feasible> {
+        // Where the question is hard, the program's own paths come first: little time, and the
+        // label waits.
+        match self.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+            Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
+            Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
+            Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),
+            Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
+            Ok(Answer::Unsat { core }) => {
+                if let Some(core) = &core {
+                    self.excluded.note_core(&state.facts, extra, labels, core);
+                }
+                let is_broken =
+                    |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
+                let without = core.is_some_and(|core| !core.iter().any(is_broken));
+                (state.promises.is_empty() || without).then_some(Feasible::No)
+            }
+        }
+    }
+}

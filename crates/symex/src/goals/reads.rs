@@ -1,0 +1,121 @@
+//! What predicates read on a state, which their results are kept by.
+
+use lydian_eval::Traps;
+use lydian_ir::{Expr, ExprArena, ExprId, Type};
+use lydian_smt::TermPool;
+
+use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
+use crate::machine::evaluation::{Scope, as_read};
+use crate::machine::memory::Region;
+
+impl PredicateMemo {
+    /// Where an expression of a predicate reads; none if its values are not kept.
+    pub(crate) fn places_of(
+        &mut self,
+        scope: &Scope<'_, '_>,
+        exprs: &ExprArena,
+        expr: ExprId,
+    ) -> Option<Few<Place>> {
+        let func = scope.state.frame().func;
+        self.reads(func, exprs, expr, |local| scope.world.register_type(func, local))
+    }
+
+    /// What a predicate reads at a place.
+    pub(crate) fn read(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        place: Place,
+    ) -> Option<Read> {
+        let value = match place {
+            Place::Register(local) => {
+                let value = register(&scope.state.frame().registers, local)?;
+                scope.chosen(pool, value)
+            }
+            Place::Address(local) => scope.local_address(pool, local).ok()?,
+            Place::Memory(load) => return self.read_memory(scope, pool, exprs, load),
+        };
+        Some(Read { value, defined: pool.tt() })
+    }
+
+    /// What the place hangs on where a load of a predicate reads, if that is kept.
+    fn load_key(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        (load, addr): (ExprId, ExprId),
+    ) -> Option<LoadKey> {
+        let func = scope.state.frame().func;
+        let mut values = Few::new();
+        for place in self.places_of(scope, exprs, addr)? {
+            values.push(self.read(scope, pool, exprs, place)?);
+        }
+        Some((func, load, values))
+    }
+
+    /// What a load of a predicate reads.
+    fn read_memory(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        load: ExprId,
+    ) -> Option<Read> {
+        let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
+        let key = self.load_key(scope, pool, exprs, (load, addr));
+        match key.as_ref().and_then(|key| self.located(key)) {
+            Some(Located { address: None, meets }) => {
+                scope.watch.meet_again(&meets);
+                return Some(Read { value: pool.ff(), defined: pool.ff() });
+            }
+            Some(Located { address: Some(address), meets }) => {
+                if let Some(value) = self.load_known(scope, pool, ty, address) {
+                    scope.watch.meet_again(&meets);
+                    return Some(Read { value, defined: pool.tt() });
+                }
+            }
+            None => {}
+        }
+        let mut traps = Traps::none();
+        scope.watch.begin_load();
+        let value = scope.eval_predicate(pool, exprs, load, &mut traps);
+        let meets = scope.watch.meets.take().unwrap_or_default();
+        let value = value.ok()?;
+        let defined = traps.absent(pool);
+        let holds_elsewhere =
+            !scope.watch.tells && !scope.watch.adds() && scope.watch.guard.is_none();
+        if let Some(key) = key.filter(|_| holds_elsewhere) {
+            let address = scope.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
+            let located = pool.as_u64(address).and_then(|address| {
+                let is_fixed = matches!(Region::of(address), Some(Region::Input | Region::Global));
+                let address = pool.as_bool(defined)?.then_some(address);
+                (address.is_some() || is_fixed).then_some(Located { address, meets })
+            });
+            if let Some(located) = located {
+                self.locate(key, located);
+            }
+        }
+        Some(Read { value, defined })
+    }
+
+    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
+    /// plainly as then.
+    fn load_known(
+        &mut self,
+        scope: &mut Scope<'_, '_>,
+        pool: &mut TermPool,
+        ty: Type,
+        address: u64,
+    ) -> Option<Term> {
+        let size = ty.bytes();
+        let (object, offset) = scope.state.memory.known_place(address, size)?;
+        if scope.watch.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
+            return None;
+        }
+        let value = object.contents.read(pool, offset, size);
+        let value = as_read(pool, ty, value);
+        Some(scope.chosen(pool, value))
+    }
+}

@@ -1,0 +1,40 @@
+//! What a step leaves to those who run the machine: states that forked off, paths that end beside the one
+//! that is followed, and what they gave up.
+
+use crate::limits::Cut;
+use crate::machine::ending::Ending;
+use crate::machine::site::ObserverId;
+use crate::machine::state::State;
+
+/// A path that ended beside the one that is followed.
+pub(crate) struct Ended {
+    /// The path with an input that takes it, if a test of it is wanted.
+    pub(crate) state: Option<Box<State>>,
+    pub(crate) ending: Ending,
+}
+
+/// What a model was to cover and does not.
+pub(crate) struct Retracted {
+    pub(crate) claims: Vec<ObserverId>,
+    pub(crate) reason: Cut,
+}
+
+/// What steps left since it was emptied, in the order in which it came.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    pub(crate) forks: Vec<Box<State>>,
+    pub(crate) ended: Vec<Ended>,
+    /// States that a limit excludes, if any input takes them.
+    pub(crate) abandoned: Vec<(Box<State>, Cut)>,
+    pub(crate) retracted: Vec<Retracted>,
+}
+
+impl Outbox {
+    /// Whether there is nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.forks.is_empty()
+            && self.ended.is_empty()
+            && self.abandoned.is_empty()
+            && self.retracted.is_empty()
+    }
+}

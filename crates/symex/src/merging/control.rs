@@ -1,0 +1,265 @@
+//! Where control goes at the end of a block: branches and switches, which fork the path, or do not where
+//! what lies on their ways is merged.
+
+use lydian_base::EntityId;
+use lydian_eval::{Traps, to_bytes};
+use lydian_ir::stmt::Edge;
+use lydian_ir::{BlockId, Body, BranchOrigin, ExprId, FuncId, SwitchCase, Terminator, Type};
+use lydian_smt::{Term, TermPool};
+use smallvec::SmallVec;
+
+use crate::config::Mode;
+use crate::exploration::explore::Engine;
+use crate::limits::Cut;
+use crate::machine::decision_log::Question;
+use crate::machine::ending::Ending;
+use crate::machine::site::SiteKey;
+use crate::machine::state::{ConditionValue, State};
+use crate::machine::step::Interrupt;
+use crate::merging::decisions::Outcome;
+
+/// Edges of a switch that lead to one block.
+pub(crate) struct SwitchWay {
+    pub(crate) condition: Term,
+    pub(crate) target: BlockId,
+    /// Their numbers, and when each is taken.
+    pub(crate) edges: SmallVec<[(u32, Term); 1]>,
+}
+
+impl<'p> Engine<'p, '_> {
+    /// Executes a terminator of the innermost activation.
+    pub(crate) fn terminator(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        term: &Terminator,
+    ) -> Result<(), Interrupt> {
+        match term {
+            Terminator::Goto(to) => {
+                state.frame_mut().go_to(*to);
+                Ok(())
+            }
+            Terminator::Branch { cond, then_to, else_to, origin } => {
+                self.branch(state, body, *cond, [*then_to, *else_to], *origin)
+            }
+            Terminator::Switch { value, cases, default } => {
+                self.switch(state, *value, cases, *default)
+            }
+            Terminator::Return(value) => self.return_from(state, *value),
+            Terminator::Trap(kind) => Err(self.trapped(state, *kind)),
+        }
+    }
+
+    fn branch(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        cond: ExprId,
+        targets: [BlockId; 2],
+        origin: Option<BranchOrigin>,
+    ) -> Result<(), Interrupt> {
+        let mut traps = Traps::none();
+        let condition = self.eval(state, cond, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        self.learn_condition(state, condition);
+        if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
+            self.begin_evaluation(state, body, origin);
+        }
+        let outcome = self.outcome_of(state, body, condition, targets, origin);
+        if self.choose(state, &outcome, origin) {
+            return Ok(());
+        }
+        let (side, other) = self.split(state, outcome.holds);
+        let at = state.frame().block;
+        let Some(mut other) = other else {
+            take_branch(state, side, &outcome, origin);
+            return Ok(());
+        };
+        let stays = self.stays_in_loop(state, at, outcome.targets);
+        take_branch(state, side, &outcome, origin);
+        take_branch(&mut other, !side, &outcome, origin);
+        let Some(bound) = self.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
+            self.fork_off(other);
+            return Err(Interrupt::Yield);
+        };
+        let stays = stays == Some(side);
+        let stayer = if stays { &mut *state } else { &mut *other };
+        let over = count_stay(stayer, at) > bound;
+        let leaver = if stays { &mut *other } else { &mut *state };
+        leaver.frame_mut().loops.retain(|(block, _)| *block != at);
+        match (over, stays) {
+            (false, _) => self.fork_off(other),
+            (true, true) => {
+                self.fork_off(other);
+                return Err(Interrupt::End(Ending::Cut(Cut::LoopBound(bound))));
+            }
+            (true, false) => self.outbox.abandoned.push((other, Cut::LoopBound(bound))),
+        }
+        Err(Interrupt::Yield)
+    }
+
+    /// Notes what mutants of a condition are that is about to be evaluated; of the first one of a decision,
+    /// that the decision begins.
+    pub(crate) fn begin_evaluation(
+        &mut self,
+        state: &mut State,
+        body: &Body,
+        origin: BranchOrigin,
+    ) {
+        let mutants = self.record_mutants(state, origin.decision, origin.condition);
+        let conditions = body.decisions[origin.decision].conditions.len();
+        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
+        event.mutants.extend(mutants);
+    }
+
+    /// Whether labels may ask for the values that conditions had in this activation.
+    pub(crate) fn keeps_decisions(&self, state: &State) -> bool {
+        self.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
+    }
+
+    /// The side of a branch that stays in a loop that the other side leaves, if it is so.
+    fn stays_in_loop(&mut self, state: &State, at: BlockId, targets: [BlockId; 2]) -> Option<bool> {
+        let func = state.frame().func;
+        let back = targets.map(|target| self.world.reaches(func, target, at));
+        (back[0] != back[1]).then_some(back[0])
+    }
+
+    fn switch(
+        &mut self,
+        state: &mut State,
+        value: ExprId,
+        cases: &[SwitchCase],
+        default: BlockId,
+    ) -> Result<(), Interrupt> {
+        let mut traps = Traps::none();
+        let value = self.eval(state, value, &mut traps)?;
+        self.leave_traps(state, &traps)?;
+        let value = to_bytes(&mut self.pool, value);
+        let from = state.frame().block;
+        let ways = self.ways_of((state.frame().func, from), value, cases, default);
+        let told = state.tape.played(Question::Way);
+        let at = told.map_or_else(|| self.way_taken(state, &ways), |way| way as usize);
+        let at = at.min(ways.len() - 1);
+        let taken = &ways[at];
+        let known = state.knowledge().known(&mut self.pool, taken.condition) == Some(true);
+        if !known {
+            self.meet_undefined(state, value);
+        }
+        if !known && !state.replay && told.is_none() {
+            for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
+                let mut other = state.fork();
+                other.pending = true;
+                other.tape.note(Question::Way, number as u64);
+                if other.add_fact(&mut self.pool, way.condition) {
+                    self.take_way(&mut other, from, way);
+                    self.fork_off(other);
+                }
+            }
+        }
+        state.tape.note(Question::Way, at as u64);
+        state.add_fact(&mut self.pool, taken.condition);
+        self.take_way(state, from, taken);
+        if known { Ok(()) } else { Err(Interrupt::Yield) }
+    }
+
+    /// The first way out of a switch that the state's path or its model takes.
+    fn way_taken(&mut self, state: &State, ways: &[SwitchWay]) -> usize {
+        let taken = ways.iter().position(|way| {
+            let known = state.knowledge().known(&mut self.pool, way.condition);
+            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, way.condition))
+        });
+        taken.unwrap_or(ways.len() - 1)
+    }
+
+    /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
+    pub(crate) fn ways_of(
+        &mut self,
+        (func, from): (FuncId, BlockId),
+        value: Term,
+        cases: &[SwitchCase],
+        default: BlockId,
+    ) -> Vec<SwitchWay> {
+        let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
+        let mut no_case = self.pool.tt();
+        let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
+            let edge = (number as u32, condition);
+            let quiet = |way| {
+                let site = SiteKey::Edge(Edge { from, way });
+                !self.hypers.sequences.watches(func, site)
+            };
+            let merge = self.world.config.merge && quiet(edge.0);
+            let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
+            match ways.iter_mut().find(fits).filter(|_| merge) {
+                Some(way) => {
+                    way.condition = pool.or(way.condition, condition);
+                    way.edges.push(edge);
+                }
+                None => ways.push(SwitchWay { condition, target, edges: SmallVec::from([edge]) }),
+            }
+        };
+        for (number, case) in cases.iter().enumerate() {
+            let here = case_condition(&mut self.pool, value, case);
+            let not = self.pool.not(here);
+            no_case = self.pool.and(no_case, not);
+            add(&mut self.pool, number, here, case.target);
+        }
+        add(&mut self.pool, cases.len(), no_case, default);
+        ways
+    }
+
+    /// Takes one way out of a switch.
+    fn take_way(&mut self, state: &mut State, from: BlockId, way: &SwitchWay) {
+        state.frame_mut().go_to(way.target);
+        if let [(number, _)] = way.edges[..] {
+            state.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
+            return;
+        }
+        let mut passed = SmallVec::new();
+        for (number, condition) in &way.edges {
+            let site = SiteKey::Edge(Edge { from, way: *number });
+            self.pass_where(state, site, *condition, &mut passed);
+        }
+        state.queue.extend(passed);
+    }
+}
+
+/// Takes one side of a branch and records the condition's value and the decision's outcome.
+fn take_branch(state: &mut State, side: bool, outcome: &Outcome, origin: Option<BranchOrigin>) {
+    let frame = state.frame_mut();
+    frame.go_to(outcome.targets[usize::from(!side)]);
+    let Some(origin) = origin else { return };
+    if !outcome.merged
+        && let Some(event) = frame.event_of(origin.decision)
+    {
+        event.values[origin.condition.index()] = ConditionValue::Is(side);
+    }
+    state.evaluated = (!outcome.merged).then_some((origin.decision, origin.condition));
+    let ends = if side { origin.then_outcome } else { origin.else_outcome };
+    if outcome.merged || ends.is_some() {
+        state.arrival = Some(SiteKey::Decision(origin.decision));
+    }
+}
+
+/// Counts a decision to stay in the loop.
+fn count_stay(state: &mut State, at: BlockId) -> u32 {
+    let loops = &mut state.frame_mut().loops;
+    if let Some((_, count)) = loops.iter_mut().find(|(block, _)| *block == at) {
+        *count += 1;
+        return *count;
+    }
+    loops.push((at, 1));
+    1
+}
+
+/// Whether a value is one of a case's.
+fn case_condition(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
+    let width = pool.width(value);
+    let ty = Type::Int(width as u8);
+    let low = lydian_eval::sort::constant(pool, ty, case.low as u128);
+    if case.low == case.high {
+        return pool.eq(value, low);
+    }
+    let span = lydian_eval::sort::constant(pool, ty, (case.high - case.low) as u128);
+    let distance = pool.sub(value, low);
+    pool.ule(distance, span)
+}
