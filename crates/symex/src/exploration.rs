@@ -8,7 +8,6 @@ pub(crate) mod invariants;
 pub(crate) mod outcome;
 pub(crate) mod outgrown;
 pub(crate) mod readable_inputs;
-pub(crate) mod repeated_calls;
 pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod within_reason;

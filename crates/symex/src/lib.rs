@@ -19,10 +19,8 @@ mod merging;
 mod search;
 
 pub use config::{Config, LabelDeletion, Mode, Unreached};
-pub use exploration::entry::{ExploreError, Task};
-pub use exploration::outcome::{
-    Event, FoundTest, LeftHyper, LeftLabel, Progress, Statistics, Summary, Unmet,
-};
+pub use exploration::entry::Task;
+pub use exploration::outcome::{Event, FoundTest, LeftHyper, LeftLabel, Progress, Summary, Unmet};
 pub use exploration::workers::Workers;
 pub use goals::hyper::HyperRef;
 pub use goals::labels::LabelRef;
@@ -30,4 +28,6 @@ pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
 pub use machine::ending::Ending;
 pub use machine::memory;
+pub use machine::setup::ExploreError;
+pub use machine::statistics::Statistics;
 pub use search::searcher::Search;

@@ -1,7 +1,15 @@
 //! The machine: a state, and what one step of the program does to it.
 //!
 //! A [`State`](state::State) is one path prefix: frames, memory, the facts that inputs of the path satisfy,
-//! and a model, which is one input that takes the path.
+//! and a model, which is one input that takes the path. A state whose last fact its model does not satisfy
+//! is *pending*: it has a model again when the solver gave one.
+//!
+//! At a branch the model decides one side without a query; the other side becomes a pending state.
+//! Expressions are evaluated before anything changes, so that a statement whose address must be decided
+//! first can be left and executed again after the path was split.
+//!
+//! The machine knows no objective and no search. What a step leaves to those who run it (states that forked
+//! off, paths that end beside the one that is followed) lies in its [`Outbox`](outbox::Outbox).
 
 pub(crate) mod aliasing;
 pub(crate) mod behind;
@@ -27,12 +35,302 @@ pub(crate) mod permitted;
 pub(crate) mod places;
 pub(crate) mod questions;
 pub(crate) mod reachable;
+pub(crate) mod repeated_calls;
 pub(crate) mod setup;
 pub(crate) mod site;
 pub(crate) mod stack;
 pub(crate) mod state;
 pub(crate) mod static_values;
+pub(crate) mod statistics;
 pub(crate) mod step;
 pub(crate) mod traps;
 pub(crate) mod undetermined;
 pub(crate) mod writes;
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lydian_base::Budget;
+use lydian_inputs::globals::can_be_input;
+use lydian_inputs::{InputPlan, InputSpec, plan};
+use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
+use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::config::Config;
+use crate::exploration::eviction::Home;
+use crate::goals::hyper_rows::Trail;
+use crate::goals::hyper_sequences::Underway;
+use crate::limits::Cut;
+use bounds_monitor::Watch;
+use clock::TermClock;
+use context::{Touched, World};
+use control_flow::ControlFlow;
+use decision_log::Tape;
+use lazy::PointerUses;
+use left_out::LeftOut;
+use libc::CharacterTables;
+use memory::{Facts, Memory, in_region};
+use outbox::Outbox;
+use questions::Feasible;
+use repeated_calls::Statics;
+use setup::{ExploreError, lay_out};
+use state::State;
+use statistics::Statistics;
+use traps::Crash;
+use undetermined::Dependences;
+use undetermined::Reads;
+
+/// More preferences than this are met together or not at all.
+const MOST_PREFERENCES: usize = 64;
+
+/// Where a program traps: function, block, position in it, and how.
+pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+
+/// What a machine runs.
+pub(crate) struct Setting<'a> {
+    pub(crate) program: &'a Program,
+    /// The function under test.
+    pub(crate) func: FuncId,
+    /// What its inputs are.
+    pub(crate) spec: &'a InputSpec,
+    pub(crate) config: &'a Config,
+    pub(crate) budget: &'a Budget,
+    /// Globals that are looked at besides those that the program's own code names.
+    pub(crate) observed: BTreeSet<GlobalId>,
+    /// Functions that are looked at besides those that calls may lead to.
+    pub(crate) functions: Vec<FuncId>,
+}
+
+/// What runs states.
+pub(crate) struct Machine<'p, 'e> {
+    pub(crate) world: World<'p>,
+    pub(crate) pool: TermPool,
+    pub(crate) evaluator: Evaluator,
+    pub(crate) solver: &'e mut dyn Solver,
+    pub(crate) budget: Budget,
+    pub(crate) statistics: Statistics,
+    pub(crate) crashes: FxHashMap<CrashPlace, Crash>,
+    /// Preconditions, and the function under test after them.
+    pub(crate) roots: Vec<FuncId>,
+    /// Memory as the inputs first are, without what comes into being.
+    pub(crate) first_memory: Memory,
+    /// Whether any path began the function under test.
+    pub(crate) begun: bool,
+    /// Addresses with the base and the offset that they were made of.
+    pub(crate) derived: FxHashMap<Term, (Term, Term)>,
+    /// What pointers of the inputs are used as.
+    pub(crate) uses: PointerUses,
+    /// At calls of functions that no term computes: how many values of arguments were followed.
+    pub(crate) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    /// glibc's tables of characters, where the program uses them.
+    pub(crate) tables: Option<CharacterTables>,
+    /// Gives the values of inputs that the solver leaves open.
+    pub(crate) base: Model,
+    /// Which bounds on inputs paths met.
+    pub(crate) watch: Watch,
+    pub(crate) left_out: LeftOut,
+    pub(crate) plan: InputPlan,
+    /// What the function under test is called with.
+    pub(crate) arguments: Vec<Term>,
+    /// Its static variables, where runs of several calls are followed.
+    pub(crate) statics: Statics,
+    pub(crate) control_flow: Rc<ControlFlow>,
+    pub(crate) outbox: Outbox,
+    /// A question was not asked as no time was left for it.
+    pub(crate) late: bool,
+    /// Steps since the last look at the clock.
+    pub(crate) ticks: u32,
+    /// Terms at the last look at the clock.
+    pub(crate) clock_terms: usize,
+    pub(crate) term_clock: TermClock,
+    /// How often inline assembly was passed, for the names of what it leaves.
+    pub(crate) havocs: u64,
+    /// Where what is not determined was read.
+    pub(crate) reads: Reads,
+}
+
+impl<'p, 'e> Machine<'p, 'e> {
+    /// A machine and the functions that calls may lead to.
+    pub(crate) fn set_up(
+        setting: Setting<'e>,
+        solver: &'e mut dyn Solver,
+    ) -> Result<(Self, Touched, Memory), ExploreError>
+    where
+        'e: 'p,
+    {
+        let Setting { program, func, spec, config, budget, mut observed, functions } = setting;
+        let function = &program.functions[func];
+        if function.body.is_none() {
+            return Err(ExploreError::NoBody(function.name.clone()));
+        }
+        let mut world = World::new(program, config.clone(), spec.clone());
+        let mut pool = TermPool::with_addresses(in_region);
+        let stated = world.stated_functions(func);
+        let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
+        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
+        let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
+        world.look_at(&Touched::by(program, &looking, observed.iter().copied()));
+        let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
+        let mut roots = plan.preconditions.clone();
+        roots.push(func);
+        let planned = plan.globals.iter().map(|global| global.global);
+        let all: Vec<FuncId> = roots.iter().chain(&stated).copied().collect();
+        let touched = Touched::by(program, &all, planned.chain(observed));
+        world.note_planned(&plan);
+        let mut memory = Memory::new();
+        let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
+        let arguments = arguments.ok_or(ExploreError::NoRoom)?;
+        let tables = CharacterTables::make(program, &mut pool, &mut memory);
+        let others = functions.into_iter().filter(|func| !touched.functions.contains(func));
+        let functions = touched.functions.iter().copied().chain(others);
+        let control_flow = Rc::new(ControlFlow::new(program, functions));
+        let mut machine = Self {
+            evaluator: Evaluator::new(),
+            derived: FxHashMap::default(),
+            uses: PointerUses::default(),
+            solver,
+            budget: budget.clone(),
+            statistics: Statistics::default(),
+            crashes: FxHashMap::default(),
+            followed_values: FxHashMap::default(),
+            roots,
+            watch: Watch::default(),
+            left_out: LeftOut::default(),
+            control_flow,
+            outbox: Outbox::default(),
+            late: false,
+            ticks: 0,
+            clock_terms: 0,
+            term_clock: TermClock::new(config.measure_terms),
+            first_memory: memory.clone(),
+            begun: false,
+            havocs: 0,
+            reads: Reads::default(),
+            world,
+            base: telling_values(&pool, &plan),
+            pool,
+            plan,
+            arguments,
+            statics: Statics::default(),
+            tables,
+        };
+        machine.uses.learned = config.learns.then(Default::default);
+        machine.watch.add(&machine.plan.bounds);
+        machine.watch.add_raw_pointers(&machine.plan.raw_pointers);
+        machine.note_unknown_globals(&touched.globals);
+        machine.note_static_locals(&touched);
+        Ok((machine, touched, memory))
+    }
+
+    /// What another file defines is all zero here unless it is an input: nothing is infeasible for
+    /// that.
+    fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
+        for id in touched {
+            let global = &self.world.program.globals[*id];
+            let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
+            let is_stream = self.world.streams.iter().any(|(holder, _)| holder == id);
+            if global.init == GlobalInit::Extern && !is_input && !is_stream {
+                let what = format!("the contents of `{}`, which another file defines", global.name);
+                self.cut(Cut::Unsupported(what));
+            }
+        }
+    }
+
+    /// The state that all paths begin with, with a model; none where no input is one.
+    pub(crate) fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
+        let began_with = self.begin_statics(&memory);
+        let mut state = Box::new(State {
+            frames: SmallVec::new(),
+            memory,
+            began_with,
+            facts: Facts::new(),
+            resolved: FxHashMap::default(),
+            expanded: Arc::default(),
+            model: self.base.clone(),
+            pending: false,
+            evaluated: None,
+            arrival: None,
+            queue: SmallVec::new(),
+            covered: Vec::new(),
+            promises: Vec::new(),
+            undecided: Vec::new(),
+            trail: Trail::default(),
+            underway: Underway::default(),
+            haste: false,
+            keep: false,
+            depends: Dependences::default(),
+            placed: None,
+            tries: 0,
+            replay: false,
+            steps: 0,
+            idle: 0,
+            fresh_at: 0,
+            progress: crate::search::directed::Progress::default(),
+            volatile: Arc::default(),
+            unknowns: 0,
+            outgrown: false,
+            activations: 0,
+            externals: Arc::default(),
+            cursor: self.plan.cursor,
+            root: 0,
+            met: Arc::default(),
+            check: None,
+            tape: Tape::default(),
+            start: None,
+            mark: None,
+            compacted: None,
+            home: Home::Any,
+        });
+        let constraints = self.plan.constraints.clone();
+        if self.assume(&mut state, &constraints).is_err() {
+            return None;
+        }
+        self.prefer(&mut state);
+        Some(state)
+    }
+
+    /// Finds a first model that meets as many preferences as can be, the weightiest first.
+    fn prefer(&mut self, state: &mut State) {
+        let preferences = self.plan.preferences.clone();
+        let mut kept = self.pool.tt();
+        let all = self.pool.and_all(preferences.iter().copied());
+        let mut waiting = vec![all];
+        if preferences.len() <= MOST_PREFERENCES {
+            waiting.extend(preferences.iter().rev());
+            waiting.swap(0, preferences.len());
+        }
+        while let Some(wish) = waiting.pop() {
+            let more = self.pool.and(kept, wish);
+            if let Feasible::Yes(model) = self.ask(state, Some(more)) {
+                kept = more;
+                state.model = model.clone();
+                state.pending = false;
+                self.base = model;
+                if wish == all {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Different small numbers for the inputs. Where a path leaves an input open, zeros everywhere
+/// would hide most faults: a mutant rarely differs from the program on them.
+fn telling_values(pool: &TermPool, plan: &InputPlan) -> Model {
+    let args = plan.args.iter().flat_map(|arg| &arg.cells);
+    let objects = plan.objects.iter().flat_map(|object| &object.cells);
+    let globals = plan.globals.iter().flat_map(|global| &global.cells);
+    let mut number = 2u64;
+    let mut values = Vec::new();
+    for cell in args.chain(objects).chain(globals) {
+        let Sort::BitVec(8..=64) = pool.sort(cell.value) else { continue };
+        if pool.var_name(cell.value).is_some() {
+            values.push((cell.value, Value::from_u64(pool.sort(cell.value), number)));
+            number = if number > 90 { 2 } else { number + 3 };
+        }
+    }
+    Model::from_values(values)
+}

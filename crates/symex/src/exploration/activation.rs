@@ -38,14 +38,17 @@ impl Engine<'_, '_> {
     /// it is still pending.
     fn activate(&mut self, state: &mut State) -> bool {
         state.pending = false;
-        let span = self.term_clock.begin();
+        let span = self.machine.term_clock.begin();
         let model = &state.model;
-        let holds = state.facts.iter().all(|fact| self.evaluator.holds(&self.pool, model, *fact));
-        self.term_clock.end(span);
+        let holds = state
+            .facts
+            .iter()
+            .all(|fact| self.machine.evaluator.holds(&self.machine.pool, model, *fact));
+        self.machine.term_clock.end(span);
         if holds {
             return true;
         }
-        match self.try_to_ask(state) {
+        match self.machine.try_to_ask(state) {
             Feasible::Yes(model) => {
                 state.tries = 0;
                 if !state.covered.is_empty() {
@@ -55,7 +58,7 @@ impl Engine<'_, '_> {
                 true
             }
             Feasible::No => false,
-            Feasible::Unknown(cut) if self.late || state.tries >= TRIES => {
+            Feasible::Unknown(cut) if self.machine.late || state.tries >= TRIES => {
                 self.cut_path(state, cut);
                 false
             }

@@ -11,21 +11,8 @@ use crate::config::Config;
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, Summary};
 use crate::exploration::workers::Workers;
-use lydian_inputs::{InputSpec, PlanError};
-
-/// Why an exploration cannot begin.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExploreError {
-    /// The function has no body, or one that is not supported.
-    #[error("`{0}` has no body that can be explored")]
-    NoBody(String),
-    /// Its inputs cannot be planned.
-    #[error(transparent)]
-    Inputs(#[from] PlanError),
-    /// There is no room for its globals and inputs.
-    #[error("the globals and inputs have no room in memory")]
-    NoRoom,
-}
+use crate::machine::setup::ExploreError;
+use lydian_inputs::InputSpec;
 
 /// What is explored, and how.
 #[derive(Clone, Copy)]
@@ -91,7 +78,7 @@ impl Task<'_> {
             engine.run_with(workers, self);
         }
         engine.run();
-        engine.statistics.total_time = begun.elapsed();
+        engine.machine.statistics.total_time = begun.elapsed();
         Ok(engine.into_summary())
     }
 }

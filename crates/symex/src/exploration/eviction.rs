@@ -126,7 +126,7 @@ pub(crate) fn places_of(state: &State) -> impl Iterator<Item = Place> {
 impl Engine<'_, '_> {
     /// Compacts states that wait where too many are kept whole.
     pub(crate) fn look_at_whole_states(&mut self) {
-        let most = self.world.config.limits.whole_states;
+        let most = self.machine.world.config.limits.whole_states;
         if most.is_some_and(|most| self.compaction.whole > most) {
             self.compact_waiting();
         }
@@ -134,10 +134,10 @@ impl Engine<'_, '_> {
 
     /// Compacts states that wait where memory is short. The reason to stop where that does not help.
     pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
-        let limit = self.world.config.limits.memory?;
+        let limit = self.machine.world.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
             self.compact_waiting();
-            self.solver.forget();
+            self.machine.solver.forget();
             memory::give_back();
         }
         self.compaction.looks += 1;
@@ -156,7 +156,7 @@ impl Engine<'_, '_> {
         memory::give_back();
         used = memory::resident()?;
         if used >= most - limit / 8 {
-            self.solver.forget();
+            self.machine.solver.forget();
             memory::give_back();
             used = memory::resident()?;
         }
@@ -169,13 +169,13 @@ impl Engine<'_, '_> {
 
     fn compact_waiting(&mut self) {
         self.compaction.whole = 0;
-        if self.world.config.mode == Mode::Direct {
+        if self.machine.world.config.mode == Mode::Direct {
             return;
         }
         let waiting = self.searcher.states_mut().chain(self.hard.states_mut());
         for state in waiting.filter(|state| state.can_be_made_again()) {
-            self.compaction.compact(&self.pool, state);
-            self.statistics.compacted += 1;
+            self.compaction.compact(&self.machine.pool, state);
+            self.machine.statistics.compacted += 1;
         }
     }
 
@@ -227,13 +227,13 @@ impl Engine<'_, '_> {
                 Ok(()) | Err(Flow::Yield) => {}
                 Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
             }
-            self.ticks += 1;
+            self.machine.ticks += 1;
             if self.clock_is_due() && self.look_at_budget() {
                 return Again::Stopped;
             }
         }
         made.tape.record();
-        match fingerprint(&mut self.compaction.structures, &self.pool, &made) == before {
+        match fingerprint(&mut self.compaction.structures, &self.machine.pool, &made) == before {
             true => Again::Same(made),
             false => Again::Other,
         }
@@ -427,7 +427,7 @@ pub(crate) mod tests {
                     let waiting = engine.searcher.states_mut().map(|state| state.clone());
                     for before in waiting.collect::<Vec<State>>() {
                         let mut state = Box::new(before.clone());
-                        engine.compaction.compact(&engine.pool, &mut state);
+                        engine.compaction.compact(&engine.machine.pool, &mut state);
                         assert!(state.facts.is_empty() && state.frame().registers.is_empty());
                         assert!(engine.revive(&mut state), "{before:?}");
                         assert_eq!(all_of(&state), all_of(&before));
@@ -447,10 +447,10 @@ pub(crate) mod tests {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {
-            state.facts.push(engine.pool.ff());
-            engine.compaction.compact(&engine.pool, &mut state);
+            state.facts.push(engine.machine.pool.ff());
+            engine.compaction.compact(&engine.machine.pool, &mut state);
             assert!(!engine.revive(&mut state));
-            assert!(engine.is_cut());
+            assert!(engine.machine.is_cut());
         });
     }
 }

@@ -12,10 +12,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::config::{LabelDeletion, Mode};
-use crate::exploration::entry::{ExploreError, Task};
+use crate::exploration::entry::Task;
 use crate::exploration::eviction::{Compaction, Home};
-use crate::exploration::outcome::{Event, FoundTest, Progress, Statistics, Summary};
-use crate::exploration::repeated_calls::Statics;
+use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::stepping::Flow;
 use crate::exploration::workers::{Exchange, Given};
 use crate::goals::cache_keys::PredicateMemo;
@@ -25,10 +24,11 @@ use crate::goals::hyper::HyperTable;
 use crate::goals::hyper_rows::{DeferredRows, Trail};
 use crate::goals::hyper_sequences::Underway;
 use crate::goals::labels::LabelTable;
+use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
 use crate::machine::bounds_monitor::Watch;
 use crate::machine::clock::TermClock;
-use crate::machine::context::{Touched, World, observed_globals};
+use crate::machine::context::World;
 use crate::machine::control_flow::{ControlFlow, SitePlaces};
 use crate::machine::decision_log::Tape;
 use crate::machine::ending::Ending;
@@ -38,10 +38,14 @@ use crate::machine::libc::CharacterTables;
 use crate::machine::memory::{Facts, Memory, in_region};
 use crate::machine::outbox::Outbox;
 use crate::machine::questions::Feasible;
+use crate::machine::repeated_calls::Statics;
+use crate::machine::setup::ExploreError;
 use crate::machine::setup::lay_out;
 use crate::machine::state::{ReturnTo, State};
+use crate::machine::statistics::Statistics;
 use crate::machine::traps::Crash;
 use crate::machine::undetermined::{Dependences, Reads};
+use crate::machine::{CrashPlace, Machine, Setting};
 use crate::merging::merge_scopes::Stretches;
 use crate::search::directed::Guide;
 use crate::search::distance::Distances;
@@ -53,8 +57,6 @@ use lydian_inputs::globals::can_be_input;
 use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{InputPlan, Start, concretise, plan};
 
-/// More preferences than this are met together or not at all.
-const MOST_PREFERENCES: usize = 64;
 /// How many steps and splits pass between looks at the clock.
 const CLOCK_STEPS: u32 = 64;
 /// A split counts as so many steps, as it evaluates more.
@@ -73,21 +75,12 @@ const CLOCK_TERMS: usize = 2048;
 const CROWD: u64 = 4;
 const LONG_PATH: u64 = 1000;
 
-/// Where a program traps: function, block, position in it, and how.
-pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
-
 /// A running exploration.
 pub(crate) struct Engine<'p, 'e> {
-    pub(crate) world: World<'p>,
+    pub(crate) machine: Machine<'p, 'e>,
     pub(crate) labels: LabelTable<'e>,
     pub(crate) hypers: HyperTable<'e>,
-    pub(crate) pool: TermPool,
-    pub(crate) evaluator: Evaluator,
-    pub(crate) solver: &'e mut dyn Solver,
-    pub(crate) budget: Budget,
-    pub(crate) statistics: Statistics,
     pub(crate) label_paths: u64,
-    pub(crate) crashes: FxHashMap<CrashPlace, Crash>,
     /// States that only follow their models, to be run before anything else.
     pub(crate) replays: Vec<Box<State>>,
     pub(crate) hard: Hard,
@@ -95,43 +88,17 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) deferred: DeferredLabels,
     /// Decisions whose rows are to be asked for.
     pub(crate) deferred_rows: DeferredRows,
-    /// Preconditions, and the function under test after them.
-    pub(crate) roots: Vec<FuncId>,
-    /// Memory as the inputs first are, without what comes into being.
-    pub(crate) first_memory: Memory,
     /// Whether any input meets each invariant that was asked for on a path.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
-    /// Whether any path began the function under test.
-    pub(crate) begun: bool,
-    /// Addresses with the base and the offset that they were made of.
-    pub(crate) derived: FxHashMap<Term, (Term, Term)>,
-    /// What pointers of the inputs are used as.
-    pub(crate) uses: PointerUses,
     /// Values of predicates' expressions.
     pub(crate) memo: PredicateMemo,
     /// Why labels hold on no input of some paths.
     pub(crate) excluded: Excluded,
-    /// At calls of functions that no term computes: how many values of arguments were followed.
-    pub(crate) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
     /// How often choices between values were met.
     pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
-    /// glibc's tables of characters, where the program uses them.
-    pub(crate) tables: Option<CharacterTables>,
-    /// Gives the values of inputs that the solver leaves open.
-    pub(crate) base: Model,
-    /// Which bounds on inputs paths met.
-    pub(crate) watch: Watch,
     pub(crate) paths: BTreeMap<Ending, u64>,
-    pub(crate) left_out: LeftOut,
-    pub(crate) plan: InputPlan,
-    /// What the function under test is called with.
-    pub(crate) arguments: Vec<Term>,
-    /// Its static variables, where runs of several calls are followed.
-    pub(crate) statics: Statics,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
-    pub(crate) control_flow: Rc<ControlFlow>,
-    pub(crate) outbox: Outbox,
     pub(crate) searcher: Searcher,
     pub(crate) compaction: Compaction,
     pub(crate) ranks: Ranks,
@@ -144,17 +111,6 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) stop_reason: Option<StopReason>,
     /// What is told to other workers and known from them.
     pub(crate) exchange: Exchange,
-    /// A question was not asked as no time was left for it.
-    pub(crate) late: bool,
-    /// Steps since the last look at the clock.
-    pub(crate) ticks: u32,
-    /// Terms at the last look at the clock.
-    clock_terms: usize,
-    pub(crate) term_clock: TermClock,
-    /// How often inline assembly was passed, for the names of what it leaves.
-    pub(crate) havocs: u64,
-    /// Where what is not determined was read.
-    pub(crate) reads: Reads,
     pub(crate) sink: &'e mut dyn FnMut(Event),
 }
 
@@ -169,57 +125,32 @@ impl<'p, 'e> Engine<'p, 'e> {
         'e: 'p,
     {
         let Task { program, func, spec, objectives, known, config, budget } = *task;
-        let function = &program.functions[func];
-        if function.body.is_none() {
-            return Err(ExploreError::NoBody(function.name.clone()));
-        }
-        let mut world = World::new(program, config.clone(), spec.clone());
-        let mut pool = TermPool::with_addresses(in_region);
-        let mut observed = observed_globals(program, func, objectives);
-        let stated = world.stated_functions(func);
-        let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
-        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
-        let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
-        world.look_at(&Touched::by(program, &looking, observed.iter().copied()));
-        let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
-        let mut roots = plan.preconditions.clone();
-        roots.push(func);
-        let planned = plan.globals.iter().map(|global| global.global);
-        let all: Vec<FuncId> = roots.iter().chain(&stated).copied().collect();
-        let touched = Touched::by(program, &all, planned.chain(observed));
-        world.note_planned(&plan);
-        let mut memory = Memory::new();
-        let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
-        let arguments = arguments.ok_or(ExploreError::NoRoom)?;
-        let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let mut labels = LabelTable::new(program, objectives);
         let hypers = HyperTable::new(program, objectives, known, &mut labels);
-        let others = program.functions.ids().filter(|func| labels.has(*func));
-        let others = others.filter(|func| !touched.functions.contains(func));
-        let functions = touched.functions.iter().copied().chain(others);
-        let control_flow = Rc::new(ControlFlow::new(program, functions));
-        let sites = SitePlaces::new(program, &control_flow, |func| labels.sites(func));
+        let setting = Setting {
+            program,
+            func,
+            spec,
+            config,
+            budget,
+            observed: observed_globals(program, func, objectives),
+            functions: program.functions.ids().filter(|func| labels.has(*func)).collect(),
+        };
+        let (machine, touched, memory) = Machine::set_up(setting, solver)?;
+        let control_flow = &machine.control_flow;
+        let sites = SitePlaces::new(program, control_flow, |func| labels.sites(func));
+        let distances = Distances::new(Rc::clone(control_flow), sites);
         let mut engine = Self {
-            evaluator: Evaluator::new(),
-            derived: FxHashMap::default(),
-            uses: PointerUses::default(),
+            machine,
             memo: PredicateMemo::default(),
             excluded: Excluded::default(),
-            solver,
-            budget: budget.clone(),
-            statistics: Statistics::default(),
             label_paths: 0,
-            crashes: FxHashMap::default(),
-            followed_values: FxHashMap::default(),
             choices: FxHashMap::default(),
             replays: Vec::new(),
             hard: Hard::default(),
             deferred: DeferredLabels::default(),
             deferred_rows: DeferredRows::default(),
-            roots,
-            watch: Watch::default(),
             paths: BTreeMap::new(),
-            left_out: LeftOut::default(),
             searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
             guide: config
@@ -227,109 +158,26 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .guidance()
                 .filter(|_| config.mode != Mode::Plain)
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
-            ranks: Ranks::new(Distances::new(Rc::clone(&control_flow), sites)),
-            control_flow,
-            outbox: Outbox::default(),
+            ranks: Ranks::new(distances),
             stretches: Stretches::default(),
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
-            late: false,
-            ticks: 0,
-            clock_terms: 0,
-            term_clock: TermClock::new(config.measure_terms),
-            first_memory: memory.clone(),
             invariants_met: BTreeMap::new(),
-            begun: false,
-            havocs: 0,
-            reads: Reads::default(),
             sink,
-            world,
             labels,
             hypers,
-            base: telling_values(&pool, &plan),
-            pool,
-            plan,
-            arguments,
-            statics: Statics::default(),
             begun_anew: 0,
-            tables,
         };
-        engine.uses.learned = config.learns.then(Default::default);
-        engine.watch.add(&engine.plan.bounds);
-        engine.watch.add_raw_pointers(&engine.plan.raw_pointers);
-        engine.note_unknown_globals(&touched.globals);
-        engine.note_static_locals(&touched);
         let first = engine.first_state(memory);
         Ok((engine, first))
     }
 
-    /// What another file defines is all zero here unless it is an input: nothing is infeasible for
-    /// that.
-    fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
-        for id in touched {
-            let global = &self.world.program.globals[*id];
-            let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
-            let is_stream = self.world.streams.iter().any(|(holder, _)| holder == id);
-            if global.init == GlobalInit::Extern && !is_input && !is_stream {
-                let what = format!("the contents of `{}`, which another file defines", global.name);
-                self.cut(Cut::Unsupported(what));
-            }
-        }
-    }
-
     fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
-        let began_with = self.begin_statics(&memory);
-        let mut state = Box::new(State {
-            frames: SmallVec::new(),
-            memory,
-            began_with,
-            facts: Facts::new(),
-            resolved: FxHashMap::default(),
-            expanded: Arc::default(),
-            model: self.base.clone(),
-            pending: false,
-            evaluated: None,
-            arrival: None,
-            queue: SmallVec::new(),
-            covered: Vec::new(),
-            promises: Vec::new(),
-            undecided: Vec::new(),
-            trail: Trail::default(),
-            underway: Underway::default(),
-            haste: false,
-            keep: false,
-            depends: Dependences::default(),
-            placed: None,
-            tries: 0,
-            replay: false,
-            steps: 0,
-            idle: 0,
-            fresh_at: 0,
-            progress: crate::search::directed::Progress::default(),
-            volatile: Arc::default(),
-            unknowns: 0,
-            outgrown: false,
-            activations: 0,
-            externals: Arc::default(),
-            cursor: self.plan.cursor,
-            root: 0,
-            met: Arc::default(),
-            check: None,
-            tape: Tape::default(),
-            start: None,
-            mark: None,
-            compacted: None,
-            home: Home::Any,
-        });
-        let constraints = self.plan.constraints.clone();
-        if self.assume(&mut state, &constraints).is_err() {
-            return None;
-        }
-        self.prefer(&mut state);
+        let mut state = self.machine.first_state(memory)?;
         let begun = self.suppose_of_arguments(&mut state);
         let begun = begun.and_then(|()| {
-            let begun = self.begin_root(&mut state);
+            let begun = self.machine.begin_root(&mut state);
             self.settle(&mut state, begun)
         });
         match begun {
@@ -339,30 +187,6 @@ impl<'p, 'e> Engine<'p, 'e> {
                 None
             }
             Err(Flow::Yield | Flow::Infeasible) => None,
-        }
-    }
-
-    /// Finds a first model that meets as many preferences as can be, the weightiest first.
-    fn prefer(&mut self, state: &mut State) {
-        let preferences = self.plan.preferences.clone();
-        let mut kept = self.pool.tt();
-        let all = self.pool.and_all(preferences.iter().copied());
-        let mut waiting = vec![all];
-        if preferences.len() <= MOST_PREFERENCES {
-            waiting.extend(preferences.iter().rev());
-            waiting.swap(0, preferences.len());
-        }
-        while let Some(wish) = waiting.pop() {
-            let more = self.pool.and(kept, wish);
-            if let Feasible::Yes(model) = self.ask(state, Some(more)) {
-                kept = more;
-                state.model = model.clone();
-                state.pending = false;
-                self.base = model;
-                if wish == all {
-                    break;
-                }
-            }
         }
     }
 
@@ -396,7 +220,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_rows();
         self.look_at_due_pairs();
         self.look_at_whole_states();
-        self.ranks.refresh(&self.labels, self.statistics.steps);
+        self.ranks.refresh(&self.labels, self.machine.statistics.steps);
         let due = self.hard.due(self.work_on_paths());
         let next = due.or_else(|| self.next_state()).or_else(|| self.hard.first());
         let Some(mut state) = next else { return false };
@@ -423,24 +247,28 @@ impl<'p, 'e> Engine<'p, 'e> {
             guide.refresh(&self.labels, &self.hypers);
         }
         while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
-            let (ranks, roots) = (&self.ranks, self.roots.len());
+            let (ranks, roots) = (&self.ranks, self.machine.roots.len());
             if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
                 break;
             }
             guide.give_up(&self.labels, &self.hypers);
         }
         let work = self.work_on_paths();
-        let rank = Rank { ranks: &self.ranks, guide: self.guide.as_ref(), roots: self.roots.len() };
+        let rank = Rank {
+            ranks: &self.ranks,
+            guide: self.guide.as_ref(),
+            roots: self.machine.roots.len(),
+        };
         self.searcher.pop(&rank, work)
     }
 
     /// Runs a state until it ends or another is to go on.
     pub(crate) fn run_state(&mut self, mut state: Box<State>) {
-        let mut news = News::of(&state, &self.pool);
+        let mut news = News::of(&state, &self.machine.pool);
         loop {
             let Some(next) = self.pass_stretch(state) else { return };
             state = next;
-            if news.are_older(&state, &self.pool, PATIENCE) && self.may_rest() {
+            if news.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
                 self.rest(state);
                 return;
             }
@@ -455,7 +283,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 }
                 Err(Flow::Yield) => {
                     state.idle = 0;
-                    self.ticks += SPLIT_TICKS;
+                    self.machine.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
                         self.put_back(state);
                         return;
@@ -480,7 +308,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
     /// test is one only if its path is known to its end.
     fn may_rest(&self) -> bool {
-        !self.searcher.stays() && !self.world.assumes
+        !self.searcher.stays() && !self.machine.world.assumes
     }
 
     /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
@@ -510,14 +338,14 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(crate) fn run_replay(&mut self, mut state: Box<State>) {
-        let mut most = self.world.config.limits.path_steps;
+        let mut most = self.machine.world.config.limits.path_steps;
         if self.may_rest() {
             most = most.min(REPLAY_PATIENCE);
         }
-        let mut news = News::of(&state, &self.pool);
+        let mut news = News::of(&state, &self.machine.pool);
         loop {
             let ending = match self.step(&mut state) {
-                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.pool, most) => {
+                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.machine.pool, most) => {
                     Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {
@@ -527,7 +355,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                     if !self.is_out_of_time() {
                         continue;
                     }
-                    let reason = self.budget.exceeded().unwrap_or(StopReason::Cancelled);
+                    let reason = self.machine.budget.exceeded().unwrap_or(StopReason::Cancelled);
                     Ending::Cut(Cut::Stopped(reason))
                 }
                 Err(Flow::End(ending)) => ending,
@@ -543,17 +371,17 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether nothing that is left can be met on any continuation of a state's path: then nobody need
     /// follow it ([000]'s look-ahead).
     pub(crate) fn is_hopeless(&self, state: &State) -> bool {
-        let config = &self.world.config;
+        let config = &self.machine.world.config;
         config.look_ahead
             && config.mode != Mode::Plain
             && config.label_deletion.deletes()
             && !config.every_path
-            && state.has_begun(self.roots.len())
+            && state.has_begun(self.machine.roots.len())
             // A path may still break an assumption, which opens its labels again.
-            && (!self.world.assumes || self.labels.without_test() == 0)
+            && (!self.machine.world.assumes || self.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
             && (state.depends.end_path()
-                || !self.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
+                || !self.machine.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
@@ -562,12 +390,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         if state.replay || !self.is_hopeless(state) {
             return false;
         }
-        self.cut_dependences(state);
+        self.machine.cut_dependences(state);
         if !state.covered.is_empty() || state.keep {
             state.replay = !state.pending;
             return false;
         }
-        self.statistics.dropped += 1;
+        self.machine.statistics.dropped += 1;
         true
     }
 
@@ -597,7 +425,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.compaction.count_whole();
         let guide = self.guide.as_ref();
         guide.inspect(|guide| guide.note(&mut state));
-        let rank = Rank { ranks: &self.ranks, guide, roots: self.roots.len() };
+        let rank = Rank { ranks: &self.ranks, guide, roots: self.machine.roots.len() };
         add(&mut self.searcher, state, &rank);
     }
 
@@ -611,11 +439,11 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(crate) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
         match &ending {
             Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
-            _ => self.cut_dependences(&state),
+            _ => self.machine.cut_dependences(&state),
         }
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
-        let wanted = self.world.config.every_path && !no_test;
+        let wanted = self.machine.world.config.every_path && !no_test;
         if wanted || state.keep || !state.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
@@ -629,7 +457,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             paths: self.paths.values().sum::<u64>() + others.paths,
             states: self.searcher.len() + others.waiting,
             labels_left: self.labels.left(),
-            queries: self.statistics.queries + others.queries,
+            queries: self.machine.statistics.queries + others.queries,
         };
         (self.sink)(Event::Progress(progress));
     }
@@ -659,7 +487,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             }
             ending => ending,
         };
-        let config = &self.world.config;
+        let config = &self.machine.world.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
@@ -673,9 +501,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         let has = self.harvest_of(state, &covered, model);
         let completes = self.hypers.give(&has, &mut self.labels).unwrap_or_default();
         self.note_given(state, Given::of(&covered, kept, has), &ending);
-        let World { program, .. } = &self.world;
+        let World { program, .. } = &self.machine.world;
         let externals = &state.externals;
-        let (pool, evaluator) = (&self.pool, &mut self.evaluator);
+        let (pool, evaluator) = (&self.machine.pool, &mut self.machine.evaluator);
         let (facts, memory) = match shown {
             Some(shown) => (&shown.facts, &shown.memory),
             None => (&state.facts, &state.memory),
@@ -685,7 +513,15 @@ impl<'p, 'e> Engine<'p, 'e> {
             asked: Asked::by(pool, evaluator, model, claims),
             looked_at: looked_at(pool, evaluator, memory, model),
         };
-        let test = concretise(program, pool, &self.plan, externals, model, &self.world, needs);
+        let test = concretise(
+            program,
+            pool,
+            &self.machine.plan,
+            externals,
+            model,
+            &self.machine.world,
+            needs,
+        );
         let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
         let placed = state.placed;
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
@@ -693,14 +529,14 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// After a step: whether to stop, looking only where a look is due.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
-        self.ticks += 1;
+        self.machine.ticks += 1;
         self.clock_is_due() && self.look_at_budget()
     }
 
     pub(crate) fn clock_is_due(&self) -> bool {
-        self.late
-            || self.ticks >= CLOCK_STEPS
-            || self.pool.len() >= self.clock_terms.saturating_add(CLOCK_TERMS)
+        self.machine.late
+            || self.machine.ticks >= CLOCK_STEPS
+            || self.machine.pool.len() >= self.machine.clock_terms.saturating_add(CLOCK_TERMS)
     }
 
     /// The clock's reason to stop, if it is looked at.
@@ -708,8 +544,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !self.clock_is_due() {
             return None;
         }
-        (self.ticks, self.clock_terms) = (0, self.pool.len());
-        self.budget.exceeded()
+        (self.machine.ticks, self.machine.clock_terms) = (0, self.machine.pool.len());
+        self.machine.budget.exceeded()
     }
 
     /// Stops where a budget is used up or nothing is left to do.
@@ -721,10 +557,10 @@ impl<'p, 'e> Engine<'p, 'e> {
         let time = self.look_at_clock();
         let others = self.exchange.others();
         let paths: u64 = self.paths.values().sum::<u64>() + others.paths;
-        let steps = self.statistics.steps + others.steps;
+        let steps = self.machine.statistics.steps + others.steps;
         let states = (self.searcher.len() + others.waiting) as u64;
         self.throttle(states);
-        let limits = &self.world.config.limits;
+        let limits = &self.machine.world.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let reason = time
             .or(memory)
@@ -737,11 +573,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         if let Some(reason) = reason {
             self.stop(reason);
         }
-        let covered = self.world.config.mode != Mode::Plain
-            && self.world.config.stop_when_covered
+        let covered = self.machine.world.config.mode != Mode::Plain
+            && self.machine.world.config.stop_when_covered
             && self.labels.left() == 0
             // A path may still break an assumption, which opens its labels again.
-            && (!self.world.assumes || self.labels.without_test() == 0);
+            && (!self.machine.world.assumes || self.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
     }
@@ -749,7 +585,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Where there are as many states as may be, or memory is short, paths are followed to their ends
     /// until there is room again.
     fn throttle(&mut self, states: u64) {
-        let Some(limit) = self.world.config.limits.states else { return };
+        let Some(limit) = self.machine.world.config.limits.states else { return };
         let is_crowded = match self.searcher.is_crowded() {
             true => states > limit - limit / 4,
             false => states >= limit,
@@ -758,27 +594,28 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(crate) fn into_summary(mut self) -> Summary {
-        self.note_left_out_targets();
-        self.statistics.terms = self.pool.len();
-        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
-        self.settle_statics();
-        let complete = self.left_out.is_empty();
+        self.machine.note_left_out_targets();
+        self.machine.statistics.terms = self.machine.pool.len();
+        (self.machine.statistics.term_time, self.machine.statistics.clock_time) =
+            self.machine.term_clock.result();
+        self.machine.settle_statics();
+        let complete = self.machine.left_out.is_empty();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let in_the_way =
-            InTheWay { left_out: &self.left_out, sites: self.ranks.distances().sites() };
-        let program = self.world.program;
+            InTheWay { left_out: &self.machine.left_out, sites: self.ranks.distances().sites() };
+        let program = self.machine.world.program;
         let (covered_hypers, mut left_hypers) =
             self.hypers.result(program, &self.labels, &in_the_way);
-        let of_some_label = self.watch.met_for_some();
+        let of_some_label = self.machine.watch.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
-        let (covered, mut left) = self.labels.into_result(&self.watch, &in_the_way);
-        if self.world.config.mode == Mode::Plain {
+        let (covered, mut left) = self.labels.into_result(&self.machine.watch, &in_the_way);
+        if self.machine.world.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
             left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
         }
-        let starts = self.plan.starts(&self.pool).into_iter();
-        let is_early = |start: &Start| self.watch.begins_early(start.address);
+        let starts = self.machine.plan.starts(&self.machine.pool).into_iter();
+        let is_early = |start: &Start| self.machine.watch.begins_early(start.address);
         let starts = starts.map(|start| (is_early(&start), start));
         Summary {
             paths: self.paths,
@@ -787,15 +624,15 @@ impl<'p, 'e> Engine<'p, 'e> {
             left,
             covered_hypers,
             left_hypers,
-            cuts: self.left_out.counts().clone(),
+            cuts: self.machine.left_out.counts().clone(),
             complete,
-            learned: self.uses.learned.unwrap_or_default(),
+            learned: self.machine.uses.learned.unwrap_or_default(),
             unmet,
             preconditions,
-            assumptions: self.watch.assumptions(),
-            bounds: self.watch.met(),
+            assumptions: self.machine.watch.assumptions(),
+            bounds: self.machine.watch.met(),
             starts: starts.map(|(early, start)| (start, early)).collect(),
-            statistics: self.statistics,
+            statistics: self.machine.statistics,
         }
     }
 }
@@ -831,25 +668,7 @@ fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
         engine.cut_path(&state, cut);
     }
     if !state.covered.is_empty() {
-        let reason = engine.budget.exceeded().unwrap_or(StopReason::Cancelled);
+        let reason = engine.machine.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
     }
-}
-
-/// Different small numbers for the inputs. Where a path leaves an input open, zeros everywhere
-/// would hide most faults: a mutant rarely differs from the program on them.
-fn telling_values(pool: &TermPool, plan: &InputPlan) -> Model {
-    let args = plan.args.iter().flat_map(|arg| &arg.cells);
-    let objects = plan.objects.iter().flat_map(|object| &object.cells);
-    let globals = plan.globals.iter().flat_map(|global| &global.cells);
-    let mut number = 2u64;
-    let mut values = Vec::new();
-    for cell in args.chain(objects).chain(globals) {
-        let Sort::BitVec(8..=64) = pool.sort(cell.value) else { continue };
-        if pool.var_name(cell.value).is_some() {
-            values.push((cell.value, Value::from_u64(pool.sort(cell.value), number)));
-            number = if number > 90 { 2 } else { number + 3 };
-        }
-    }
-    Model::from_values(values)
 }

@@ -78,19 +78,19 @@ struct Open {
 impl Engine<'_, '_> {
     /// Structs that are passed by value are looked at by the call itself.
     pub(crate) fn suppose_of_arguments(&mut self, state: &mut State) -> Result<(), Flow> {
-        if self.world.invariants.is_empty() {
+        if self.machine.world.invariants.is_empty() {
             return Ok(());
         }
         let mut all = Vec::new();
-        for (value, arg) in self.arguments.iter().zip(&self.plan.args) {
+        for (value, arg) in self.machine.arguments.iter().zip(&self.machine.plan.args) {
             if let (CType::Record(_), Some(address)) =
-                (self.world.program.types.get(arg.ty), self.pool.as_u64(*value))
+                (self.machine.world.program.types.get(arg.ty), self.machine.pool.as_u64(*value))
             {
-                self.world.invariants_within(arg.ty, address, &mut all);
+                self.machine.world.invariants_within(arg.ty, address, &mut all);
             }
         }
         for (invariant, address) in all {
-            let object = self.pool.bv(64, address);
+            let object = self.machine.pool.bv(64, address);
             if let flow @ Flow::Infeasible = self.suppose_invariant(state, invariant, object) {
                 return Err(flow);
             }
@@ -107,8 +107,8 @@ impl Engine<'_, '_> {
     ) -> Flow {
         let evaluated = self.evaluate_invariant(state, invariant, object);
         self.invariants_met.entry(invariant).or_default();
-        if !self.narrow(state, evaluated.holds, Cut::Unsupported(NONE_MEETS.into())) {
-            self.retract_for(state, Cut::Unsupported(NONE_MEETS.into()));
+        if !self.machine.narrow(state, evaluated.holds, Cut::Unsupported(NONE_MEETS.into())) {
+            self.machine.retract_for(state, Cut::Unsupported(NONE_MEETS.into()));
             return Flow::Infeasible;
         }
         self.invariants_met.insert(invariant, true);
@@ -133,18 +133,18 @@ impl Engine<'_, '_> {
         known.sort_unstable();
         known.dedup();
         known.truncate(MOST_NEAR);
-        let pointers = self.world.inputs.pointers(&self.pool);
-        let mut wish = self.pool.tt();
+        let pointers = self.machine.world.inputs.pointers(&self.machine.pool);
+        let mut wish = self.machine.pool.tt();
         for address in followed {
             let null =
                 pointers.iter().find(|(_, of, _)| of == address).and_then(|(_, _, null)| *null);
             let places: Vec<Term> =
-                known.iter().map(|object| self.pool.eq(*address, *object)).collect();
-            let near = self.pool.or_all(places.into_iter().chain(null));
-            wish = self.pool.and(wish, near);
+                known.iter().map(|object| self.machine.pool.eq(*address, *object)).collect();
+            let near = self.machine.pool.or_all(places.into_iter().chain(null));
+            wish = self.machine.pool.and(wish, near);
         }
-        if !self.evaluator.holds(&self.pool, &state.model, wish) {
-            let Feasible::Yes(model) = self.ask_for_wish(state, wish) else { return None };
+        if !self.machine.evaluator.holds(&self.machine.pool, &state.model, wish) {
+            let Feasible::Yes(model) = self.machine.ask_for_wish(state, wish) else { return None };
             state.model = model;
         }
         Some(wish)
@@ -153,7 +153,7 @@ impl Engine<'_, '_> {
     /// The same, and that they go on doing so, where a test is to keep what was found for it.
     fn keep_near(&mut self, whole: &mut State, followed: &[Term], keeps: bool) -> bool {
         match self.lead_near(whole, followed) {
-            Some(near) => !keeps || whole.add_fact(&mut self.pool, near),
+            Some(near) => !keeps || whole.add_fact(&mut self.machine.pool, near),
             None => false,
         }
     }
@@ -163,14 +163,16 @@ impl Engine<'_, '_> {
     fn pull_near(&mut self, whole: &mut State, keeps: bool) {
         let mut symbols: FxHashSet<Term> = FxHashSet::default();
         for fact in whole.facts.iter() {
-            symbols.extend(self.pool.vars_of(*fact).iter());
+            symbols.extend(self.machine.pool.vars_of(*fact).iter());
         }
-        let types = &self.world.program.types;
-        let mut pointers = self.world.inputs.pointers(&self.pool);
+        let types = &self.machine.world.program.types;
+        let mut pointers = self.machine.world.inputs.pointers(&self.machine.pool);
         pointers.retain(|(pointer, _, _)| {
             let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
             let to = types.pointee(pointer.ty);
-            is_asked && pointer.depth > 0 && to.is_some_and(|to| self.world.has_invariants(to))
+            is_asked
+                && pointer.depth > 0
+                && to.is_some_and(|to| self.machine.world.has_invariants(to))
         });
         let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
         if !self.keep_near(whole, &all, keeps) {
@@ -183,24 +185,25 @@ impl Engine<'_, '_> {
         let known = state.facts.len();
         let ways = self.ways_through(state, invariant, object);
         let mut conditions = Vec::new();
-        let (holds, followed) = (self.pool.ff(), followed_by(&ways, state));
+        let (holds, followed) = (self.machine.pool.ff(), followed_by(&ways, state));
         let mut evaluated = Evaluated { holds, objects: Vec::new(), leading: Vec::new(), followed };
         let mut objects: BTreeMap<u64, Arc<LazyObject>> = BTreeMap::new();
         for way in &ways {
             let Some(value) = way.check.as_ref().and_then(|check| check.value) else { continue };
-            let value = to_bytes(&mut self.pool, value);
-            let value = self.pool.is_nonzero(value);
+            let value = to_bytes(&mut self.machine.pool, value);
+            let value = self.machine.pool.is_nonzero(value);
             let facts: Vec<Term> = way.facts.iter().skip(known).copied().chain([value]).collect();
-            let condition = self.pool.and_all(facts);
-            conditions.push((self.pool.structure(condition), condition));
+            let condition = self.machine.pool.and_all(facts);
+            conditions.push((self.machine.pool.structure(condition), condition));
             if !self.collect_objects(state, way, &mut objects) {
-                self.cut(Cut::Unsupported("an object that an invariant takes for two".into()));
+                self.machine
+                    .cut(Cut::Unsupported("an object that an invariant takes for two".into()));
                 conditions.pop();
             }
         }
         conditions.sort_unstable();
         let conditions = conditions.into_iter().map(|(_, condition)| condition);
-        evaluated.holds = self.pool.or_all(conditions);
+        evaluated.holds = self.machine.pool.or_all(conditions);
         evaluated.leading = leading_to(&ways, &objects);
         evaluated.objects = objects.into_values().collect();
         evaluated
@@ -228,15 +231,17 @@ impl Engine<'_, '_> {
     /// All ways through an invariant for an object, on memory as the inputs first are. A way that cannot
     /// be followed to its end is left out, and noted.
     fn ways_through(&mut self, state: &State, invariant: usize, object: Term) -> Vec<Box<State>> {
-        let func = self.world.invariants[invariant].function;
-        let Some(body) = &self.world.program.functions[func].body else { return Vec::new() };
+        let func = self.machine.world.invariants[invariant].function;
+        let Some(body) = &self.machine.world.program.functions[func].body else {
+            return Vec::new();
+        };
         let mut first = self.beside(state);
         first.check = Some(Check::default());
         first.memory = self.first_contents(state);
         first.frames.clear();
         let taken = self.stretches.take_forks();
         let mut ways = Vec::new();
-        let entered = self.enter(&mut first, func, body, &[object], ReturnTo::default());
+        let entered = self.machine.enter(&mut first, func, body, &[object], ReturnTo::default());
         if self.settle(&mut first, entered).is_ok() {
             let mut waiting = vec![first];
             let mut steps = MOST_STEPS;
@@ -267,19 +272,19 @@ impl Engine<'_, '_> {
                 return None;
             }
             if *steps == 0 || self.is_out_of_time() {
-                self.cut(Cut::Unsupported("an invariant that takes too many steps".into()));
+                self.machine.cut(Cut::Unsupported("an invariant that takes too many steps".into()));
                 return None;
             }
             *steps -= 1;
             match self.step(&mut way) {
                 Ok(()) | Err(Flow::Yield) => {}
                 Err(Flow::End(Ending::Returned)) if way.depends.are_some() => {
-                    way.depends.cuts().into_iter().for_each(|cut| self.cut(cut));
+                    way.depends.cuts().into_iter().for_each(|cut| self.machine.cut(cut));
                     return None;
                 }
                 Err(Flow::End(Ending::Returned)) => return Some(way),
                 Err(Flow::End(Ending::Cut(cut))) => {
-                    self.cut(cut);
+                    self.machine.cut(cut);
                     return None;
                 }
                 // It has no value on these inputs, so that they do not meet it.
@@ -290,9 +295,9 @@ impl Engine<'_, '_> {
 
     /// Memory as the inputs first are, with all that came into being on a path.
     fn first_contents(&mut self, state: &State) -> Memory {
-        let mut memory = self.first_memory.clone();
+        let mut memory = self.machine.first_memory.clone();
         for object in state.externals.iter().flat_map(|call| &call.objects) {
-            add_input_object(&mut self.pool, &mut memory, object);
+            add_input_object(&mut self.machine.pool, &mut memory, object);
         }
         let firsts: Vec<Arc<LazyObject>> =
             state.memory.inputs().filter_map(|object| object.first.clone()).collect();
@@ -304,7 +309,7 @@ impl Engine<'_, '_> {
     /// them: none where there is nothing to meet. No test may be given where none is found.
     #[expect(clippy::option_option, reason = "whether, and then what")]
     pub(crate) fn meeting_invariants(&mut self, state: &mut State) -> Option<Option<Box<State>>> {
-        if self.world.invariants.is_empty() || !state.has_begun(self.roots.len()) {
+        if self.machine.world.invariants.is_empty() || !state.has_begun(self.machine.roots.len()) {
             return Some(None);
         }
         // What was found for one object first may keep another from what it needs.
@@ -312,8 +317,8 @@ impl Engine<'_, '_> {
         match found.or_else(|_| self.meeting_all(state, false)) {
             Ok(whole) => Some(Some(whole)),
             Err(cut) => {
-                self.cut(cut.clone());
-                self.retract_for(state, cut);
+                self.machine.cut(cut.clone());
+                self.machine.retract_for(state, cut);
                 state.keep = false;
                 None
             }
@@ -341,7 +346,7 @@ impl Engine<'_, '_> {
                     }
                     add_objects(&mut whole.memory, &[new]);
                 }
-                let object = self.pool.bv(64, address);
+                let object = self.machine.pool.bv(64, address);
                 self.meet_one(&mut whole, (invariant, object), keeps)?;
             }
         }
@@ -358,8 +363,8 @@ impl Engine<'_, '_> {
             .map(|first| first.home)
             .collect();
         let (mut fewer, mut homes) = (Vec::new(), Vec::new());
-        for (pointer, address, null) in self.world.inputs.pointers(&self.pool) {
-            let (pool, evaluator) = (&mut self.pool, &mut self.evaluator);
+        for (pointer, address, null) in self.machine.world.inputs.pointers(&self.machine.pool) {
+            let (pool, evaluator) = (&mut self.machine.pool, &mut self.machine.evaluator);
             let is_null = null.is_some_and(|null| evaluator.holds(pool, &whole.model, null));
             let value = evaluator.eval_u64(pool, &whole.model, address);
             if is_null || value / ROOM != new.home / ROOM {
@@ -374,18 +379,18 @@ impl Engine<'_, '_> {
             let home = pool.bv(64, pointer.home);
             homes.push(pool.eq(address, home));
         }
-        let wishes = [self.pool.and_all(fewer), self.pool.and_all(homes)];
+        let wishes = [self.machine.pool.and_all(fewer), self.machine.pool.and_all(homes)];
         wishes.into_iter().any(|wish| self.grant(whole, wish))
     }
 
     /// Lets a test's model be as one likes, if it is not and can be.
     fn grant(&mut self, whole: &mut State, wish: Term) -> bool {
-        if self.evaluator.holds(&self.pool, &whole.model, wish) {
+        if self.machine.evaluator.holds(&self.machine.pool, &whole.model, wish) {
             return false;
         }
-        let Feasible::Yes(model) = self.ask_for_wish(whole, wish) else { return false };
+        let Feasible::Yes(model) = self.machine.ask_for_wish(whole, wish) else { return false };
         whole.model = model;
-        whole.add_fact(&mut self.pool, wish)
+        whole.add_fact(&mut self.machine.pool, wish)
     }
 
     /// Lets the model of a test's path meet an invariant of one more object, with as few more objects as
@@ -398,14 +403,14 @@ impl Engine<'_, '_> {
     ) -> Result<(), Cut> {
         let Evaluated { holds, objects, leading, followed } =
             self.evaluate_invariant(whole, invariant, object);
-        if !self.evaluator.holds(&self.pool, &whole.model, holds) {
-            whole.model = match self.ask_with_promises(whole, holds) {
+        if !self.machine.evaluator.holds(&self.machine.pool, &whole.model, holds) {
+            whole.model = match self.machine.ask_with_promises(whole, holds) {
                 Feasible::Yes(model) => model,
                 Feasible::No => return Err(Cut::Unsupported(NO_TEST.into())),
                 Feasible::Unknown(cut) => return Err(cut),
             };
         }
-        if !whole.add_fact(&mut self.pool, holds) {
+        if !whole.add_fact(&mut self.machine.pool, holds) {
             return Err(Cut::Unsupported(NO_TEST.into()));
         }
         Arc::make_mut(&mut whole.met).insert((invariant, object));
@@ -415,11 +420,13 @@ impl Engine<'_, '_> {
         if self.keep_near(whole, &followed, keeps) {
             return Ok(());
         }
-        let led = leading.iter().any(|way| self.evaluator.holds(&self.pool, &whole.model, *way));
+        let led = leading
+            .iter()
+            .any(|way| self.machine.evaluator.holds(&self.machine.pool, &whole.model, *way));
         if led {
-            let any = self.pool.or_all(leading);
-            let none = self.pool.not(any);
-            if let Feasible::Yes(model) = self.ask_for_wish(whole, none) {
+            let any = self.machine.pool.or_all(leading);
+            let none = self.machine.pool.not(any);
+            if let Feasible::Yes(model) = self.machine.ask_for_wish(whole, none) {
                 whole.model = model;
             }
         }
@@ -428,7 +435,8 @@ impl Engine<'_, '_> {
 
     /// The objects of a test whose invariants its path does not suppose.
     fn not_met(&mut self, whole: &State) -> Vec<Open> {
-        let (pool, evaluator, model) = (&self.pool, &mut self.evaluator, &whole.model);
+        let (pool, evaluator, model) =
+            (&self.machine.pool, &mut self.machine.evaluator, &whole.model);
         let claims = whole.facts.iter().chain(&whole.promises).copied();
         let needs = Needs {
             asked: Asked::by(pool, evaluator, model, claims),
@@ -439,31 +447,31 @@ impl Engine<'_, '_> {
             .iter()
             .map(|(invariant, object)| (*invariant, evaluator.eval_u64(pool, model, *object)))
             .collect();
-        let World { program, .. } = &self.world;
+        let World { program, .. } = &self.machine.world;
         let externals = &whole.externals;
         let (_, held) = concretise_with_objects(
             program,
             pool,
-            &self.plan,
+            &self.machine.plan,
             externals,
             model,
-            &self.world,
+            &self.machine.world,
             needs,
         );
-        let globals = self.plan.globals.iter().map(|planned| {
+        let globals = self.machine.plan.globals.iter().map(|planned| {
             let global = &program.globals[planned.global];
-            let address = lydian_inputs::Addresses::global(&self.world, planned.global);
+            let address = lydian_inputs::Addresses::global(&self.machine.world, planned.global);
             HeldObject { address, element: global.ty, size: global.size, lazy: None }
         });
         let mut all = Vec::new();
         for HeldObject { address, element, size, lazy } in held.into_iter().chain(globals) {
-            if !self.world.has_invariants(element) {
+            if !self.machine.world.has_invariants(element) {
                 continue;
             }
             let period = program.types.size(element).unwrap_or(1).max(1);
             let mut within = Vec::new();
             for start in (address..address + size).step_by(period as usize) {
-                self.world.invariants_within(element, start, &mut within);
+                self.machine.world.invariants_within(element, start, &mut within);
             }
             within.retain(|one| !met.contains(one));
             let open = |(invariant, address)| Open { invariant, address, lazy: lazy.clone() };
@@ -474,31 +482,35 @@ impl Engine<'_, '_> {
 
     /// What the user stated of the inputs, as sentences.
     pub(crate) fn preconditions(&self) -> Vec<String> {
-        let World { program, spec, invariants, .. } = &self.world;
-        let stated = spec.preconditions_of(program, self.plan.function).into_iter();
+        let World { program, spec, invariants, .. } = &self.machine.world;
+        let stated = spec.preconditions_of(program, self.machine.plan.function).into_iter();
         let stated = stated.map(|(text, _)| format!("`{text}` holds when it is called"));
         let asked = self.invariants_met.keys().map(|at| invariants[*at].sentence());
-        let sizes = self.watch.preconditions(&self.plan.assumptions);
+        let sizes = self.machine.watch.preconditions(&self.machine.plan.assumptions);
         stated.chain(asked).chain(sizes).collect()
     }
 
     /// What the user stated that no input meets, if everything was looked at.
     pub(crate) fn unmet(&mut self) -> Vec<Unmet> {
-        if !self.left_out.is_empty() {
+        if !self.machine.left_out.is_empty() {
             return Vec::new();
         }
         let mut all = Vec::new();
-        let stated = self.world.spec.preconditions_of(self.world.program, self.plan.function);
-        if !self.begun && !stated.is_empty() {
+        let stated = self
+            .machine
+            .world
+            .spec
+            .preconditions_of(self.machine.world.program, self.machine.plan.function);
+        if !self.machine.begun && !stated.is_empty() {
             let texts = stated.into_iter().map(|(text, _)| text).collect();
-            let is_bounded = !self.watch.met().is_empty();
+            let is_bounded = !self.machine.watch.met().is_empty();
             all.push(Unmet::Preconditions { texts, is_bounded });
         }
         let never = self.invariants_met.iter().filter(|(_, met)| !**met);
         let never: Vec<usize> = never.map(|(at, _)| *at).collect();
         for at in never {
             if self.contradicts_itself(at) {
-                let Invariant { name, text, .. } = self.world.invariants[at].clone();
+                let Invariant { name, text, .. } = self.machine.world.invariants[at].clone();
                 all.push(Unmet::Invariant { name, text });
             }
         }
@@ -507,22 +519,23 @@ impl Engine<'_, '_> {
 
     /// Whether no object whatever meets an invariant.
     fn contradicts_itself(&mut self, invariant: usize) -> bool {
-        let World { program, inputs, .. } = &self.world;
-        let Invariant { ty, function, .. } = self.world.invariants[invariant];
+        let World { program, inputs, .. } = &self.machine.world;
+        let Invariant { ty, function, .. } = self.machine.world.invariants[invariant];
         let CType::Function { params, .. } = program.types.get(program.functions[function].ty)
         else {
             return false;
         };
         let Some(start) = self.compaction.start() else { return false };
         let mut start = self.beside(start);
-        let pool = &mut self.pool;
+        let pool = &mut self.machine.pool;
         let address = inputs.pointer(pool, "any object", params[0], 0, false);
         let Some(pointer) = inputs.pointer_at(address) else { return false };
         let object = inputs.object(&program.types, &pointer, (ty, 0));
-        let home = self.pool.bv(64, object.home);
+        let home = self.machine.pool.bv(64, object.home);
         add_objects(&mut start.memory, &[object]);
         let Evaluated { holds, .. } = self.evaluate_invariant(&start, invariant, home);
-        self.left_out.is_empty() && matches!(self.ask(&start, Some(holds)), Feasible::No)
+        self.machine.left_out.is_empty()
+            && matches!(self.machine.ask(&start, Some(holds)), Feasible::No)
     }
 }
 

@@ -25,12 +25,12 @@ impl Engine<'_, '_> {
             self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
         }
         // Of several paths that found the same, the first did that for all.
-        if self.uses.take_outgrown() {
+        if self.machine.uses.take_outgrown() {
             let first = self.compaction.start().map(State::fork);
             self.begun_anew += 1;
             match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {
                 Some(first) => self.push(first),
-                None => self.cut(Cut::Unsupported(OUTGROWN.into())),
+                None => self.machine.cut(Cut::Unsupported(OUTGROWN.into())),
             }
         }
     }

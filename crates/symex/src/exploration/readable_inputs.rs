@@ -45,7 +45,8 @@ impl Engine<'_, '_> {
             left: MOST_EVALUATIONS,
         };
         let all = search.kept.iter();
-        if !all.clone().all(|term| search.evaluator.holds(&self.pool, &state.model, **term)) {
+        if !all.clone().all(|term| search.evaluator.holds(&self.machine.pool, &state.model, **term))
+        {
             return state.model.clone();
         }
         for cell in cells {
@@ -57,7 +58,7 @@ impl Engine<'_, '_> {
     }
 
     fn cells_of<'s>(&'s self, state: &'s State) -> impl Iterator<Item = CellPlan> + 's {
-        let plan = &self.plan;
+        let plan = &self.machine.plan;
         let args = plan.args.iter().flat_map(|arg| &arg.cells);
         let objects = plan.objects.iter().flat_map(|object| &object.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
@@ -72,12 +73,12 @@ impl Engine<'_, '_> {
     /// The variable that holds the bits of an input. Those of a float may lie in one of their own, so
     /// that a NaN can be any.
     fn variable_of(&mut self, cell: &CellPlan) -> Option<Term> {
-        if self.pool.var_name(cell.value).is_some() {
+        if self.machine.pool.var_name(cell.value).is_some() {
             return Some(cell.value);
         }
-        let vars = self.pool.vars_of(cell.value);
+        let vars = self.machine.pool.vars_of(cell.value);
         let [only] = vars[..] else { return None };
-        let holds_bits = self.pool.sort(only) == Sort::BitVec(cell.ty.bits());
+        let holds_bits = self.machine.pool.sort(only) == Sort::BitVec(cell.ty.bits());
         (holds_bits && cell.ty.is_float()).then_some(only)
     }
 
@@ -91,7 +92,7 @@ impl Engine<'_, '_> {
             .kept
             .iter()
             .map(|term| **term)
-            .filter(|term| self.pool.vars_of(*term).contains(&var))
+            .filter(|term| self.machine.pool.vars_of(*term).contains(&var))
             .collect();
         for candidate in candidates(ty) {
             if self.try_value(search, var, candidate, &kept) {
@@ -155,9 +156,10 @@ impl Engine<'_, '_> {
             return false;
         }
         search.left -= cost;
-        let value = Value::from_u64(self.pool.sort(var), bits);
+        let value = Value::from_u64(self.machine.pool.sort(var), bits);
         let model = search.model.with([(var, value)]);
-        let holds = kept.iter().all(|term| search.evaluator.holds(&self.pool, &model, *term));
+        let holds =
+            kept.iter().all(|term| search.evaluator.holds(&self.machine.pool, &model, *term));
         if holds {
             search.model = model;
         }

@@ -65,10 +65,10 @@ impl Engine<'_, '_> {
     }
 
     fn empty_outbox(&mut self) {
-        if self.outbox.is_empty() {
+        if self.machine.outbox.is_empty() {
             return;
         }
-        let outbox = std::mem::take(&mut self.outbox);
+        let outbox = std::mem::take(&mut self.machine.outbox);
         for Retracted { claims, reason } in outbox.retracted {
             claims.into_iter().for_each(|goal| self.labels.uncover(goal, reason.clone()));
         }
@@ -97,14 +97,14 @@ impl Engine<'_, '_> {
             return self.look_at_labels(state);
         }
         self.count_step(state)?;
-        self.begun |= state.has_begun(self.roots.len());
+        self.machine.begun |= state.has_begun(self.machine.roots.len());
         if let Some(guide) = self.guide.as_mut().filter(|_| state.check.is_none()) {
             guide.step(state);
         }
         if self.compute_call(state) {
             return Ok(());
         }
-        let body = self.body(state);
+        let body = self.machine.body(state);
         let frame = state.frame();
         let block = &body.blocks[frame.block];
         let at = frame.block;
@@ -119,7 +119,7 @@ impl Engine<'_, '_> {
                     self.pass(state, SiteKey::Mark(*mark));
                     return Ok(());
                 }
-                self.statement(state, body, &body.stmts[*id])
+                self.machine.statement(state, body, &body.stmts[*id])
             }
             None => {
                 if !frame.sites_done && self.pass_point(state, Point::Term(at))? {
@@ -133,12 +133,12 @@ impl Engine<'_, '_> {
 
     fn count_step(&mut self, state: &mut State) -> Result<(), Interrupt> {
         if state.tape.is_played() {
-            self.statistics.replayed_steps += 1;
+            self.machine.statistics.replayed_steps += 1;
             return Ok(());
         }
         state.steps += 1;
-        self.statistics.steps += 1;
-        let limit = self.world.config.limits.path_steps;
+        self.machine.statistics.steps += 1;
+        let limit = self.machine.world.config.limits.path_steps;
         if state.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
@@ -156,7 +156,7 @@ impl Engine<'_, '_> {
         if state.tape.is_played() {
             let early = state.tape.was_early();
             if early {
-                self.evaluate_early(state, point)?;
+                self.machine.evaluate_early(state, point)?;
                 state.frame_mut().sites_done = true;
             }
             return Ok(early);
@@ -170,7 +170,7 @@ impl Engine<'_, '_> {
         // Addresses are decided first, so that the labels' predicates can be evaluated.
         let waiting = std::mem::take(&mut state.queue);
         let mark = state.tape.begin_early();
-        let evaluated = self.evaluate_early(state, point);
+        let evaluated = self.machine.evaluate_early(state, point);
         state.tape.end_early(mark);
         evaluated?;
         state.queue = waiting;
@@ -187,7 +187,8 @@ impl Engine<'_, '_> {
         let again = match state.tape.played(Question::Again) {
             Some(again) => again != 0,
             None => {
-                let again = self.calls_again(state);
+                let is_done = self.labels.left() == 0;
+                let again = self.machine.calls_again(state, is_done);
                 state.tape.note(Question::Again, u64::from(again));
                 again
             }
@@ -202,7 +203,7 @@ impl Engine<'_, '_> {
             }
             self.count_path(Ending::Returned);
         }
-        let begun = self.begin_further_call(state);
+        let begun = self.machine.begin_further_call(state);
         self.settle(state, begun)
     }
 
@@ -211,15 +212,15 @@ impl Engine<'_, '_> {
         if state.tape.is_played() {
             return;
         }
-        self.cut_dependences(state);
+        self.machine.cut_dependences(state);
         if self.is_hopeless(state) {
             return;
         }
-        match self.ask(state, None) {
+        match self.machine.ask(state, None) {
             Feasible::No => {}
             Feasible::Yes(_) | Feasible::Unknown(_) => {
                 self.count_path(Ending::Cut(cut.clone()));
-                self.cut_ahead(state, cut);
+                self.machine.cut_ahead(state, cut);
             }
         }
     }

@@ -10,9 +10,9 @@ impl Engine<'_, '_> {
     /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends
     /// on.
     pub(crate) fn cut_path(&mut self, state: &State, cut: Cut) {
-        self.cut_dependences(state);
+        self.machine.cut_dependences(state);
         if !self.is_hopeless(state) {
-            self.cut_ahead(state, cut);
+            self.machine.cut_ahead(state, cut);
         }
     }
 
@@ -21,8 +21,8 @@ impl Engine<'_, '_> {
     pub(crate) fn stop(&mut self, reason: StopReason) {
         let cut = Cut::Stopped(reason);
         match self.exchange.is_shared() {
-            true => self.left_out.everywhere(cut),
-            false => self.left_out.count(cut),
+            true => self.machine.left_out.everywhere(cut),
+            false => self.machine.left_out.count(cut),
         }
         self.stopped = true;
         self.stop_reason = Some(reason);

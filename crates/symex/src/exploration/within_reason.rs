@@ -4,6 +4,7 @@
 
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::lazy::looked_at;
 use crate::machine::memory::{Region, TouchedAt, distance};
 use crate::machine::questions::Feasible;
@@ -45,7 +46,7 @@ impl Engine<'_, '_> {
         }
         for most in BLOCKS {
             let fit = self.no_longer(&lengths, std::iter::repeat(most));
-            if let Feasible::Yes(model) = self.ask_with_promises(state, fit) {
+            if let Feasible::Yes(model) = self.machine.ask_with_promises(state, fit) {
                 state.model = model;
                 let sizes = self.sizes_of(state, &lengths);
                 self.promise_lengths(state, &lengths, &sizes);
@@ -58,7 +59,7 @@ impl Engine<'_, '_> {
 
     /// How long blocks are on the state's model.
     fn sizes_of(&mut self, state: &State, lengths: &[Term]) -> Vec<u64> {
-        let Self { pool, evaluator, .. } = self;
+        let Machine { pool, evaluator, .. } = &mut self.machine;
         lengths.iter().map(|length| evaluator.eval_u64(pool, &state.model, *length)).collect()
     }
 
@@ -66,18 +67,18 @@ impl Engine<'_, '_> {
     /// [`BLOCKS`].
     fn promise_lengths(&mut self, state: &mut State, lengths: &[Term], sizes: &[u64]) {
         let fit = self.no_longer(lengths, sizes.iter().map(|size| BLOCKS[0].max(*size)));
-        if self.pool.as_bool(fit) != Some(true) {
+        if self.machine.pool.as_bool(fit) != Some(true) {
             state.promises.push(fit);
         }
     }
 
     /// Whether blocks are no longer than so many bytes each.
     fn no_longer(&mut self, lengths: &[Term], most: impl Iterator<Item = u64>) -> Term {
-        let mut all = self.pool.tt();
+        let mut all = self.machine.pool.tt();
         for (length, most) in lengths.iter().zip(most) {
-            let most = self.pool.bv(64, most);
-            let fits = self.pool.ule(*length, most);
-            all = self.pool.and(all, fits);
+            let most = self.machine.pool.bv(64, most);
+            let fits = self.machine.pool.ule(*length, most);
+            all = self.machine.pool.and(all, fits);
         }
         all
     }
@@ -85,13 +86,14 @@ impl Engine<'_, '_> {
     /// The same for the objects of the inputs.
     fn bring_objects_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let touched = state.memory.inputs().flat_map(|object| object.touched.at());
-        let is_open = |at: &&TouchedAt| self.pool.as_u64(at.place).is_none();
+        let is_open = |at: &&TouchedAt| self.machine.pool.as_u64(at.place).is_none();
         let places: Vec<TouchedAt> = touched.filter(is_open).copied().collect();
         if places.is_empty() {
             return Some(false);
         }
         let is_far = |engine: &mut Self, at: &TouchedAt| {
-            let place = engine.evaluator.eval_u64(&engine.pool, &state.model, at.place);
+            let place =
+                engine.machine.evaluator.eval_u64(&engine.machine.pool, &state.model, at.place);
             distance(place).unsigned_abs() > REASONABLE[0]
         };
         if !places.iter().any(|at| is_far(self, at)) {
@@ -100,13 +102,13 @@ impl Engine<'_, '_> {
             return Some(false);
         }
         // Small numbers are nicer everywhere, though only what is accessed makes a test large.
-        let everywhere = places.iter().map(|at| TouchedAt { guard: self.pool.tt(), ..*at });
+        let everywhere = places.iter().map(|at| TouchedAt { guard: self.machine.pool.tt(), ..*at });
         let everywhere: Vec<TouchedAt> = everywhere.collect();
         for (places, most) in
             [(&everywhere, REASONABLE[0])].into_iter().chain(REASONABLE.map(|most| (&places, most)))
         {
             let near = self.near(places, most);
-            if let Feasible::Yes(model) = self.ask_with_promises(state, near)
+            if let Feasible::Yes(model) = self.machine.ask_with_promises(state, near)
                 && self.bytes_looked_at(state, &model) <= MOST_TOGETHER
             {
                 state.model = model;
@@ -120,27 +122,27 @@ impl Engine<'_, '_> {
 
     /// A path has no test. It was followed all the same: nothing but what the test was to cover is open.
     fn give_up(&mut self, state: &mut State, what: &str) {
-        self.retract_for(state, Cut::Unsupported(what.to_owned()));
+        self.machine.retract_for(state, Cut::Unsupported(what.to_owned()));
         state.keep = false;
     }
 
     /// Whether some places lie no further than so many bytes from where the objects' pointers lead.
     fn near(&mut self, places: &[TouchedAt], most: u64) -> Term {
-        let mut all = self.pool.tt();
+        let mut all = self.machine.pool.tt();
         for at in places {
-            let least = self.pool.bv(64, REACH - most);
-            let behind = self.pool.sub(at.place, least);
-            let room = self.pool.bv(64, 2 * most);
-            let near = self.pool.ule(behind, room);
-            let near = self.pool.implies(at.guard, near);
-            all = self.pool.and(all, near);
+            let least = self.machine.pool.bv(64, REACH - most);
+            let behind = self.machine.pool.sub(at.place, least);
+            let room = self.machine.pool.bv(64, 2 * most);
+            let near = self.machine.pool.ule(behind, room);
+            let near = self.machine.pool.implies(at.guard, near);
+            all = self.machine.pool.and(all, near);
         }
         all
     }
 
     /// How many bytes a test would have for the objects of the inputs that a path looked at.
     fn bytes_looked_at(&mut self, state: &State, model: &Model) -> u64 {
-        let all = looked_at(&self.pool, &mut self.evaluator, &state.memory, model);
+        let all = looked_at(&self.machine.pool, &mut self.machine.evaluator, &state.memory, model);
         let sizes = all.iter().map(|object| {
             let ranges = object.touched.iter();
             let (from, to) =

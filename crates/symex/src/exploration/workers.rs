@@ -62,10 +62,11 @@ use self::rounds::{Links, Member, Seed};
 use self::state_transfer::Parcel;
 use crate::config::Mode;
 use crate::exploration::entry::Task;
-use crate::exploration::explore::{CrashPlace, Engine};
+use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, FoundTest};
 use crate::goals::hyper_pairs::Asker;
 use crate::goals::labels::GoalId;
+use crate::machine::CrashPlace;
 use crate::machine::ending::Ending;
 use crate::machine::state::State;
 use crate::machine::traps::place_of;
@@ -237,17 +238,17 @@ impl Exchange {
 impl Engine<'_, '_> {
     /// How much work was done, in steps. It is counted, so that it is the same in each run.
     fn work(&self) -> u64 {
-        self.work_on_paths() + self.statistics.replayed_steps + TEST * self.exchange.tests
+        self.work_on_paths() + self.machine.statistics.replayed_steps + TEST * self.exchange.tests
     }
 
     /// The same, of what makes paths longer: it is the same, too, where memory is short and states are
     /// made again.
     pub(crate) fn work_on_paths(&self) -> u64 {
-        let statistics = &self.statistics;
+        let statistics = &self.machine.statistics;
         statistics.steps
             + QUESTION * statistics.queries
-            + self.solver.effort() / EFFORT
-            + self.pool.len() as u64
+            + self.machine.solver.effort() / EFFORT
+            + self.machine.pool.len() as u64
     }
 
     /// Notes what a test that is given now says to other workers.
@@ -267,7 +268,7 @@ impl Engine<'_, '_> {
 
     /// Whether several workers can do it together.
     fn can_be_shared(&self) -> bool {
-        self.world.config.mode != Mode::Direct
+        self.machine.world.config.mode != Mode::Direct
     }
 
     /// Explores alone, and with others once that took long enough, until no state is left or something
@@ -334,13 +335,13 @@ impl Engine<'_, '_> {
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
         let wanted = match crash {
             Some(place) => {
-                let crash = self.crashes.entry(place).or_default();
+                let crash = self.machine.crashes.entry(place).or_default();
                 kept && !std::mem::replace(&mut crash.found, true)
             }
             None => kept,
         };
         let is_new = !new.is_empty() || completes.is_some();
-        if !wanted && !is_new && !self.world.config.every_path {
+        if !wanted && !is_new && !self.machine.world.config.every_path {
             return;
         }
         test.completes = completes.unwrap_or_default();

@@ -74,7 +74,7 @@ impl Engine<'_, '_> {
 
     /// Looks at the labels that waited long enough.
     pub(crate) fn look_at_due_labels(&mut self) {
-        let patience = u64::from(self.world.config.label_patience);
+        let patience = u64::from(self.machine.world.config.label_patience);
         while let Some(next) = self.deferred.due(patience) {
             self.look_at_deferred(next);
         }
@@ -129,8 +129,8 @@ impl Engine<'_, '_> {
             }
             alone |= labels.len() == 1;
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
-            let any = self.pool.or_all(asked.iter().map(|label| label.holds));
-            self.statistics.label_queries += 1;
+            let any = self.machine.pool.or_all(asked.iter().map(|label| label.holds));
+            self.machine.statistics.label_queries += 1;
             match self.ask_for_labels(&state, any, asked, tries) {
                 Feasible::Yes(model) => {
                     let before = labels.len();
@@ -140,7 +140,7 @@ impl Engine<'_, '_> {
                 }
                 Feasible::No if alone => _ = labels.pop(),
                 Feasible::No => labels.clear(),
-                Feasible::Unknown(_) if alone && tries < TRIES && !self.late => {
+                Feasible::Unknown(_) if alone && tries < TRIES && !self.machine.late => {
                     hard.extend(labels.pop());
                 }
                 Feasible::Unknown(cut) if alone => {

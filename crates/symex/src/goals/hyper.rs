@@ -564,7 +564,7 @@ impl Engine<'_, '_> {
     ) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
         let mut vectors = FxHashSet::default();
         for evaluation in state.trail.evaluations() {
-            let vector = evaluation.vector(&self.pool, &mut self.evaluator, model);
+            let vector = evaluation.vector(&self.machine.pool, &mut self.machine.evaluator, model);
             vectors.insert((evaluation.position, evaluation.decision, vector));
         }
         vectors

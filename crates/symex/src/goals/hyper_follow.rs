@@ -90,8 +90,11 @@ impl Engine<'_, '_> {
     /// the place means for it.
     pub(crate) fn pass_sequences(&mut self, state: &mut State, key: SiteKey) -> Vec<Covered> {
         let mut covered = Vec::new();
-        let plain = self.world.config.mode == Mode::Plain;
-        if plain || !state.has_begun(self.roots.len()) || self.hypers.sequences.steps.is_empty() {
+        let plain = self.machine.world.config.mode == Mode::Plain;
+        if plain
+            || !state.has_begun(self.machine.roots.len())
+            || self.hypers.sequences.steps.is_empty()
+        {
             return covered;
         }
         let func = state.frame().func;
@@ -129,7 +132,7 @@ impl Engine<'_, '_> {
             let of = &self.hypers.sequences.steps[step];
             let pred = &self.hypers.objectives[of.position].labels[of.label].pred;
             if *pred == Pred::Const(true) && self.is_left(&of.goals) {
-                let cond = self.pool.tt();
+                let cond = self.machine.pool.tt();
                 self.begin(state, step, None, cond, SmallVec::new(), Site::Start, &mut new);
             }
         }
@@ -187,15 +190,15 @@ impl Engine<'_, '_> {
         }
         let Some((holds, own)) = self.label_here(state, step, site) else { return };
         for begun in before {
-            let so_far = begun.as_ref().map_or(self.pool.tt(), |begun| begun.cond);
-            let mut cond = self.pool.and(so_far, holds);
+            let so_far = begun.as_ref().map_or(self.machine.pool.tt(), |begun| begun.cond);
+            let mut cond = self.machine.pool.and(so_far, holds);
             if let Some(begun) = &begun {
                 let arrives = self.arrives(begun, step, &own);
-                cond = self.pool.and(cond, arrives);
+                cond = self.machine.pool.and(cond, arrives);
             }
-            match state.knowledge().known(&mut self.pool, cond) {
+            match state.knowledge().known(&mut self.machine.pool, cond) {
                 Some(false) => continue,
-                Some(true) => cond = self.pool.tt(),
+                Some(true) => cond = self.machine.pool.tt(),
                 None => {}
             }
             let mut bound = begun.as_ref().map(|begun| begun.bound.clone()).unwrap_or_default();
@@ -227,7 +230,7 @@ impl Engine<'_, '_> {
         let pred = &objectives.labels[of.label].pred;
         let bindings = of.bindings.clone();
         if *pred == Pred::Const(true) && bindings.is_empty() {
-            return Some((self.pool.tt(), SmallVec::new()));
+            return Some((self.machine.pool.tt(), SmallVec::new()));
         }
         let decision = decision_of(site);
         let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
@@ -237,19 +240,19 @@ impl Engine<'_, '_> {
             bound.push(env.bound(pool, &binding.value));
         }
         let hindrance = env.hindrance.take();
-        self.settle_suspicions(state);
+        self.machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
-        let defined = definedness(&mut self.pool, value.surely_true);
-        for reason in self.undetermined_of(state, value.surely_true, defined) {
+        let defined = definedness(&mut self.machine.pool, value.surely_true);
+        for reason in self.machine.undetermined_of(state, value.surely_true, defined) {
             self.hinder_goals(step, &reason);
         }
-        let mut holds = self.pool.and(value.surely_true, defined);
+        let mut holds = self.machine.pool.and(value.surely_true, defined);
         for number in &bound {
-            holds = self.pool.and(holds, number.known);
+            holds = self.machine.pool.and(holds, number.known);
         }
-        (self.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
+        (self.machine.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
     }
 
     /// Where what a passage asks of its end is so: the path was taken to it, and the cell is one that
@@ -262,18 +265,20 @@ impl Engine<'_, '_> {
         if let Passage::By(nodes, _) = &passage
             && begun.entered as usize != nodes.len()
         {
-            return self.pool.ff();
+            return self.machine.pool.ff();
         }
-        let Passage::Cell(same) = passage.otherwise() else { return self.pool.tt() };
-        let (Some(cells), Some(read)) = (&begun.cells, own.first()) else { return self.pool.ff() };
+        let Passage::Cell(same) = passage.otherwise() else { return self.machine.pool.tt() };
+        let (Some(cells), Some(read)) = (&begun.cells, own.first()) else {
+            return self.machine.pool.ff();
+        };
         if same.read > MOST_BYTES {
             let what = format!("a use of more than {MOST_BYTES} bytes of cells");
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return self.pool.ff();
+            return self.machine.pool.ff();
         }
-        let read = self.pool.extract(63, 0, read.value);
-        let first = first.map(|first| self.pool.extract(63, 0, first.value));
-        same_cell(&mut self.pool, same, cells, first, read)
+        let read = self.machine.pool.extract(63, 0, read.value);
+        let first = first.map(|first| self.machine.pool.extract(63, 0, first.value));
+        same_cell(&mut self.machine.pool, same, cells, first, read)
     }
 
     /// What waits after a step begins, where its label held.
@@ -308,7 +313,7 @@ impl Engine<'_, '_> {
                         && let Some(variable) = definitions.of
                     {
                         let hit = self.hit(state, site, variable, step);
-                        cond = self.pool.and(cond, hit);
+                        cond = self.machine.pool.and(cond, hit);
                     }
                 }
                 Passage::Cell(same) => {
@@ -317,7 +322,7 @@ impl Engine<'_, '_> {
                 }
                 _ => {}
             }
-            if self.pool.as_bool(cond) != Some(false) {
+            if self.machine.pool.as_bool(cond) != Some(false) {
                 let bound = bound.clone();
                 new.push(Begun { wait, activation, cond, bound, cells, entered: 0 });
             }
@@ -339,7 +344,7 @@ impl Engine<'_, '_> {
         let own: Vec<CellDefinition> = same.of.at(place).cloned().collect();
         if own.is_empty() {
             // The start of the run is no place of the list.
-            return vec![Write::All(self.pool.tt())];
+            return vec![Write::All(self.machine.pool.tt())];
         }
         let variable = same.of.of;
         own.iter().map(|definition| self.write(state, site, definition, variable, step)).collect()
@@ -357,13 +362,13 @@ impl Engine<'_, '_> {
         match (definition.writes, variable) {
             (Some((addr, bytes)), _) => {
                 let number = self.number_here(state, addr, step);
-                let address = self.pool.extract(63, 0, number.value);
+                let address = self.machine.pool.extract(63, 0, number.value);
                 Write::Bytes(address, bytes)
             }
             (None, Some(variable)) if definition.indirect => {
                 Write::All(self.hit(state, site, variable, step))
             }
-            (None, _) => Write::All(self.pool.tt()),
+            (None, _) => Write::All(self.machine.pool.tt()),
         }
     }
 
@@ -374,12 +379,12 @@ impl Engine<'_, '_> {
         let Some(objectives) = objectives else {
             let what = "a definition in a function that is not explored".to_owned();
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return Number::unknown(&mut self.pool);
+            return Number::unknown(&mut self.machine.pool);
         };
         let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
         let number = env.number(pool, expr);
         let hindrance = env.hindrance.take();
-        self.settle_suspicions(state);
+        self.machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
@@ -394,36 +399,36 @@ impl Engine<'_, '_> {
                 (object.base, object.size)
             }),
             Variable::Global(global) => {
-                let size = self.world.program.globals[global].size;
-                Some((self.world.globals[global.index()], size))
+                let size = self.machine.world.program.globals[global].size;
+                Some((self.machine.world.globals[global.index()], size))
             }
         };
         let (Some((start, size)), Some((addr, bytes))) = (place, self.written_at(state, site))
         else {
-            return self.pool.ff();
+            return self.machine.pool.ff();
         };
         let number = self.number_here(state, addr, step);
-        let first = self.pool.extract(63, 0, number.value);
+        let first = self.machine.pool.extract(63, 0, number.value);
         // first < start + size && start < first + bytes
-        let end = self.pool.bv(64, start.wrapping_add(size));
-        let starts_before = self.pool.ult(first, end);
-        let bytes = self.pool.bv(64, bytes);
-        let last = self.pool.add(first, bytes);
-        let start = self.pool.bv(64, start);
-        let ends_after = self.pool.ult(start, last);
-        self.pool.and(starts_before, ends_after)
+        let end = self.machine.pool.bv(64, start.wrapping_add(size));
+        let starts_before = self.machine.pool.ult(first, end);
+        let bytes = self.machine.pool.bv(64, bytes);
+        let last = self.machine.pool.add(first, bytes);
+        let start = self.machine.pool.bv(64, start);
+        let ends_after = self.machine.pool.ult(start, last);
+        self.machine.pool.and(starts_before, ends_after)
     }
 
     /// Where a statement writes through a pointer, and how many bytes.
     fn written_at(&self, state: &State, site: Site) -> Option<(ExprId, u64)> {
         let Site::Stmt(stmt) = site else { return None };
-        let body = self.body(state);
+        let body = self.machine.body(state);
         match &body.stmts[stmt] {
             // How much a library function writes is not asked.
             Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
                 args.first().map(|arg| (*arg, 1))
             }
-            other => written(self.world.program, other),
+            other => written(self.machine.world.program, other),
         }
     }
 
@@ -489,7 +494,7 @@ impl Engine<'_, '_> {
                 Ask::Never => return None,
                 Ask::NoHit(variable) => {
                     let hit = self.hit(state, passed.site, *variable, step);
-                    self.pool.not(hit)
+                    self.machine.pool.not(hit)
                 }
                 Ask::Holds(formula) => self.duty(state, &begun, formula, passed.site, step),
                 Ask::Writes(definition) => {
@@ -501,12 +506,12 @@ impl Engine<'_, '_> {
                     let write = self.write(state, passed.site, definition, variable, step);
                     let cells = begun.cells.get_or_insert_default();
                     Arc::make_mut(cells).since.push(write);
-                    self.pool.tt()
+                    self.machine.pool.tt()
                 }
             };
-            begun.cond = self.pool.and(begun.cond, holds);
+            begun.cond = self.machine.pool.and(begun.cond, holds);
         }
-        (state.knowledge().known(&mut self.pool, begun.cond) != Some(false))
+        (state.knowledge().known(&mut self.machine.pool, begun.cond) != Some(false))
             .then_some((begun, false))
     }
 
@@ -525,13 +530,13 @@ impl Engine<'_, '_> {
         let Some(objectives) = objectives else {
             let what = "an obligation in a function that is not explored".to_owned();
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return self.pool.ff();
+            return self.machine.pool.ff();
         };
         let (scope, pool) = self.site_scope(state, &objectives.exprs, decision_of(site));
         let mut leaves = SiteLeaves { scope, names: &names, bound: &begun.bound };
         let holds = truth(pool, formula, &mut leaves);
         let hindrance = leaves.scope.hindrance.take();
-        self.settle_suspicions(state);
+        self.machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
@@ -554,7 +559,7 @@ impl Engine<'_, '_> {
             };
             let count = underway.len();
             match underway.iter_mut().find(same) {
-                Some(known) => known.cond = self.pool.or(known.cond, begun.cond),
+                Some(known) => known.cond = self.machine.pool.or(known.cond, begun.cond),
                 None if count < MOST_UNDERWAY => underway.push(begun),
                 None => {
                     let what = format!("more than {MOST_UNDERWAY} sequences under way at once");

@@ -305,8 +305,8 @@ impl Engine<'_, '_> {
             let occurrences = &mut of.parts[position].occurrences;
             // What binds the same constants wherever it is met need be asked for once.
             let is_known = |known: &Occurrence| known.holds == holds && known.bound == *bound;
-            let constant = self.pool.as_bool(holds) == Some(true)
-                && bound.iter().all(|number| self.pool.is_const(number.value).is_some());
+            let constant = self.machine.pool.as_bool(holds) == Some(true)
+                && bound.iter().all(|number| self.machine.pool.is_const(number.value).is_some());
             if constant && occurrences.iter().any(is_known) {
                 continue;
             }
@@ -351,7 +351,7 @@ impl Engine<'_, '_> {
     pub(crate) fn rows_of(&mut self, state: &State, model: &Model) -> Vec<(usize, Values, Row)> {
         let mut rows = Vec::new();
         for met in state.trail.met() {
-            if !self.evaluator.holds(&self.pool, model, met.holds) {
+            if !self.machine.evaluator.holds(&self.machine.pool, model, met.holds) {
                 continue;
             }
             let values: Option<Row> =
@@ -376,16 +376,16 @@ impl Engine<'_, '_> {
     }
 
     fn value(&mut self, number: Number, model: &Model) -> Option<i128> {
-        if !self.evaluator.holds(&self.pool, model, number.known) {
+        if !self.machine.evaluator.holds(&self.machine.pool, model, number.known) {
             return None;
         }
-        let value = self.evaluator.eval(&self.pool, model, number.value);
+        let value = self.machine.evaluator.eval(&self.machine.pool, model, number.value);
         Some(value.to_wide()?.low_u128() as i128)
     }
 
     /// Asks some of what waits about guards over values.
     pub(crate) fn look_at_due_pairs(&mut self) {
-        let patience = u64::from(self.world.config.label_patience).max(1);
+        let patience = u64::from(self.machine.world.config.label_patience).max(1);
         if self.deferred.states_run().is_multiple_of(patience) {
             self.look_at_pairs(AT_A_TIME);
         }
@@ -446,7 +446,7 @@ impl Engine<'_, '_> {
                 false => {
                     let given = &self.hypers.given[other.values.position()];
                     let rows = other.values.rows(given).take(MOST_ROWS);
-                    rows.map(|row| row_numbers(&mut self.pool, other, row)).collect()
+                    rows.map(|row| row_numbers(&mut self.machine.pool, other, row)).collect()
                 }
             };
             let longer = numbers.iter().flat_map(|begun| {
@@ -458,19 +458,19 @@ impl Engine<'_, '_> {
             });
             numbers = longer.take(MOST_ROWS).collect();
         }
-        let mut any = self.pool.ff();
+        let mut any = self.machine.pool.ff();
         for numbers in &numbers {
-            let guard = of.guard(&mut self.pool, numbers);
-            any = self.pool.or(any, guard);
+            let guard = of.guard(&mut self.machine.pool, numbers);
+            any = self.machine.pool.or(any, guard);
         }
-        let wish = self.pool.and(own.holds, any);
-        if self.pool.as_bool(wish) == Some(false) {
+        let wish = self.machine.pool.and(own.holds, any);
+        if self.machine.pool.as_bool(wish) == Some(false) {
             return;
         }
         let state = own.state.fork();
-        self.statistics.label_queries += 1;
+        self.machine.statistics.label_queries += 1;
         // That there is none is no argument: the occurrences are asked for together.
-        if let Feasible::Yes(model) = self.ask(&state, Some(wish)) {
+        if let Feasible::Yes(model) = self.machine.ask(&state, Some(wish)) {
             self.follow_part(pairing, part, occurrence, model);
         }
     }
@@ -491,7 +491,7 @@ impl Engine<'_, '_> {
                 numbers.push(occurrence.bound.clone());
             } else {
                 let suffix = format!("'{position}");
-                let mut copy = |term: Term| self.pool.renamed(term, &suffix, &mut renamed);
+                let mut copy = |term: Term| self.machine.pool.renamed(term, &suffix, &mut renamed);
                 more.extend(occurrence.state.facts.iter().map(|fact| copy(*fact)));
                 more.push(copy(occurrence.holds));
                 let bound = occurrence.bound.iter();
@@ -500,14 +500,14 @@ impl Engine<'_, '_> {
             }
             copies.push(renamed);
         }
-        let guard = of.guard(&mut self.pool, &numbers);
-        if self.pool.as_bool(guard) == Some(false) {
+        let guard = of.guard(&mut self.machine.pool, &numbers);
+        if self.machine.pool.as_bool(guard) == Some(false) {
             return false;
         }
         let goal = of.goal;
         let first = occurrences[0].state.fork();
-        self.statistics.label_queries += 1;
-        match self.ask_more(&first, &more, guard) {
+        self.machine.statistics.label_queries += 1;
+        match self.machine.ask_more(&first, &more, guard) {
             Feasible::Yes(model) => {
                 for (part, (occurrence, renamed)) in chosen.iter().zip(&copies).enumerate() {
                     let own = match part {
@@ -536,7 +536,7 @@ impl Engine<'_, '_> {
         model: &Model,
     ) -> Model {
         let of = &self.hypers.pairs.pairings[pairing].parts[part].occurrences[occurrence];
-        let vars = renamed.iter().filter(|(own, _)| self.pool.var_name(**own).is_some());
+        let vars = renamed.iter().filter(|(own, _)| self.machine.pool.var_name(**own).is_some());
         let values = vars.filter_map(|(own, copy)| Some((*own, model.get(*copy)?.clone())));
         let mut values: Vec<_> = values.collect();
         values.sort_by_key(|(var, _)| *var);
@@ -555,10 +555,10 @@ impl Engine<'_, '_> {
         run.promises.push(holds);
         for at in used {
             let number = bound[at];
-            let sort = self.pool.sort(number.value);
-            let value = self.evaluator.eval(&self.pool, &model, number.value);
-            let value = self.pool.constant(sort, &value);
-            let same = self.pool.eq(number.value, value);
+            let sort = self.machine.pool.sort(number.value);
+            let value = self.machine.evaluator.eval(&self.machine.pool, &model, number.value);
+            let value = self.machine.pool.constant(sort, &value);
+            let same = self.machine.pool.eq(number.value, value);
             run.promises.push(same);
         }
         run.model = model;

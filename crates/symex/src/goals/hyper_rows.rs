@@ -291,9 +291,10 @@ impl Engine<'_, '_> {
         let Some(evaluation) = self.evaluation(state, of) else { return };
         let evaluation = Arc::new(evaluation);
         state.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
-        let vector = evaluation.vector(&self.pool, &mut self.evaluator, &state.model);
+        let vector =
+            evaluation.vector(&self.machine.pool, &mut self.machine.evaluator, &state.model);
         self.meet_row(of, &evaluation, vector, state);
-        if !state.replay && !evaluation.is_constant(&self.pool) && self.hypers.is_open(of) {
+        if !state.replay && !evaluation.is_constant(&self.machine.pool) && self.hypers.is_open(of) {
             let since = self.deferred.states_run();
             let waiting = Waiting { state: state.fork(), evaluation, since };
             self.deferred_rows.waiting.push_back(waiting);
@@ -322,9 +323,9 @@ impl Engine<'_, '_> {
             let surely_false = pool.and(value.surely_false, defined);
             conditions.push((reached, Kleene { surely_true, surely_false }));
         }
-        self.settle_suspicions(state);
+        self.machine.settle_suspicions(state);
         for (value, defined) in undefined {
-            hindrances.extend(self.undetermined_of(state, value, defined));
+            hindrances.extend(self.machine.undetermined_of(state, value, defined));
         }
         hindrances.iter().for_each(|reason| self.hypers.hinder(of, reason));
         Some(Evaluation { position, decision: of.1, func: of.0, conditions })
@@ -344,7 +345,7 @@ impl Engine<'_, '_> {
         }
         let mut run = state.fork();
         (run.replay, run.keep) = (true, true);
-        run.promises.push(evaluation.is(&mut self.pool, &vector));
+        run.promises.push(evaluation.is(&mut self.machine.pool, &vector));
         rows.known.insert(vector.clone(), Known::Here(Some(run)));
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
         self.exchange.note_vector(of, &vector);
@@ -427,7 +428,7 @@ impl Engine<'_, '_> {
 
     /// Asks for the rows of evaluations that waited long enough.
     pub(crate) fn look_at_due_rows(&mut self) {
-        let patience = 2 * u64::from(self.world.config.label_patience);
+        let patience = 2 * u64::from(self.machine.world.config.label_patience);
         let run = self.deferred.states_run();
         loop {
             let waiting = &mut self.deferred_rows.waiting;
@@ -493,20 +494,24 @@ impl Engine<'_, '_> {
                 self.hypers.hinder(of, &Cut::Unsupported(what));
                 return;
             }
-            let mut known = self.pool.ff();
+            let mut known = self.machine.pool.ff();
             for vector in rows.known.keys() {
-                let here = evaluation.is(&mut self.pool, vector);
-                known = self.pool.or(known, here);
+                let here = evaluation.is(&mut self.machine.pool, vector);
+                known = self.machine.pool.or(known, here);
             }
-            let new = self.pool.not(known);
-            if state.knowledge().known(&mut self.pool, new) == Some(false) {
+            let new = self.machine.pool.not(known);
+            if state.knowledge().known(&mut self.machine.pool, new) == Some(false) {
                 return;
             }
-            self.statistics.label_queries += 1;
-            match self.ask(&state, Some(new)) {
+            self.machine.statistics.label_queries += 1;
+            match self.machine.ask(&state, Some(new)) {
                 Feasible::Yes(model) => {
                     state.model = model;
-                    let vector = evaluation.vector(&self.pool, &mut self.evaluator, &state.model);
+                    let vector = evaluation.vector(
+                        &self.machine.pool,
+                        &mut self.machine.evaluator,
+                        &state.model,
+                    );
                     self.meet_row(of, &evaluation, vector, &state);
                     self.run_replays();
                 }

@@ -17,7 +17,7 @@ impl Engine<'_, '_> {
         labels: &[OpenLabel],
         tries: u8,
     ) -> Feasible {
-        let (answer, core) = self.ask_within(state, &[], Some(extra), Effort::after(tries));
+        let (answer, core) = self.machine.ask_within(state, &[], Some(extra), Effort::after(tries));
         if let Some(core) = &core {
             self.excluded.note_core(&state.facts, extra, labels, core);
         }
@@ -35,7 +35,7 @@ impl Engine<'_, '_> {
     ) -> Option<Feasible> {
         // Where the question is hard, the program's own paths come first: little time, and the
         // label waits.
-        match self.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+        match self.machine.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
             Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
             Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
             Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),

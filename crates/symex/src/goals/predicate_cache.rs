@@ -31,7 +31,7 @@ impl Engine<'_, '_> {
     /// evaluating its predicate.
     pub(crate) fn may_hold_somewhere(&mut self, state: &mut State, site: SiteKey) -> bool {
         let func = state.frame().func;
-        self.memo.note_additions(self.watch.adds());
+        self.memo.note_additions(self.machine.watch.adds());
         self.group_of_site(func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return true };
         if group.is_empty() {
@@ -39,9 +39,9 @@ impl Engine<'_, '_> {
         }
         let reads = Arc::clone(&group.reads);
         // Addresses may not be decided yet. Then the predicates are evaluated later.
-        self.watch.tentative = true;
+        self.machine.watch.tentative = true;
         let key = self.key_of_site(state, site, &reads);
-        self.watch.tentative = false;
+        self.machine.watch.tentative = false;
         let group = self.memo.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
         gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(*goal)))
@@ -55,7 +55,7 @@ impl Engine<'_, '_> {
         site: SiteKey,
     ) -> SmallVec<[(GoalId, Term); 4]> {
         let func = state.frame().func;
-        self.memo.note_additions(self.watch.adds());
+        self.memo.note_additions(self.machine.watch.adds());
         self.group_of_site(func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return SmallVec::new() };
         let (reads, goals) = (Arc::clone(&group.reads), Arc::clone(group.goals()));
@@ -83,25 +83,25 @@ impl Engine<'_, '_> {
                 let Value { holds, kept } = self.predicate(state, goal, kept_by);
                 match kept {
                     false => gives.push((goal, Said::Ask)),
-                    true if holds.is_never_true(&self.pool) => {}
+                    true if holds.is_never_true(&self.machine.pool) => {}
                     true => gives.push((goal, Said::Where(holds.surely_true))),
                 }
                 found.push((goal, holds.surely_true));
             }
             self.memo.keep_site((func, site), key, gives.into());
         }
-        found.retain(|(_, holds)| self.pool.as_bool(*holds) != Some(false));
+        found.retain(|(_, holds)| self.machine.pool.as_bool(*holds) != Some(false));
         found
     }
 
     /// Whether a label is to be looked at.
     pub(crate) fn is_looked_for(&self, goal: GoalId) -> bool {
-        !self.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
+        !self.machine.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
     }
 
     /// Sees to it that there is a group for the labels of a site that are left.
     fn group_of_site(&mut self, func: FuncId, site: SiteKey) {
-        let deletes = self.world.config.label_deletion.deletes();
+        let deletes = self.machine.world.config.label_deletion.deletes();
         let group = self.memo.sites.get_mut(&(func, site));
         if group.is_some_and(|group| group.serves(&self.labels, deletes)) {
             return;
@@ -136,11 +136,13 @@ impl Engine<'_, '_> {
             Pred::Const(_) | Pred::Reached(_) => {}
             Pred::Expr(expr) => found.push(*expr),
             Pred::Cond(condition) => {
-                let expr = self.world.unreached_condition(func, decision, *condition);
+                let expr = self.machine.world.unreached_condition(func, decision, *condition);
                 found.extend(expr.filter(|_| later(condition)));
             }
             Pred::Mutant(condition, expr) => {
-                found.extend(Some(*expr).filter(|_| later(condition) && self.world.config.merge));
+                found.extend(
+                    Some(*expr).filter(|_| later(condition) && self.machine.world.config.merge),
+                );
             }
             Pred::Not(a) => self.may_evaluate(func, decision, a, found),
             Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
@@ -157,7 +159,7 @@ impl Engine<'_, '_> {
         objectives: &FunctionObjectives,
         expr: ExprId,
     ) -> Option<Few<Place>> {
-        let register_type = |local| self.world.register_type(func, local);
+        let register_type = |local| self.machine.world.register_type(func, local);
         self.memo.reads(func, &objectives.exprs, expr, register_type)
     }
 
@@ -180,12 +182,12 @@ impl Engine<'_, '_> {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
-            let outer = self.watch.set_actor(Actor::Labels(Arc::clone(readers)));
+            let outer = self.machine.watch.set_actor(Actor::Labels(Arc::clone(readers)));
             let (mut scope, pool, memo) = self.predicate_scope(state);
             key.add_read(memo.read(&mut scope, pool, &objectives.exprs, *place));
-            self.watch.set_actor(outer);
+            self.machine.watch.set_actor(outer);
         }
-        self.settle_suspicions(state);
+        self.machine.settle_suspicions(state);
         key
     }
 
@@ -199,7 +201,7 @@ impl Engine<'_, '_> {
     ) -> Value {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let after = self.labels.after(goal).to_vec();
-        let outer = self.watch.set_actor(Actor::Labels([goal].into()));
+        let outer = self.machine.watch.set_actor(Actor::Labels([goal].into()));
         let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
         env.kept_by = kept_by;
         let mut holds = eval_pred(pool, pred, &mut env);
@@ -211,8 +213,8 @@ impl Engine<'_, '_> {
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
-        self.watch.set_actor(outer);
-        self.settle_suspicions(state);
+        self.machine.watch.set_actor(outer);
+        self.machine.settle_suspicions(state);
         Value { holds, kept }
     }
 
@@ -224,15 +226,17 @@ impl Engine<'_, '_> {
         decision: DecisionId,
         condition: ConditionId,
     ) -> Option<(ConditionId, Arc<Mutants>)> {
-        if self.world.config.mode == Mode::Plain || !state.has_begun(self.roots.len()) {
+        if self.machine.world.config.mode == Mode::Plain
+            || !state.has_begun(self.machine.roots.len())
+        {
             return None;
         }
         let func = state.frame().func;
         if !self.labels.have_mutants(func) {
             return None;
         }
-        self.memo.note_additions(self.watch.adds());
-        let deletion = self.world.config.label_deletion.deletes();
+        self.memo.note_additions(self.machine.watch.adds());
+        let deletion = self.machine.world.config.label_deletion.deletes();
         let of = (func, decision, condition);
         let objectives = self.labels.objectives_of(func)?;
         let group = self.memo.mutants.get_mut(&of);
@@ -249,13 +253,13 @@ impl Engine<'_, '_> {
         let mut values = Vec::with_capacity(wanted.len());
         let mut all_kept = true;
         for (expr, goals) in wanted {
-            let outer = self.watch.set_actor(Actor::Labels(goals.into_vec().into()));
+            let outer = self.machine.watch.set_actor(Actor::Labels(goals.into_vec().into()));
             let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
             env.kept_by = Some((Arc::clone(&reads), key.clone()));
             let value = env.expr(pool, expr);
             all_kept &= env.kept_by.is_some();
-            self.watch.set_actor(outer);
-            self.settle_suspicions(state);
+            self.machine.watch.set_actor(outer);
+            self.machine.settle_suspicions(state);
             values.push((expr, value));
         }
         let mutants = self.memo.list(values);

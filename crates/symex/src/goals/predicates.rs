@@ -30,7 +30,8 @@ struct PassedLabel {
 impl<'p> Engine<'p, '_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
     pub(crate) fn looks_at_labels(&self, state: &State) -> bool {
-        let begun = self.world.config.mode != Mode::Plain && state.has_begun(self.roots.len());
+        let begun = self.machine.world.config.mode != Mode::Plain
+            && state.has_begun(self.machine.roots.len());
         begun && !state.tape.is_played()
     }
 
@@ -40,7 +41,7 @@ impl<'p> Engine<'p, '_> {
             return;
         }
         let func = state.frame().func;
-        if self.labels.reach(func, key, self.world.config.label_deletion.deletes())
+        if self.labels.reach(func, key, self.machine.world.config.label_deletion.deletes())
             && self.may_hold_somewhere(state, key)
         {
             state.queue.push(Passed::Site(key));
@@ -70,14 +71,14 @@ impl<'p> Engine<'p, '_> {
                 }
             }
         }
-        if self.world.config.mode == Mode::Direct {
+        if self.machine.world.config.mode == Mode::Direct {
             return self.branch_on_labels(state, passed);
         }
         let mut open = Vec::new();
         for PassedLabel { goal, holds, .. } in passed {
             let holds = self.condition_of(state, goal, holds);
             let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
-            let holds = holds.filter(|holds| known(&mut self.pool, *holds) != Some(false));
+            let holds = holds.filter(|holds| known(&mut self.machine.pool, *holds) != Some(false));
             open.extend(holds.map(|holds| OpenLabel::new(goal, holds)));
         }
         self.decide_labels(state, open);
@@ -90,13 +91,13 @@ impl<'p> Engine<'p, '_> {
     /// Where a label that control passes is covered, if it is left and that may be somewhere. Its
     /// predicate surely holds where `condition` does.
     fn condition_of(&mut self, state: &State, goal: GoalId, condition: Term) -> Option<Term> {
-        if !self.is_looked_for(goal) || self.pool.as_bool(condition) == Some(false) {
+        if !self.is_looked_for(goal) || self.machine.pool.as_bool(condition) == Some(false) {
             return None;
         }
-        let defined = definedness(&mut self.pool, condition);
-        let holds = self.pool.and(condition, defined);
+        let defined = definedness(&mut self.machine.pool, condition);
+        let holds = self.machine.pool.and(condition, defined);
         self.hinder_by_undetermined(state, goal, condition, defined);
-        let may_hold = self.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
+        let may_hold = self.machine.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
         may_hold.then_some(holds)
     }
 
@@ -110,8 +111,8 @@ impl<'p> Engine<'p, '_> {
         condition: Term,
         defined: Term,
     ) {
-        let mut reasons = self.undetermined_of(state, condition, defined);
-        if self.pool.as_bool(defined) == Some(false) {
+        let mut reasons = self.machine.undetermined_of(state, condition, defined);
+        if self.machine.pool.as_bool(defined) == Some(false) {
             let unwritten =
                 |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Unwritten, _));
             reasons.retain(|reason| !unwritten(reason));
@@ -121,7 +122,7 @@ impl<'p> Engine<'p, '_> {
         }
         let is_any = |cut: &Cut| matches!(cut, Cut::Undetermined(kind, _) if kind.is_any());
         let is_any = reasons.iter().all(is_any);
-        if is_any && matches!(self.ask(state, Some(condition)), Feasible::No) {
+        if is_any && matches!(self.machine.ask(state, Some(condition)), Feasible::No) {
             return;
         }
         reasons.into_iter().for_each(|reason| self.labels.hinder(goal, reason));
@@ -140,15 +141,15 @@ impl<'p> Engine<'p, '_> {
             return;
         }
         let func = state.frame().func;
-        if !self.labels.reach(func, key, self.world.config.label_deletion.deletes()) {
+        if !self.labels.reach(func, key, self.machine.world.config.label_deletion.deletes()) {
             return;
         }
-        let before = self.watch.guard.replace(guard);
+        let before = self.machine.watch.guard.replace(guard);
         for (goal, holds) in self.hold_somewhere(state, key) {
-            let holds = self.pool.and(guard, holds);
+            let holds = self.machine.pool.and(guard, holds);
             passed.push(Passed::Where { site: key, goal, holds });
         }
-        self.watch.guard = before;
+        self.machine.watch.guard = before;
     }
 
     /// Tight instrumentation: covers labels of the place where a state is if some input of the path
@@ -158,7 +159,7 @@ impl<'p> Engine<'p, '_> {
     /// becomes the model. Where none does, but one may that covers less, the label waits
     /// ([`Deferred`](crate::goals::deferred::Deferred)).
     pub(crate) fn decide_labels(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
-        let deletion = self.world.config.label_deletion;
+        let deletion = self.machine.world.config.label_deletion;
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
         if state.replay && !counts_runs {
@@ -172,7 +173,7 @@ impl<'p> Engine<'p, '_> {
         }
         let before = open.len();
         self.take_held(state, &mut open);
-        self.statistics.free_labels += (before - open.len()) as u64;
+        self.machine.statistics.free_labels += (before - open.len()) as u64;
         if state.haste {
             // Questions about this path are hard: its own end comes first.
             self.put_off(state, open);
@@ -186,11 +187,11 @@ impl<'p> Engine<'p, '_> {
     fn simplify(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
         let labels = open.iter().map(|label| label.holds);
         let terms: Vec<Term> = labels.chain(state.promises.iter().copied()).collect();
-        let Some(given) = self.pool.given(&state.facts, &terms) else { return };
+        let Some(given) = self.machine.pool.given(&state.facts, &terms) else { return };
         let mut given = given.into_iter();
         open.retain_mut(|label| {
             let Some(Given { term, facts }) = given.next() else { return true };
-            if self.pool.as_bool(term) == Some(false) {
+            if self.machine.pool.as_bool(term) == Some(false) {
                 self.excluded.note(label.holds, &facts);
                 return false;
             }
@@ -198,7 +199,8 @@ impl<'p> Engine<'p, '_> {
             !self.excluded.excludes(&state.facts, term)
         });
         let promises = given.map(|promise| promise.term);
-        state.promises = promises.filter(|term| self.pool.as_bool(*term) != Some(true)).collect();
+        state.promises =
+            promises.filter(|term| self.machine.pool.as_bool(*term) != Some(true)).collect();
     }
 
     /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
@@ -209,8 +211,8 @@ impl<'p> Engine<'p, '_> {
             self.simplify(state, &mut open);
         }
         while !open.is_empty() {
-            let any = self.pool.or_all(open.iter().map(|label| label.holds));
-            self.statistics.label_queries += 1;
+            let any = self.machine.pool.or_all(open.iter().map(|label| label.holds));
+            self.machine.statistics.label_queries += 1;
             match self.ask_keeping(state, any, &open) {
                 Some(Feasible::Yes(model)) => {
                     state.model = model;
@@ -237,7 +239,7 @@ impl<'p> Engine<'p, '_> {
             if self.labels.is_covered(label.goal) {
                 return false;
             }
-            let held = self.evaluator.holds(&self.pool, &state.model, label.holds);
+            let held = self.machine.evaluator.holds(&self.machine.pool, &state.model, label.holds);
             if held {
                 self.take_label(state, label.goal, label.holds);
             }
@@ -255,14 +257,14 @@ impl<'p> Engine<'p, '_> {
 
     /// A label as in [000]: by the model, else by a question of its own.
     fn decide_alone(&mut self, state: &mut State, goal: GoalId, holds: Term) {
-        let deletion = self.world.config.label_deletion;
+        let deletion = self.machine.world.config.label_deletion;
         if deletion.deletes() && self.labels.is_covered(goal) {
             return;
         }
-        if !self.evaluator.holds(&self.pool, &state.model, holds) {
+        if !self.machine.evaluator.holds(&self.machine.pool, &state.model, holds) {
             return self.ask_for_label(state, goal, holds);
         }
-        self.statistics.free_labels += 1;
+        self.machine.statistics.free_labels += 1;
         if deletion == LabelDeletion::Run {
             self.take_label(state, goal, holds);
         } else {
@@ -274,7 +276,7 @@ impl<'p> Engine<'p, '_> {
     /// Notes a label that the state's model covers, and that it is to go on covering it.
     fn take_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
         state.covered.extend(self.labels.cover(goal));
-        if self.pool.as_bool(holds) != Some(true) {
+        if self.machine.pool.as_bool(holds) != Some(true) {
             state.promises.push(holds);
         }
     }
@@ -297,7 +299,7 @@ impl<'p> Engine<'p, '_> {
         });
         state.queue.extend(later);
         let Some(holds) = self.condition_of(state, goal, holds) else { return Ok(()) };
-        let (taken, other) = self.split(state, holds);
+        let (taken, other) = self.machine.split(state, holds);
         if taken {
             state.covered.extend(self.labels.cover(goal));
         }
@@ -306,7 +308,7 @@ impl<'p> Engine<'p, '_> {
             // The other side looks at this label again and finds that it holds.
             other.queue.insert(0, Passed::Where { site, goal, holds });
         }
-        self.fork_off(other);
+        self.machine.fork_off(other);
         Err(Interrupt::Yield)
     }
 
@@ -315,8 +317,8 @@ impl<'p> Engine<'p, '_> {
         if state.replay {
             return;
         }
-        self.statistics.label_queries += 1;
-        match self.ask(state, Some(holds)) {
+        self.machine.statistics.label_queries += 1;
+        match self.machine.ask(state, Some(holds)) {
             Feasible::Yes(model) => {
                 self.label_paths += 1;
                 let mut run = state.fork();
@@ -348,7 +350,7 @@ impl<'p> Engine<'p, '_> {
         &'a mut self,
         state: &'a mut State,
     ) -> (Scope<'a, 'p>, &'a mut TermPool, &'a mut PredicateMemo) {
-        let (scope, pool) = self.scope(state);
+        let (scope, pool) = self.machine.scope(state);
         (scope, pool, &mut self.memo)
     }
 }

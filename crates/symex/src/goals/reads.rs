@@ -1,8 +1,8 @@
 //! What predicates read on a state, which their results are kept by.
 
-use lydian_eval::Traps;
+use lydian_eval::{Environment as _, Traps};
 use lydian_ir::{Expr, ExprArena, ExprId, Type};
-use lydian_smt::TermPool;
+use lydian_smt::{Term, TermPool};
 
 use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
 use crate::machine::evaluation::{Scope, as_read};
@@ -28,6 +28,7 @@ impl PredicateMemo {
         exprs: &ExprArena,
         place: Place,
     ) -> Option<Read> {
+        self.note_additions(scope.watch.adds());
         let value = match place {
             Place::Register(local) => {
                 let value = register(&scope.state.frame().registers, local)?;

@@ -17,7 +17,7 @@ use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::questions::Feasible;
 use crate::machine::site::ObserverId;
@@ -762,7 +762,7 @@ pub(crate) fn objects_of(
     Some(pointed_to(memory, &constants).into_iter().flatten().collect())
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Adds bounds of objects that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
         self.watch.add_on_path(bounds);

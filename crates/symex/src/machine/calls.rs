@@ -13,8 +13,8 @@ use lydian_ir::{
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::context::World;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
@@ -40,7 +40,7 @@ pub(crate) struct CallSite {
     pub(crate) result: CTypeId,
 }
 
-impl<'p> Engine<'p, '_> {
+impl<'p> Machine<'p, '_> {
     /// Executes a call statement.
     pub(crate) fn call(&mut self, state: &mut State, stmt: &Stmt) -> Result<(), Interrupt> {
         let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else {

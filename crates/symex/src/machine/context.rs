@@ -463,23 +463,6 @@ fn reachability(blocks: &Arena<BlockId, lydian_ir::Block>) -> Vec<Vec<u64>> {
     all
 }
 
-/// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
-/// name others than the functions do.
-pub(crate) fn observed_globals(
-    program: &Program,
-    func: FuncId,
-    objectives: &[FunctionObjectives],
-) -> BTreeSet<GlobalId> {
-    let touched = Touched::by(program, &[func], std::iter::empty());
-    let of_touched = objectives.iter().filter(|of| touched.functions.contains(&of.function));
-    let exprs = of_touched.flat_map(|of| of.exprs.values());
-    let global = |expr: &Expr| match expr {
-        Expr::AddrGlobal(global) => Some(*global),
-        _ => None,
-    };
-    exprs.filter_map(global).filter(|global| !touched.globals.contains(global)).collect()
-}
-
 /// What some functions may touch, directly or through what they call or point to.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {

@@ -9,8 +9,8 @@ use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Ty
 use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::bounds_monitor::{Watch, objects_of};
 use crate::machine::context::World;
 use crate::machine::decision_log::Question;
@@ -56,7 +56,7 @@ pub(crate) struct Scope<'a, 'p> {
     pub(crate) state: &'a mut State,
 }
 
-impl<'p> Engine<'p, '_> {
+impl<'p> Machine<'p, '_> {
     /// A state to evaluate on, and the pool for what that makes.
     pub(crate) fn scope<'a>(
         &'a mut self,
@@ -442,11 +442,7 @@ impl Environment for Scope<'_, '_> {
         Ok(value)
     }
 
-    pub(crate) fn local_address(
-        &mut self,
-        pool: &mut TermPool,
-        local: LocalId,
-    ) -> Result<Term, Stop> {
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
         let object = self.state.frame().object(local);
         // A local outside of its lifetime has no address that can be used.
         let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);

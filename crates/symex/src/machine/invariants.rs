@@ -8,7 +8,7 @@ use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::context::World;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{Candidate, Offset, Resolution};
@@ -228,7 +228,7 @@ fn has_tail(types: &CTypes, ty: CTypeId) -> bool {
     last.is_some_and(|field| is_open(field.ty))
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// The same for what was resolved outside of an expression.
     pub(crate) fn meet_invariants(
         &mut self,

@@ -6,13 +6,13 @@ use lydian_ir::nonlocal::{TICKET_BYTES, Ticket, sets};
 use lydian_ir::{Stmt, TrapKind, Type};
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Executes a call of `setjmp`, `longjmp` or their like.
     pub(crate) fn jump_function(
         &mut self,

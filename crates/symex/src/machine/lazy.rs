@@ -24,7 +24,7 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::{Scope, Stop};
@@ -812,7 +812,7 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
     pub(crate) fn note_left_out_targets(&mut self) {
         if self.world.inputs.leaves_targets_out() {

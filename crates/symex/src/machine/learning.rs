@@ -9,7 +9,7 @@ use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_inputs::learned::Followed;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::evaluation::Scope;
 use crate::machine::memory::{Candidate, Offset};
 use crate::machine::state::State;
@@ -111,7 +111,7 @@ impl Scope<'_, '_> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Notes the pointers that a condition compares with null.
     pub(crate) fn learn_condition(&mut self, state: &State, condition: Term) {
         if state.check.is_some() {

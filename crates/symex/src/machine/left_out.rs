@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_ir::FuncId;
 
 use crate::config::Mode;
-use crate::exploration::explore::Engine;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::control_flow::{ReachablePlaces, SitePlaces};
 use crate::machine::site::SiteKey;
 use crate::machine::state::{Passed, State};
@@ -91,7 +91,7 @@ impl InTheWay<'_> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Whether something was left out that may concern every objective: then nothing is infeasible.
     pub(crate) fn is_cut(&self) -> bool {
         !self.left_out.everywhere.is_empty()

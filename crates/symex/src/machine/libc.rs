@@ -22,8 +22,8 @@ use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
@@ -52,7 +52,7 @@ fn may_set_error_number(model: &Model) -> bool {
     }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Executes a call of a modelled function.
     pub(crate) fn call_model(
         &mut self,

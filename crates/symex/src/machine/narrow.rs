@@ -3,13 +3,13 @@
 
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::outbox::Retracted;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// The path goes on with the inputs on which a condition holds; whether there are any. Where its model
     /// is none of them, another takes its place: one that keeps what the model covers, if there is one.
     pub(crate) fn narrow(&mut self, state: &mut State, holds: Term, reason: Cut) -> bool {

@@ -25,7 +25,7 @@ use lydian_ir::{CType, CTypeId, FuncId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Node, Sort, Term};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
 use crate::machine::permitted::Permitted;
@@ -85,7 +85,7 @@ impl Call<'_> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Lets a call of an undefined function write over what it can reach, and gives what it writes,
     /// what lies behind the most pointers first.
     pub(crate) fn overwrite(

@@ -5,8 +5,8 @@ use std::time::Instant;
 use lydian_base::StopReason;
 use lydian_smt::{Answer, Limits, Model, Reason, Term};
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::state::State;
@@ -54,7 +54,7 @@ pub(crate) enum Feasible {
     Unknown(Cut),
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// The path is about to depend on a value, which may depend on memory that was never written.
     /// Only the inputs on which it does not go on, if the state's model is one of them.
     pub(crate) fn meet_undefined(&mut self, state: &mut State, value: Term) {

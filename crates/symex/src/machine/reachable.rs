@@ -13,7 +13,7 @@ use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Function, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::aliasing::is_character;
 use crate::machine::calls::CallSite;
 use crate::machine::lazy::address_of;
@@ -76,7 +76,7 @@ pub(crate) fn is_of_system(function: &Function) -> bool {
     function.system || is_confined(&function.name)
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// The objects that a call can reach, those behind fewer pointers first.
     pub(crate) fn reach_of(
         &mut self,

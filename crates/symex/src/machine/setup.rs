@@ -10,7 +10,21 @@ use crate::machine::context::{Touched, World};
 use crate::machine::memory::{
     Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
 };
-use lydian_inputs::{CellPlan, InputPlan, ObjectPlan};
+use lydian_inputs::{CellPlan, InputPlan, ObjectPlan, PlanError};
+
+/// Why an exploration cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExploreError {
+    /// The function has no body, or one that is not supported.
+    #[error("`{0}` has no body that can be explored")]
+    NoBody(String),
+    /// Its inputs cannot be planned.
+    #[error(transparent)]
+    Inputs(#[from] PlanError),
+    /// There is no room for its globals and inputs.
+    #[error("the globals and inputs have no room in memory")]
+    NoRoom,
+}
 
 /// Makes all objects and gives the arguments: scalars, and addresses of what is copied. `None`
 /// where something has no room.

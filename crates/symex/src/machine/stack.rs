@@ -11,8 +11,8 @@ use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Sort, Term};
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::context::World;
 use crate::machine::decision_log::Question;
 use crate::machine::libc::{ROOM, Size};
@@ -36,7 +36,7 @@ enum Passed {
     From(Resolution),
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// `Stmt::Alloca`. A size that depends on the input is a length of the object, as for `malloc`;
     /// the path is split where it may be bad, or more than the room that such an object has.
     pub(crate) fn alloca(

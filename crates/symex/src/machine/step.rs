@@ -12,8 +12,8 @@ use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::config::Mode;
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
@@ -51,7 +51,7 @@ impl Interrupt {
     }
 }
 
-impl<'p> Engine<'p, '_> {
+impl<'p> Machine<'p, '_> {
     /// The body of the innermost activation.
     pub(crate) fn body(&self, state: &State) -> &'p Body {
         let function = &self.world.program.functions[state.frame().func];

@@ -4,13 +4,13 @@ use lydian_eval::{Fault, Traps};
 use lydian_ir::TrapKind;
 use lydian_smt::Term;
 
-use crate::exploration::explore::{CrashPlace, Engine};
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::outbox::Ended;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
+use crate::machine::{CrashPlace, Machine};
 
 /// What is known about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Crash {
     queries: u32,
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Goes on with the inputs that do not trap; the others end here.
     pub(crate) fn leave_traps(
         &mut self,

@@ -14,8 +14,8 @@ use lydian_ir::{Function, Program};
 use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashMap;
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::memory::undetermined;
 use crate::machine::state::{Frame, State};
 
@@ -95,7 +95,7 @@ fn text_of(function: &Function, frame: &Frame, next: usize) -> Span {
     if text.is_none() { function.span } else { text }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// The text that a state is at.
     pub(crate) fn text_at(&self, state: &State) -> Span {
         text_at(self.world.program, state)

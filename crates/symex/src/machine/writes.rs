@@ -11,7 +11,7 @@ use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
 use lydian_smt::{Sort, Term};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
 use crate::machine::permitted::Permitted;
@@ -37,7 +37,7 @@ pub(crate) struct Writable {
     places: Vec<Place>,
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// What a call of an undefined function may write to.
     pub(crate) fn writable(
         &mut self,

@@ -45,8 +45,8 @@ impl<'p> Engine<'p, '_> {
             Terminator::Switch { value, cases, default } => {
                 self.switch(state, *value, cases, *default)
             }
-            Terminator::Return(value) => self.return_from(state, *value),
-            Terminator::Trap(kind) => Err(self.trapped(state, *kind)),
+            Terminator::Return(value) => self.machine.return_from(state, *value),
+            Terminator::Trap(kind) => Err(self.machine.trapped(state, *kind)),
         }
     }
 
@@ -59,9 +59,9 @@ impl<'p> Engine<'p, '_> {
         origin: Option<BranchOrigin>,
     ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
-        let condition = self.eval(state, cond, &mut traps)?;
-        self.leave_traps(state, &traps)?;
-        self.learn_condition(state, condition);
+        let condition = self.machine.eval(state, cond, &mut traps)?;
+        self.machine.leave_traps(state, &traps)?;
+        self.machine.learn_condition(state, condition);
         if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
             self.begin_evaluation(state, body, origin);
         }
@@ -69,7 +69,7 @@ impl<'p> Engine<'p, '_> {
         if self.choose(state, &outcome, origin) {
             return Ok(());
         }
-        let (side, other) = self.split(state, outcome.holds);
+        let (side, other) = self.machine.split(state, outcome.holds);
         let at = state.frame().block;
         let Some(mut other) = other else {
             take_branch(state, side, &outcome, origin);
@@ -78,8 +78,9 @@ impl<'p> Engine<'p, '_> {
         let stays = self.stays_in_loop(state, at, outcome.targets);
         take_branch(state, side, &outcome, origin);
         take_branch(&mut other, !side, &outcome, origin);
-        let Some(bound) = self.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
-            self.fork_off(other);
+        let Some(bound) = self.machine.world.config.limits.loop_bound.filter(|_| stays.is_some())
+        else {
+            self.machine.fork_off(other);
             return Err(Interrupt::Yield);
         };
         let stays = stays == Some(side);
@@ -88,12 +89,12 @@ impl<'p> Engine<'p, '_> {
         let leaver = if stays { &mut *other } else { &mut *state };
         leaver.frame_mut().loops.retain(|(block, _)| *block != at);
         match (over, stays) {
-            (false, _) => self.fork_off(other),
+            (false, _) => self.machine.fork_off(other),
             (true, true) => {
-                self.fork_off(other);
+                self.machine.fork_off(other);
                 return Err(Interrupt::End(Ending::Cut(Cut::LoopBound(bound))));
             }
-            (true, false) => self.outbox.abandoned.push((other, Cut::LoopBound(bound))),
+            (true, false) => self.machine.outbox.abandoned.push((other, Cut::LoopBound(bound))),
         }
         Err(Interrupt::Yield)
     }
@@ -114,13 +115,13 @@ impl<'p> Engine<'p, '_> {
 
     /// Whether labels may ask for the values that conditions had in this activation.
     pub(crate) fn keeps_decisions(&self, state: &State) -> bool {
-        self.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
+        self.machine.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
     }
 
     /// The side of a branch that stays in a loop that the other side leaves, if it is so.
     fn stays_in_loop(&mut self, state: &State, at: BlockId, targets: [BlockId; 2]) -> Option<bool> {
         let func = state.frame().func;
-        let back = targets.map(|target| self.world.reaches(func, target, at));
+        let back = targets.map(|target| self.machine.world.reaches(func, target, at));
         (back[0] != back[1]).then_some(back[0])
     }
 
@@ -132,32 +133,32 @@ impl<'p> Engine<'p, '_> {
         default: BlockId,
     ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
-        let value = self.eval(state, value, &mut traps)?;
-        self.leave_traps(state, &traps)?;
-        let value = to_bytes(&mut self.pool, value);
+        let value = self.machine.eval(state, value, &mut traps)?;
+        self.machine.leave_traps(state, &traps)?;
+        let value = to_bytes(&mut self.machine.pool, value);
         let from = state.frame().block;
         let ways = self.ways_of((state.frame().func, from), value, cases, default);
         let told = state.tape.played(Question::Way);
         let at = told.map_or_else(|| self.way_taken(state, &ways), |way| way as usize);
         let at = at.min(ways.len() - 1);
         let taken = &ways[at];
-        let known = state.knowledge().known(&mut self.pool, taken.condition) == Some(true);
+        let known = state.knowledge().known(&mut self.machine.pool, taken.condition) == Some(true);
         if !known {
-            self.meet_undefined(state, value);
+            self.machine.meet_undefined(state, value);
         }
         if !known && !state.replay && told.is_none() {
             for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
                 other.tape.note(Question::Way, number as u64);
-                if other.add_fact(&mut self.pool, way.condition) {
+                if other.add_fact(&mut self.machine.pool, way.condition) {
                     self.take_way(&mut other, from, way);
-                    self.fork_off(other);
+                    self.machine.fork_off(other);
                 }
             }
         }
         state.tape.note(Question::Way, at as u64);
-        state.add_fact(&mut self.pool, taken.condition);
+        state.add_fact(&mut self.machine.pool, taken.condition);
         self.take_way(state, from, taken);
         if known { Ok(()) } else { Err(Interrupt::Yield) }
     }
@@ -165,8 +166,10 @@ impl<'p> Engine<'p, '_> {
     /// The first way out of a switch that the state's path or its model takes.
     fn way_taken(&mut self, state: &State, ways: &[SwitchWay]) -> usize {
         let taken = ways.iter().position(|way| {
-            let known = state.knowledge().known(&mut self.pool, way.condition);
-            known.unwrap_or_else(|| self.evaluator.holds(&self.pool, &state.model, way.condition))
+            let known = state.knowledge().known(&mut self.machine.pool, way.condition);
+            known.unwrap_or_else(|| {
+                self.machine.evaluator.holds(&self.machine.pool, &state.model, way.condition)
+            })
         });
         taken.unwrap_or(ways.len() - 1)
     }
@@ -180,14 +183,14 @@ impl<'p> Engine<'p, '_> {
         default: BlockId,
     ) -> Vec<SwitchWay> {
         let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
-        let mut no_case = self.pool.tt();
+        let mut no_case = self.machine.pool.tt();
         let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
             let edge = (number as u32, condition);
             let quiet = |way| {
                 let site = SiteKey::Edge(Edge { from, way });
                 !self.hypers.sequences.watches(func, site)
             };
-            let merge = self.world.config.merge && quiet(edge.0);
+            let merge = self.machine.world.config.merge && quiet(edge.0);
             let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
             match ways.iter_mut().find(fits).filter(|_| merge) {
                 Some(way) => {
@@ -198,12 +201,12 @@ impl<'p> Engine<'p, '_> {
             }
         };
         for (number, case) in cases.iter().enumerate() {
-            let here = case_condition(&mut self.pool, value, case);
-            let not = self.pool.not(here);
-            no_case = self.pool.and(no_case, not);
-            add(&mut self.pool, number, here, case.target);
+            let here = case_condition(&mut self.machine.pool, value, case);
+            let not = self.machine.pool.not(here);
+            no_case = self.machine.pool.and(no_case, not);
+            add(&mut self.machine.pool, number, here, case.target);
         }
-        add(&mut self.pool, cases.len(), no_case, default);
+        add(&mut self.machine.pool, cases.len(), no_case, default);
         ways
     }
 

@@ -56,18 +56,18 @@ impl Engine<'_, '_> {
             return alone;
         }
         let func = state.frame().func;
-        let region = self.world.region(func, state.frame().block);
+        let region = self.machine.world.region(func, state.frame().block);
         let Some(region) = region else { return alone };
         if !state.tape.decide(Question::Merge, || self.may_merge(func, &region)) {
             return alone;
         }
-        let everywhere = self.pool.tt();
+        let everywhere = self.machine.pool.tt();
         let first = (condition, everywhere);
         let Some(evaluated) = self.evaluate_region(state, &region, first) else { return alone };
         let mut passed = SmallVec::new();
         self.look_at_region(state, body, &region, &evaluated, &mut passed);
         state.queue.extend(passed);
-        self.statistics.merged += u64::from(!state.tape.is_played());
+        self.machine.statistics.merged += u64::from(!state.tape.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }
 
@@ -96,9 +96,9 @@ impl Engine<'_, '_> {
 
     /// Whether a condition that would split a path may be merged.
     pub(crate) fn merges(&mut self, state: &State, condition: Term) -> bool {
-        self.world.config.merge
-            && state.knowledge().known(&mut self.pool, condition).is_none()
-            && !depends_on_undefined(&mut self.pool, condition)
+        self.machine.world.config.merge
+            && state.knowledge().known(&mut self.machine.pool, condition).is_none()
+            && !depends_on_undefined(&mut self.machine.pool, condition)
     }
 
     /// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
@@ -109,9 +109,9 @@ impl Engine<'_, '_> {
         region: &Region,
         (first, guard): (Term, Term),
     ) -> Option<Evaluated> {
-        let mut reached = vec![self.pool.ff(); region.steps.len()];
+        let mut reached = vec![self.machine.pool.ff(); region.steps.len()];
         reached[0] = guard;
-        let mut holds = self.pool.ff();
+        let mut holds = self.machine.pool.ff();
         let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
         for (at, step) in region.steps.iter().enumerate() {
             let here = reached[at];
@@ -120,19 +120,19 @@ impl Engine<'_, '_> {
                 _ => self.value_where(state, step.expr, here)?,
             };
             for (way, side) in step.ways.into_iter().zip([true, false]) {
-                let condition = if side { value } else { self.pool.not(value) };
-                let taken = self.pool.and(here, condition);
+                let condition = if side { value } else { self.machine.pool.not(value) };
+                let taken = self.machine.pool.and(here, condition);
                 match way {
-                    Way::Step(to) => reached[to] = self.pool.or(reached[to], taken),
-                    Way::Outcome(true) => holds = self.pool.or(holds, taken),
+                    Way::Step(to) => reached[to] = self.machine.pool.or(reached[to], taken),
+                    Way::Outcome(true) => holds = self.machine.pool.or(holds, taken),
                     Way::Outcome(false) => {}
                 }
             }
             // A condition that is lowered twice is reached by either way.
             match values.iter_mut().find(|known| known.0 == step.condition) {
                 Some(known) => {
-                    known.2 = self.pool.ite(here, value, known.2);
-                    known.1 = self.pool.or(known.1, here);
+                    known.2 = self.machine.pool.ite(here, value, known.2);
+                    known.1 = self.machine.pool.or(known.1, here);
                 }
                 None => values.push((step.condition, here, value)),
             }
@@ -154,9 +154,9 @@ impl Engine<'_, '_> {
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
             self.pass_where(state, site, *reached, passed);
-            let before = self.watch.guard.replace(*reached);
+            let before = self.machine.watch.guard.replace(*reached);
             let mutants = self.record_mutants(state, region.decision, step.condition);
-            self.watch.guard = before;
+            self.machine.watch.guard = before;
             if let Some(event) = state.frame_mut().event_of(region.decision) {
                 event.mutants.extend(mutants);
             }
@@ -178,20 +178,20 @@ impl Engine<'_, '_> {
         expr: ExprId,
         guard: Term,
     ) -> Option<Term> {
-        let body = self.body(state);
+        let body = self.machine.body(state);
         let mut traps = Traps::none();
-        let before = self.watch.guard.replace(guard);
-        let (mut scope, pool) = self.scope(state);
+        let before = self.machine.watch.guard.replace(guard);
+        let (mut scope, pool) = self.machine.scope(state);
         let value = scope.eval(pool, &body.exprs, expr, &mut traps);
-        self.settle_suspicions(state);
-        self.watch.guard = before;
+        self.machine.settle_suspicions(state);
+        self.machine.watch.guard = before;
         let value = value.ok()?;
         for (_, condition) in traps.iter() {
-            let trap = self.pool.and(guard, condition);
-            if state.knowledge().known(&mut self.pool, trap) != Some(false) {
+            let trap = self.machine.pool.and(guard, condition);
+            if state.knowledge().known(&mut self.machine.pool, trap) != Some(false) {
                 return None;
             }
         }
-        (!depends_on_undefined(&mut self.pool, value)).then_some(value)
+        (!depends_on_undefined(&mut self.machine.pool, value)).then_some(value)
     }
 }

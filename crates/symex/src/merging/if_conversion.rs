@@ -77,13 +77,13 @@ impl Engine<'_, '_> {
             return false;
         }
         let (func, block) = (state.frame().func, state.frame().block);
-        let Some(area) = self.world.between(func, outcome.targets) else { return false };
+        let Some(area) = self.machine.world.between(func, outcome.targets) else { return false };
         let Some(join) = area.join else { return false };
         let quiet = || self.ends_quietly(func, origin) && self.is_quiet(func, &area);
         if !state.tape.decide(Question::Choose, quiet) {
             return false;
         }
-        let fails = self.pool.not(outcome.holds);
+        let fails = self.machine.pool.not(outcome.holds);
         let starts = [(outcome.targets[0], outcome.holds), (outcome.targets[1], fails)];
         let Some(arrived) = self.go_through(state, &area, &starts, (func, block)) else {
             return false;
@@ -103,15 +103,16 @@ impl Engine<'_, '_> {
     pub(crate) fn compute_call(&mut self, state: &mut State) -> bool {
         let frame = state.frame();
         let (func, return_to) = (frame.func, frame.return_to);
-        let entry = self.body(state).entry;
+        let entry = self.machine.body(state).entry;
         let begins = frame.block == entry && frame.next == 0 && !frame.sites_done;
-        if !begins || state.frames.len() == 1 || !self.world.config.merge {
+        if !begins || state.frames.len() == 1 || !self.machine.world.config.merge {
             return false;
         }
-        let area = self.world.computes(func).filter(|area| area.blocks.len() > 1);
+        let area = self.machine.world.computes(func).filter(|area| area.blocks.len() > 1);
         let Some(area) = area else { return false };
         let caller = state.frames[state.frames.len() - 2].func;
-        let locals = self.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
+        let locals =
+            self.machine.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
         let is_integer = |register: LocalId| {
             let storage = locals.map(|locals| locals[register].storage);
             matches!(storage, Some(Storage::Register(Type::Int(_))))
@@ -123,7 +124,7 @@ impl Engine<'_, '_> {
         if !state.tape.decide(Question::Choose, || self.is_quiet(func, &area)) {
             return false;
         }
-        let starts = [(entry, self.pool.tt())];
+        let starts = [(entry, self.machine.pool.tt())];
         let Some(arrived) = self.go_through(state, &area, &starts, (func, entry)) else {
             return false;
         };
@@ -133,14 +134,14 @@ impl Engine<'_, '_> {
         self.look_through(state, &area, &starts, SmallVec::new());
         leave_frame(state);
         if let (Some(register), Some(value)) = (return_to.register, arrived.value) {
-            self.set_register(state, register, value);
+            self.machine.set_register(state, register, value);
         }
         true
     }
 
     /// Whether nothing but labels is looked at in an area.
     fn is_quiet(&self, func: FuncId, area: &Area) -> bool {
-        let Some(body) = &self.world.program.functions[func].body else { return false };
+        let Some(body) = &self.machine.world.program.functions[func].body else { return false };
         let is_watched = |site| self.hypers.sequences.watches(func, site);
         area.blocks.iter().all(|block| {
             let found = &body.blocks[*block];
@@ -161,14 +162,14 @@ impl Engine<'_, '_> {
     }
 
     fn calls_quietly(&self, callee: FuncId) -> bool {
-        let area = self.world.computes(callee);
+        let area = self.machine.world.computes(callee);
         !self.hypers.sequences.watches(callee, SiteKey::Entry)
             && area.is_some_and(|area| self.is_quiet(callee, &area))
     }
 
     fn decides_quietly(&self, func: FuncId, block: BlockId, term: &Terminator) -> bool {
         let Terminator::Branch { origin, .. } = term else { return true };
-        match self.world.region(func, block) {
+        match self.machine.world.region(func, block) {
             Some(region) => self.may_merge(func, &region),
             None => self.ends_quietly(func, *origin),
         }
@@ -198,7 +199,7 @@ impl Engine<'_, '_> {
         if pass.differs && self.forks_first(state, place) {
             return None;
         }
-        self.statistics.merged += u64::from(!state.tape.is_played());
+        self.machine.statistics.merged += u64::from(!state.tape.is_played());
         Some(arrived)
     }
 
@@ -216,7 +217,7 @@ impl Engine<'_, '_> {
             let arrived = self.walk_aside(state, area, starts, &mut pass);
             state.tape.set_aside(outer);
             if arrived.is_none() {
-                self.cut(Cut::Unsupported("labels of what is computed at once".into()));
+                self.machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
         }
         state.queue.extend(pass.labels.into_iter().flatten());
@@ -225,7 +226,7 @@ impl Engine<'_, '_> {
     /// Whether an area of a function, or what is called in it, has labels.
     fn has_labels(&self, func: FuncId, area: &Area) -> bool {
         let has = |callee: &FuncId| {
-            let area = self.world.computes(*callee);
+            let area = self.machine.world.computes(*callee);
             area.is_some_and(|area| self.has_labels(*callee, &area))
         };
         self.labels.has(func) || area.calls.iter().any(has)
@@ -266,7 +267,7 @@ impl Engine<'_, '_> {
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
     ) -> Option<Arrived> {
-        let body = self.body(state);
+        let body = self.machine.body(state);
         let mut coming: FxHashMap<BlockId, Coming> = FxHashMap::default();
         // What is returned by the ways that did: nothing where none has yet.
         let mut value: Option<Option<Term>> = None;
@@ -285,7 +286,7 @@ impl Engine<'_, '_> {
                 };
                 pass.differs |= value.is_some_and(|value| value != returned);
                 value = Some(match (returned, value.unwrap_or(returned)) {
-                    (Some(one), Some(other)) => Some(self.pool.ite(here.guard, one, other)),
+                    (Some(one), Some(other)) => Some(self.machine.pool.ite(here.guard, one, other)),
                     (None, None) => None,
                     // What a call gives that returns nothing is not set.
                     _ => return None,
@@ -311,14 +312,14 @@ impl Engine<'_, '_> {
         pass: &mut Pass,
     ) -> Option<()> {
         for (block, guard) in ways {
-            if state.knowledge().known(&mut self.pool, *guard) == Some(false) {
+            if state.knowledge().known(&mut self.machine.pool, *guard) == Some(false) {
                 continue;
             }
             let registers = &state.frame().registers;
             let arrived = match coming.remove(block) {
                 None => Coming { guard: *guard, registers: registers.clone() },
                 Some(other) => Coming {
-                    guard: self.pool.or(*guard, other.guard),
+                    guard: self.machine.pool.or(*guard, other.guard),
                     registers: self.either(area, *guard, registers, &other.registers, pass)?,
                 },
             };
@@ -341,7 +342,7 @@ impl Engine<'_, '_> {
             (a, b) if a == b => Some(a),
             (Some(a), Some(b)) => {
                 pass.differs = true;
-                Some(Some(self.pool.ite(condition, a, b)))
+                Some(Some(self.machine.pool.ite(condition, a, b)))
             }
             // Nobody asks for it behind the area, and where it is asked for within, it is not set.
             _ => own.then_some(None),
@@ -377,7 +378,7 @@ impl Engine<'_, '_> {
                 let args: Vec<Term> = args.collect::<Option<_>>()?;
                 let value = self.call_where(state, *callee, &args, guard, pass)?;
                 if let Some(dst) = dst {
-                    self.set_register(state, *dst, value?);
+                    self.machine.set_register(state, *dst, value?);
                 }
             }
             _ => return None,
@@ -394,16 +395,16 @@ impl Engine<'_, '_> {
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Option<Term>> {
-        let area = self.world.computes(func)?;
-        let body = self.world.program.functions[func].body.as_ref()?;
-        if args.len() != body.params.len() || self.check_depth(state, func).is_err() {
+        let area = self.machine.world.computes(func)?;
+        let body = self.machine.world.program.functions[func].body.as_ref()?;
+        if args.len() != body.params.len() || self.machine.check_depth(state, func).is_err() {
             return None;
         }
         state.activations += 1;
         let mut frame = Frame::new(func, body, state.activations, ReturnTo::default());
         for (param, arg) in body.params.iter().zip(args) {
             let Storage::Register(ty) = body.locals[*param].storage else { return None };
-            frame.registers[param.index()] = Some(as_type(&mut self.pool, ty, *arg));
+            frame.registers[param.index()] = Some(as_type(&mut self.machine.pool, ty, *arg));
         }
         state.frames.push(Arc::new(frame));
         self.look(state, SiteKey::Entry, guard, pass);
@@ -426,7 +427,7 @@ impl Engine<'_, '_> {
             Terminator::Branch { cond, then_to, else_to, origin } => {
                 let value = self.value_where(state, *cond, guard)?;
                 let func = state.frame().func;
-                let region = origin.and_then(|_| self.world.region(func, block));
+                let region = origin.and_then(|_| self.machine.world.region(func, block));
                 let evaluated = match &region {
                     Some(region) => Some(self.evaluate_region(state, region, (value, guard))?),
                     None => None,
@@ -437,25 +438,25 @@ impl Engine<'_, '_> {
                 }
                 let (holds, [then_to, else_to]) = match decided {
                     Some((region, evaluated)) => (evaluated.holds, region.targets),
-                    None => (self.pool.and(guard, value), [*then_to, *else_to]),
+                    None => (self.machine.pool.and(guard, value), [*then_to, *else_to]),
                 };
-                let fails = self.pool.not(holds);
-                let fails = self.pool.and(guard, fails);
+                let fails = self.machine.pool.not(holds);
+                let fails = self.machine.pool.and(guard, fails);
                 Some(smallvec![(then_to, holds), (else_to, fails)])
             }
             Terminator::Switch { value, cases, default } => {
                 let value = self.value_where(state, *value, guard)?;
-                let value = to_bytes(&mut self.pool, value);
+                let value = to_bytes(&mut self.machine.pool, value);
                 let func = state.frame().func;
                 let ways = self.ways_of((func, block), value, cases, *default);
                 let mut taken = Ways::new();
                 for way in ways {
                     for (number, condition) in &way.edges {
-                        let condition = self.pool.and(guard, *condition);
+                        let condition = self.machine.pool.and(guard, *condition);
                         let site = SiteKey::Edge(Edge { from: block, way: *number });
                         self.look(state, site, condition, pass);
                     }
-                    taken.push((way.target, self.pool.and(guard, way.condition)));
+                    taken.push((way.target, self.machine.pool.and(guard, way.condition)));
                 }
                 Some(taken)
             }
@@ -476,9 +477,9 @@ impl Engine<'_, '_> {
     ) {
         let Some(labels) = &mut pass.labels else { return };
         if self.keeps_decisions(state) {
-            let before = self.watch.guard.replace(guard);
+            let before = self.machine.watch.guard.replace(guard);
             self.begin_evaluation(state, body, origin);
-            self.watch.guard = before;
+            self.machine.watch.guard = before;
         }
         if let Some((region, evaluated)) = decided {
             self.look_at_region(state, body, region, evaluated, labels);
@@ -497,7 +498,7 @@ impl Engine<'_, '_> {
         outcome: &Outcome,
         passed: &mut SmallVec<[Passed; 4]>,
     ) {
-        let everywhere = self.pool.tt();
+        let everywhere = self.machine.pool.tt();
         if !outcome.merged
             && let Some(event) = state.frame_mut().event_of(origin.decision)
         {

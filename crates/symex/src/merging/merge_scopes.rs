@@ -155,7 +155,7 @@ impl Engine<'_, '_> {
     /// state that is to go on; none where others are to be chosen from.
     pub(crate) fn pass_stretch(&mut self, mut state: Box<State>) -> Option<Box<State>> {
         let Some(here) = self.begins_stretch(&mut state) else { return Some(state) };
-        self.statistics.stretches += 1;
+        self.machine.statistics.stretches += 1;
         let mut found = self.go_aside(&here, state);
         let has_test = |state: &State| state.keep || !state.covered.is_empty();
         let aside = self.stretches.taken.is_some();
@@ -175,7 +175,7 @@ impl Engine<'_, '_> {
 
     /// The stretch that a state is at the beginning of, if its ways are to be united.
     fn begins_stretch(&mut self, state: &mut State) -> Option<Here> {
-        let config = &self.world.config;
+        let config = &self.machine.world.config;
         let exhaustive = !config.stop_when_covered || self.labels.new_ones() == 0;
         let wanted =
             config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
@@ -193,7 +193,7 @@ impl Engine<'_, '_> {
             return None;
         }
         let (func, block, serial) = (frame.func, frame.block, frame.serial);
-        let body = self.body(state);
+        let body = self.machine.body(state);
         let is_call = block == body.entry && state.frames.len() > 1 && body.blocks.len() > 1;
         let call = is_call.then_some(None);
         let is_header = self.headers(func, body).contains_key(&block);
@@ -209,7 +209,7 @@ impl Engine<'_, '_> {
 
     /// Whether the ways through a stretch are to be united now.
     fn is_due(&mut self, begin: Begin, body: &Body) -> bool {
-        let Some(after) = self.world.config.unite_after else { return false };
+        let Some(after) = self.machine.world.config.unite_after else { return false };
         if !self.stretches.known.contains_key(&begin) {
             let stretch = self.stretch(begin, body);
             self.stretches.known.insert(begin, stretch);
@@ -248,7 +248,7 @@ impl Engine<'_, '_> {
             own.sort_unstable();
             sites.extend(own.into_iter().map(|site| (func, site)));
         }
-        let called = called_in(self.world.program, body, &inside);
+        let called = called_in(self.machine.world.program, body, &inside);
         for callee in called.into_iter().filter(|callee| *callee != func || header.is_some()) {
             sites.extend(self.labels.sites(callee).map(|site| (callee, site)));
         }
@@ -284,13 +284,16 @@ impl Engine<'_, '_> {
     fn go_aside(&mut self, here: &Here, state: Box<State>) -> Vec<Box<State>> {
         let outer = self.stretches.taken.replace(Vec::new());
         self.stretches.active.push((here.serial, here.begin.1));
-        let until = self.statistics.steps + MOST_STEPS;
+        let until = self.machine.statistics.steps + MOST_STEPS;
         let mut aside = Aside { waiting: vec![state], ..Aside::default() };
-        let in_library = self.world.program.functions[here.begin.0].library;
+        let in_library = self.machine.world.program.functions[here.begin.0].library;
         let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
         loop {
             while let Some(state) = aside.waiting.pop() {
-                if self.stopped || self.statistics.steps > until || aside.len() >= MOST_STATES {
+                if self.stopped
+                    || self.machine.statistics.steps > until
+                    || aside.len() >= MOST_STATES
+                {
                     aside.left.push(state);
                     aside.left.append(&mut aside.waiting);
                     aside.left.append(&mut aside.next);
@@ -348,7 +351,7 @@ impl Engine<'_, '_> {
 
     /// Runs a state until it has left a stretch or is at its header again.
     fn follow(&mut self, here: &Here, mut state: Box<State>) -> Followed {
-        let until = self.statistics.steps + MOST_STEPS;
+        let until = self.machine.statistics.steps + MOST_STEPS;
         loop {
             let Some(active) = self.activated(state) else { return Followed::Gone };
             let Some(next) = self.pass_stretch(active) else { return Followed::Gone };
@@ -373,7 +376,8 @@ impl Engine<'_, '_> {
                 }
                 Err(Flow::Infeasible) => return Followed::Gone,
             }
-            let late = self.stopped || self.is_out_of_time() || self.statistics.steps > until;
+            let late =
+                self.stopped || self.is_out_of_time() || self.machine.statistics.steps > until;
             if late || state.replay {
                 return Followed::Left(state);
             }

@@ -61,7 +61,7 @@ impl Engine<'_, '_> {
                 continue;
             }
             let Some(united) = self.unite(one, other) else { continue };
-            self.statistics.united += 1;
+            self.machine.statistics.united += 1;
             unions += 1;
             (states[a], states[b], since[a]) = (Some(united), None, unions);
             let others = (0..states.len()).filter(|other| *other != a);
@@ -78,7 +78,7 @@ impl Engine<'_, '_> {
         }
         let parting = self.parting(&a.facts, &b.facts)?;
         let frame = self.unite_frames(a, b, parting.first)?;
-        let memory = Memory::either(&mut self.pool, parting.first, &a.memory, &b.memory)?;
+        let memory = Memory::either(&mut self.machine.pool, parting.first, &a.memory, &b.memory)?;
         // Its model satisfies what one of them says, and it covers what that one's does.
         let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
         let mut union = Box::new(one.clone());
@@ -90,7 +90,7 @@ impl Engine<'_, '_> {
             Arc::make_mut(&mut union.expanded)
                 .retain(|pointer, places| other.expanded.get(pointer) == Some(places));
         }
-        if !union.add_fact(&mut self.pool, parting.fact) {
+        if !union.add_fact(&mut self.machine.pool, parting.fact) {
             return None;
         }
         // What it covered it may have covered after the paths parted: another input must take that path.
@@ -115,15 +115,16 @@ impl Engine<'_, '_> {
         let common = common_facts(a, b);
         let (of_a, of_b) = (&a[common..], &b[common..]);
         let (&first, &other) = (of_a.first()?, of_b.first()?);
-        let negated = self.pool.not(other);
-        let all = |engine: &mut Self, facts: &[Term]| engine.pool.and_all(facts.iter().copied());
+        let negated = self.machine.pool.not(other);
+        let all =
+            |engine: &mut Self, facts: &[Term]| engine.machine.pool.and_all(facts.iter().copied());
         if first == negated {
             let (of_a, of_b) = (all(self, &of_a[1..]), all(self, &of_b[1..]));
-            let fact = self.pool.ite(first, of_a, of_b);
+            let fact = self.machine.pool.ite(first, of_a, of_b);
             return Some(Parting { common, first, fact });
         }
         let (of_a, of_b) = (all(self, of_a), all(self, of_b));
-        let fact = self.pool.or(of_a, of_b);
+        let fact = self.machine.pool.or(of_a, of_b);
         Some(Parting { common, first: of_a, fact })
     }
 
@@ -131,8 +132,8 @@ impl Engine<'_, '_> {
     fn unite_frames(&mut self, a: &State, b: &State, first: Term) -> Option<Frame> {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
-        let body = self.world.program.functions[a.func].body.as_ref()?;
-        let decisive = self.world.decisive(a.func, body, depth > 1);
+        let body = self.machine.world.program.functions[a.func].body.as_ref()?;
+        let decisive = self.machine.world.decisive(a.func, body, depth > 1);
         let decisive = decisive.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
@@ -147,16 +148,21 @@ impl Engine<'_, '_> {
             // What a register is that was never set.
             let mut value = |value: &Option<Term>| {
                 value.unwrap_or_else(|| {
-                    let name = &self.world.program.functions[a.func].name;
+                    let name = &self.machine.world.program.functions[a.func].name;
                     let place = format!("{name}.{local}.{depth}");
-                    undefined_symbol(&mut self.pool, Undetermined::Unwritten, &place, sort_of(ty))
+                    undefined_symbol(
+                        &mut self.machine.pool,
+                        Undetermined::Unwritten,
+                        &place,
+                        sort_of(ty),
+                    )
                 })
             };
             let (x, y) = (value(x), value(y));
-            if self.pool.sort(x) != self.pool.sort(y) {
+            if self.machine.pool.sort(x) != self.machine.pool.sort(y) {
                 return None;
             }
-            frame.registers[at] = Some(self.pool.ite(first, x, y));
+            frame.registers[at] = Some(self.machine.pool.ite(first, x, y));
         }
         for (block, count) in &b.loops {
             match frame.loops.iter_mut().find(|(known, _)| known == block) {

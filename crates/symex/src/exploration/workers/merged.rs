@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::outcome::{FoundTest, Statistics};
+use crate::exploration::outcome::FoundTest;
 use crate::exploration::workers::Found;
 use crate::exploration::workers::rounds::found_tests;
 use crate::goals::hyper::FoundOfHypers;
@@ -13,6 +13,7 @@ use crate::limits::Cut;
 use crate::machine::bounds_monitor::Watch;
 use crate::machine::ending::Ending;
 use crate::machine::left_out::LeftOut;
+use crate::machine::statistics::Statistics;
 
 /// What a worker found that does not talk to the caller.
 pub(crate) struct Part {
@@ -35,9 +36,10 @@ pub(crate) struct Part {
 impl Engine<'_, '_> {
     /// What this worker found.
     pub(crate) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
-        self.note_left_out_targets();
-        self.statistics.terms = self.pool.len();
-        (self.statistics.term_time, self.statistics.clock_time) = self.term_clock.result();
+        self.machine.note_left_out_targets();
+        self.machine.statistics.terms = self.machine.pool.len();
+        (self.machine.statistics.term_time, self.machine.statistics.clock_time) =
+            self.machine.term_clock.result();
         let given = std::mem::take(&mut self.exchange.given);
         let hindered = self.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
         Part {
@@ -47,10 +49,10 @@ impl Engine<'_, '_> {
             tests: found_tests(Some(outbox), given),
             paths: self.paths,
             label_paths: self.label_paths,
-            left_out: self.left_out,
-            statistics: self.statistics,
-            watch: self.watch,
-            begun: self.begun,
+            left_out: self.machine.left_out,
+            statistics: self.machine.statistics,
+            watch: self.machine.watch,
+            begun: self.machine.begun,
             invariants_met: self.invariants_met,
             hypers: self.hypers.found(),
         }
@@ -65,11 +67,11 @@ impl Engine<'_, '_> {
         for (ending, count) in part.paths {
             *self.paths.entry(ending).or_default() += count;
         }
-        self.left_out.add(part.left_out);
+        self.machine.left_out.add(part.left_out);
         self.label_paths += part.label_paths;
-        self.statistics.add(&part.statistics);
-        self.watch.add_all(part.watch);
-        self.begun |= part.begun;
+        self.machine.statistics.add(&part.statistics);
+        self.machine.watch.add_all(part.watch);
+        self.machine.begun |= part.begun;
         for (invariant, met) in part.invariants_met {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }
@@ -81,6 +83,7 @@ impl Engine<'_, '_> {
 
     /// What a worker was given is lost.
     pub(crate) fn lose_a_worker(&mut self) {
-        self.cut(Cut::Unsupported("what was given to a worker that could not begin".into()));
+        self.machine
+            .cut(Cut::Unsupported("what was given to a worker that could not begin".into()));
     }
 }

@@ -16,12 +16,13 @@ use std::time::Instant;
 use lydian_ir::{BlockId, FuncId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::exploration::explore::{CrashPlace, Engine};
+use crate::exploration::explore::Engine;
 use crate::exploration::outcome::FoundTest;
 use crate::exploration::workers::state_transfer::Parcel;
 use crate::exploration::workers::synchronisation::News;
 use crate::exploration::workers::{Found, Given, Totals};
 use crate::goals::labels::GoalId;
+use crate::machine::CrashPlace;
 use crate::machine::left_out::LeftOut;
 
 /// How many rounds a delivery is under way. With none, each round would take as long as that of the
@@ -166,7 +167,7 @@ impl Engine<'_, '_> {
     /// What some workers that begin to help get: equal shares of the states that wait.
     pub(crate) fn seeds(&mut self, count: usize) -> Vec<Seed> {
         let shares = self.shares(count);
-        let crashes = self.crashes.iter().filter(|(_, crash)| crash.found);
+        let crashes = self.machine.crashes.iter().filter(|(_, crash)| crash.found);
         let mut crashes: Vec<CrashPlace> = crashes.map(|(place, _)| *place).collect();
         crashes.sort_unstable();
         let given = std::mem::take(&mut self.exchange.given);
@@ -180,7 +181,7 @@ impl Engine<'_, '_> {
             crashes: crashes.clone(),
             news: news.clone(),
             choices: self.choices.clone(),
-            followed_values: self.followed_values.clone(),
+            followed_values: self.machine.followed_values.clone(),
             shortages: self.exchange.shortages.clone(),
         };
         shares.into_iter().map(seed).collect()
@@ -189,17 +190,17 @@ impl Engine<'_, '_> {
     /// An engine that was just set up takes its share.
     pub(crate) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
         // The first worker's engine was set up in the same way, and has noted all of it.
-        self.left_out = LeftOut::default();
+        self.machine.left_out = LeftOut::default();
         self.paths.clear();
-        self.statistics = Default::default();
+        self.machine.statistics = Default::default();
         self.exchange.index = member.links.index;
         self.exchange.count = member.view.len();
         self.exchange.on = true;
         self.exchange.shortages = seed.shortages;
         self.choices = seed.choices;
-        self.followed_values = seed.followed_values;
+        self.machine.followed_values = seed.followed_values;
         // So that no two workers give the same number.
-        self.havocs = (member.links.index as u64) << 24;
+        self.machine.havocs = (member.links.index as u64) << 24;
         self.learn(&seed.covered, &seed.reached, &seed.crashes);
         self.learn_news(&seed.news, false);
         seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
@@ -257,7 +258,7 @@ impl Engine<'_, '_> {
                     if delivery.notice.ended {
                         member.links.from[sender] = None;
                     }
-                    self.statistics.waited += begun.elapsed();
+                    self.machine.statistics.waited += begun.elapsed();
                     self.take_delivery(delivery);
                 }
                 // It ended before its time; whoever started it says why.
@@ -302,7 +303,7 @@ impl Engine<'_, '_> {
         covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
         reached.iter().for_each(|goal| self.labels.note_reached(*goal));
         for place in crashes {
-            self.crashes.entry(*place).or_default().found = true;
+            self.machine.crashes.entry(*place).or_default().found = true;
         }
     }
 
@@ -366,8 +367,8 @@ impl Engine<'_, '_> {
         Totals {
             waiting: self.searcher.len(),
             paths: self.paths.values().sum(),
-            steps: self.statistics.steps,
-            queries: self.statistics.queries,
+            steps: self.machine.statistics.steps,
+            queries: self.machine.statistics.queries,
         }
     }
 

@@ -106,9 +106,9 @@ impl Engine<'_, '_> {
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
             let Some(mut state) = self.searcher.take(number) else { continue };
             if state.compacted.is_none() {
-                self.compaction.compact(&self.pool, &mut state);
+                self.compaction.compact(&self.machine.pool, &mut state);
             }
-            self.statistics.handed_over += 1;
+            self.machine.statistics.handed_over += 1;
             let parcel = self.pack(&mut state, false);
             shares[share].extend(parcel);
         }
@@ -117,7 +117,7 @@ impl Engine<'_, '_> {
 
     /// A compacted state goes back to the worker that compacted it.
     pub(crate) fn give_back(&mut self, state: &mut State, worker: usize) {
-        self.statistics.given_back += 1;
+        self.machine.statistics.given_back += 1;
         let parcel = self.pack(state, true);
         self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
     }
@@ -140,10 +140,10 @@ impl Engine<'_, '_> {
             returned,
             fingerprint: state.compacted?,
             places: places_of(state).collect(),
-            model: NamedModel::take(&self.pool, &state.model),
-            terms: PortableTerms::take(&self.pool, holds),
+            model: NamedModel::take(&self.machine.pool, &state.model),
+            terms: PortableTerms::take(&self.machine.pool, holds),
             queue: state.queue.iter().map(queued).collect(),
-            seen: Seen::take(&self.pool, state).map(Box::new),
+            seen: Seen::take(&self.machine.pool, state).map(Box::new),
             tape: std::mem::take(&mut state.tape),
             pending: state.pending,
             tries: state.tries,
@@ -162,8 +162,8 @@ impl Engine<'_, '_> {
         let Some(start) = self.compaction.start() else { return self.lose_a_worker() };
         let mut state = start.fork();
         self.compaction.empty(&mut state, &parcel.places);
-        state.model = parcel.model.make(&mut self.pool);
-        let mut holds = parcel.terms.make(&mut self.pool).into_iter();
+        state.model = parcel.model.make(&mut self.machine.pool);
+        let mut holds = parcel.terms.make(&mut self.machine.pool).into_iter();
         let passed = |queued| match queued {
             Queued::Site(site) => Some(Passed::Site(site)),
             Queued::Where(site, goal) => {
@@ -172,7 +172,7 @@ impl Engine<'_, '_> {
         };
         state.queue = parcel.queue.into_iter().filter_map(passed).collect();
         if let Some(seen) = parcel.seen {
-            (state.trail, state.underway) = seen.make(&mut self.pool);
+            (state.trail, state.underway) = seen.make(&mut self.machine.pool);
         }
         state.compacted = Some(parcel.fingerprint);
         state.home = match parcel.returned {
@@ -232,7 +232,7 @@ mod tests {
                     assert!(engine.revive(&mut state));
                     assert!(state.compacted.is_none() && !state.frame().registers.is_empty());
                 }
-                assert!(!engine.is_cut() && engine.exchange.back.is_empty());
+                assert!(!engine.machine.is_cut() && engine.exchange.back.is_empty());
             });
         }
     }
@@ -250,7 +250,7 @@ mod tests {
                 other.exchange.index = 1;
                 other.unpack(parcel);
                 assert!(other.run_one());
-                assert!(!other.is_cut() && other.searcher.len() == 0);
+                assert!(!other.machine.is_cut() && other.searcher.len() == 0);
                 back = std::mem::take(&mut other.exchange.back);
             });
             let (to, mut parcel) = back.remove(0);
@@ -261,7 +261,7 @@ mod tests {
             // It is not sent again.
             assert!(home.shares(1).remove(0).is_empty());
             let mut state = home.waiting().remove(0);
-            assert!(home.revive(&mut state) && !home.is_cut());
+            assert!(home.revive(&mut state) && !home.machine.is_cut());
         });
     }
 }

@@ -79,9 +79,9 @@ impl Engine<'_, '_> {
             Told {
                 of: (place.0, place.1),
                 number: *number,
-                terms: PortableTerms::take(&self.pool, terms),
+                terms: PortableTerms::take(&self.machine.pool, terms),
                 facts: state.facts.len(),
-                model: NamedModel::take(&self.pool, &state.model),
+                model: NamedModel::take(&self.machine.pool, &state.model),
             }
         });
         told.collect()
@@ -104,7 +104,7 @@ impl Engine<'_, '_> {
 
     /// What was told of an occurrence, in this worker's terms.
     fn occurrence_of(&mut self, told: &Told) -> Option<Occurrence> {
-        let made = told.terms.make(&mut self.pool);
+        let made = told.terms.make(&mut self.machine.pool);
         let (facts, rest) = made.split_at(told.facts);
         let (holds, bound) = rest.split_first()?;
         let bound = bound
@@ -114,7 +114,7 @@ impl Engine<'_, '_> {
         let mut state = self.compaction.start()?.fork();
         state.facts = Facts::new();
         facts.iter().for_each(|fact| state.facts.push(*fact));
-        state.model = told.model.make(&mut self.pool);
+        state.model = told.model.make(&mut self.machine.pool);
         Some(Occurrence { state, holds: *holds, bound, number: told.number, elsewhere: true })
     }
 }

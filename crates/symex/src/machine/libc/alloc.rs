@@ -8,7 +8,7 @@ use lydian_ir::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::Stop;
 use crate::machine::memory::{
@@ -36,7 +36,7 @@ pub(crate) enum Size {
     Symbolic(Term, u64),
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn allocation_function(
         &mut self,
         state: &mut State,

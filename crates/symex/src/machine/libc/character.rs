@@ -5,7 +5,7 @@ use lydian_ir::libc::{LibFn, TABLE_START, case_table, character_classes, class_b
 use lydian_ir::{Program, TrapKind};
 use lydian_smt::{Term, TermPool};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
@@ -64,7 +64,7 @@ fn add_table(
     Some(memory.object(pointer).base)
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn character_function(
         &mut self,
         state: &mut State,

@@ -8,7 +8,7 @@ use lydian_ir::libc::{Model, names_variable, reads_environment};
 use lydian_ir::{FuncId, GlobalId, Type};
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::context::World;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
@@ -29,7 +29,7 @@ impl Addresses for Apart<'_, '_> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// `getenv`: null, or a string with any contents.
     pub(crate) fn environment_function(
         &mut self,

@@ -5,7 +5,7 @@ use lydian_eval::nan::is_negative;
 use lydian_ir::libc::LibFn;
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::libc::integer::leading_zeros;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
@@ -15,7 +15,7 @@ const FRACTION: u32 = 52;
 /// Powers of two beyond this in either direction take every number to zero or infinity.
 const MOST_POWER: i64 = 2200;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Calls one of the functions; `None` for others.
     pub(crate) fn parts_function(
         &mut self,

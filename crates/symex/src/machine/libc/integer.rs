@@ -6,11 +6,11 @@ use lydian_ir::arith::Overflow;
 use lydian_ir::libc::LibFn;
 use lydian_smt::{Term, TermPool};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn integer_function(
         &mut self,
         state: &mut State,

@@ -8,8 +8,8 @@ use lydian_ir::interp::math_function;
 use lydian_ir::libc::{LibFn, Model};
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term};
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::Stop;
 use crate::machine::state::State;
@@ -18,7 +18,7 @@ use crate::machine::step::Interrupt;
 /// How many values of an argument are followed at one call of a function that no term computes.
 const FOLLOWED_VALUES: u32 = 8;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn math_function(
         &mut self,
         state: &mut State,

@@ -5,11 +5,11 @@ use lydian_ir::libc::LibFn;
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
     /// not.
     pub(crate) fn overflow_function(

@@ -5,7 +5,7 @@ use lydian_ir::libc::LibFn;
 use lydian_ir::{Expr, FuncId, Program, Type};
 use lydian_smt::{Sort, Term};
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::libc::SIGHTS;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
@@ -39,7 +39,7 @@ enum Same {
     Letters,
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn string_function(
         &mut self,
         state: &mut State,

@@ -13,8 +13,8 @@ use lydian_ir::libc::{LibFn, Model};
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
-use crate::exploration::explore::Engine;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::ending::Ending;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
@@ -25,7 +25,7 @@ const MOST: u64 = 1 << 16;
 /// Bytes of the name of an input that are read.
 const NAME: u64 = 64;
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn verification_function(
         &mut self,
         state: &mut State,

@@ -7,7 +7,7 @@ use lydian_ir::libc::LibFn;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::state::State;
 use crate::machine::step::Interrupt;
 use lydian_inputs::lazy::REACH;
@@ -31,7 +31,7 @@ struct Write {
     size: u64,
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     pub(crate) fn writing_function(
         &mut self,
         state: &mut State,

@@ -28,7 +28,7 @@ use lydian_smt::Term;
 use rustc_hash::FxHashSet;
 
 use crate::config::{Config, Mode};
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::context::{Touched, World};
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
@@ -125,7 +125,7 @@ fn follows_calls(config: &Config) -> bool {
         && config.limits.calls > 1
 }
 
-impl Engine<'_, '_> {
+impl Machine<'_, '_> {
     /// A static local has its first value where the first call begins, and any that earlier calls gave it
     /// elsewhere. So has a static of another file, which only others can give another.
     pub(crate) fn note_static_locals(&mut self, touched: &Touched) {
@@ -264,12 +264,12 @@ impl Engine<'_, '_> {
 
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
-    pub(crate) fn calls_again(&mut self, state: &State) -> bool {
+    pub(crate) fn calls_again(&mut self, state: &State, is_done: bool) -> bool {
         if self.statics.are_none() || state.replay {
             return false;
         }
         let contents = self.statics.contents(&state.memory);
-        if contents == state.began_with || self.labels.left() == 0 {
+        if contents == state.began_with || is_done {
             return false;
         }
         if state.depends.are_some() {

@@ -1,0 +1,25 @@
+//! What predicates of labels look at besides the program's own code.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::{Expr, FuncId, GlobalId, Program};
+use lydian_objective::FunctionObjectives;
+
+use crate::machine::context::Touched;
+
+/// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
+/// name others than the functions do.
+pub(crate) fn observed_globals(
+    program: &Program,
+    func: FuncId,
+    objectives: &[FunctionObjectives],
+) -> BTreeSet<GlobalId> {
+    let touched = Touched::by(program, &[func], std::iter::empty());
+    let of_touched = objectives.iter().filter(|of| touched.functions.contains(&of.function));
+    let exprs = of_touched.flat_map(|of| of.exprs.values());
+    let global = |expr: &Expr| match expr {
+        Expr::AddrGlobal(global) => Some(*global),
+        _ => None,
+    };
+    exprs.filter_map(global).filter(|global| !touched.globals.contains(global)).collect()
+}
