@@ -1,19 +1,17 @@
 //! The exploration itself: sets up the first state and runs states until none is left or a limit
 //! is hit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use lydian_base::{Budget, StopReason};
-use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, TrapKind};
-use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
+use lydian_base::StopReason;
+use lydian_ir::{BlockId, FuncId};
+use lydian_smt::{Solver, TermPool};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::entry::Task;
-use crate::exploration::eviction::{Compaction, Home};
+use crate::exploration::eviction::Compaction;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::stepping::Flow;
 use crate::exploration::workers::{Exchange, Given};
@@ -21,31 +19,19 @@ use crate::goals::cache_keys::PredicateMemo;
 use crate::goals::core_cache::Excluded;
 use crate::goals::deferred::DeferredLabels;
 use crate::goals::hyper::HyperTable;
-use crate::goals::hyper_rows::{DeferredRows, Trail};
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_rows::DeferredRows;
 use crate::goals::labels::LabelTable;
 use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
-use crate::machine::bounds_monitor::Watch;
-use crate::machine::clock::TermClock;
 use crate::machine::context::World;
-use crate::machine::control_flow::{ControlFlow, SitePlaces};
-use crate::machine::decision_log::Tape;
+use crate::machine::control_flow::SitePlaces;
 use crate::machine::ending::Ending;
-use crate::machine::lazy::{PointerUses, looked_at};
-use crate::machine::left_out::{InTheWay, LeftOut};
-use crate::machine::libc::CharacterTables;
-use crate::machine::memory::{Facts, Memory, in_region};
-use crate::machine::outbox::Outbox;
-use crate::machine::questions::Feasible;
-use crate::machine::repeated_calls::Statics;
+use crate::machine::lazy::looked_at;
+use crate::machine::left_out::InTheWay;
+use crate::machine::memory::Memory;
 use crate::machine::setup::ExploreError;
-use crate::machine::setup::lay_out;
-use crate::machine::state::{ReturnTo, State};
-use crate::machine::statistics::Statistics;
-use crate::machine::traps::Crash;
-use crate::machine::undetermined::{Dependences, Reads};
-use crate::machine::{CrashPlace, Machine, Setting};
+use crate::machine::state::State;
+use crate::machine::{Machine, Setting};
 use crate::merging::merge_scopes::Stretches;
 use crate::search::directed::Guide;
 use crate::search::distance::Distances;
@@ -53,9 +39,8 @@ use crate::search::hard::Hard;
 use crate::search::rank::Ranks;
 use crate::search::searcher::{Rank, Searcher};
 use lydian_inputs::asked::Asked;
-use lydian_inputs::globals::can_be_input;
 use lydian_inputs::looked_at::Needs;
-use lydian_inputs::{InputPlan, Start, concretise, plan};
+use lydian_inputs::{Start, concretise};
 
 /// How many steps and splits pass between looks at the clock.
 const CLOCK_STEPS: u32 = 64;

@@ -22,10 +22,9 @@ use lydian_inputs::concretise_with_objects;
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
 use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{HeldObject, Invariant};
-use lydian_ir::{CType, CTypeId, CTypes};
-use lydian_smt::{Term, TermPool};
+use lydian_ir::CType;
+use lydian_smt::Term;
 use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::Unmet;
@@ -36,12 +35,9 @@ use crate::limits::Cut;
 use crate::machine::context::World;
 use crate::machine::decision_log::Tape;
 use crate::machine::ending::Ending;
-use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::invariants::{Check, MOST_OBJECTS};
 use crate::machine::lazy::looked_at;
-use crate::machine::memory::{
-    Background, Candidate, Contents, Memory, NewObject, ObjectKind, Offset, Resolution,
-};
+use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::questions::Feasible;
 use crate::machine::setup::add_input_object;
 use crate::machine::state::{ReturnTo, State};
@@ -108,7 +104,7 @@ impl Engine<'_, '_> {
         let evaluated = self.evaluate_invariant(state, invariant, object);
         self.invariants_met.entry(invariant).or_default();
         if !self.machine.narrow(state, evaluated.holds, Cut::Unsupported(NONE_MEETS.into())) {
-            self.machine.retract_for(state, Cut::Unsupported(NONE_MEETS.into()));
+            self.retract_for(state, Cut::Unsupported(NONE_MEETS.into()));
             return Flow::Infeasible;
         }
         self.invariants_met.insert(invariant, true);
@@ -318,7 +314,7 @@ impl Engine<'_, '_> {
             Ok(whole) => Some(Some(whole)),
             Err(cut) => {
                 self.machine.cut(cut.clone());
-                self.machine.retract_for(state, cut);
+                self.retract_for(state, cut);
                 state.keep = false;
                 None
             }

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use lydian_base::Span;
-use lydian_ir::TrapKind;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
-use serde::{Deserialize, Serialize};
 
 use crate::goals::hyper::HyperRef;
 use crate::goals::labels::LabelRef;

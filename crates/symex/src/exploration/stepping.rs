@@ -64,6 +64,12 @@ impl Engine<'_, '_> {
         flow
     }
 
+    /// What a state's model was to cover is open again, for a reason.
+    pub(crate) fn retract_for(&mut self, state: &mut State, reason: Cut) {
+        self.machine.retract_for(state, reason);
+        self.empty_outbox();
+    }
+
     fn empty_outbox(&mut self) {
         if self.machine.outbox.is_empty() {
             return;

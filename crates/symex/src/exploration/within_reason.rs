@@ -122,7 +122,7 @@ impl Engine<'_, '_> {
 
     /// A path has no test. It was followed all the same: nothing but what the test was to cover is open.
     fn give_up(&mut self, state: &mut State, what: &str) {
-        self.machine.retract_for(state, Cut::Unsupported(what.to_owned()));
+        self.retract_for(state, Cut::Unsupported(what.to_owned()));
         state.keep = false;
     }
 

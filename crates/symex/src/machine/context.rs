@@ -14,7 +14,6 @@ use lydian_ir::{
     BlockId, Body, CType, CTypeId, CTypes, Callee, CmpOp, ConditionId, DecisionId, Expr, ExprArena,
     ExprId, FuncId, GlobalId, Linkage, LocalId, Program, RecordId, Stmt, Storage, Type,
 };
-use lydian_objective::FunctionObjectives;
 use rustc_hash::FxHashMap;
 
 use crate::config::{Config, Unreached};

@@ -5,7 +5,7 @@ use lydian_eval::{
     Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
-use lydian_ir::{Expr, ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
+use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{BinOp, Evaluator, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 

@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_ir::FuncId;
 
 use crate::config::Mode;
-use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::control_flow::{ReachablePlaces, SitePlaces};

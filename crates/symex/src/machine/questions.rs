@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Reason, Term};
+use lydian_smt::{Answer, Limits, Model, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;

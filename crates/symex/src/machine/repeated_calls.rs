@@ -30,8 +30,6 @@ use rustc_hash::FxHashSet;
 use crate::config::{Config, Mode};
 use crate::machine::Machine;
 use crate::machine::context::{Touched, World};
-use crate::machine::decision_log::Question;
-use crate::machine::ending::Ending;
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::state::State;
 use crate::machine::static_values::Uses;

@@ -3,15 +3,9 @@
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
 use lydian_ir::source::Point;
-use lydian_ir::stmt::Edge;
-use lydian_ir::{
-    BitField, BlockId, Body, BranchOrigin, Expr, ExprId, FuncId, LocalId, Stmt, Storage,
-    SwitchCase, Terminator, Type,
-};
+use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
-use smallvec::SmallVec;
 
-use crate::config::Mode;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
@@ -20,11 +14,7 @@ use crate::machine::evaluation::Stop;
 use crate::machine::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions,
 };
-use crate::machine::questions::Feasible;
-use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, State, VolatilePlace};
-use crate::merging::cycles::is_in_a_circle;
-use crate::merging::decisions::Outcome;
+use crate::machine::state::{State, VolatilePlace};
 
 /// Why what a path covered is open again where none of its inputs goes on.
 const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
