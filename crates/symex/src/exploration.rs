@@ -1,6 +1,7 @@
 //! The exploration that drives the other parts: its first state, its budget, its workers and its results.
 
 pub(crate) mod activation;
+pub(crate) mod asking;
 pub(crate) mod entry;
 pub(crate) mod eviction;
 pub(crate) mod explore;

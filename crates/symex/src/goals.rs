@@ -15,4 +15,5 @@ pub(crate) mod observed;
 pub(crate) mod predicate_cache;
 pub(crate) mod predicates;
 pub(crate) mod reads;
+pub(crate) mod shared;
 pub(crate) mod site_table;

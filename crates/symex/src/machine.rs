@@ -139,6 +139,8 @@ pub(crate) struct Machine<'p, 'e> {
     pub(crate) statics: Statics,
     pub(crate) control_flow: Rc<ControlFlow>,
     pub(crate) outbox: Outbox,
+    /// Where all paths begin.
+    pub(crate) start: Option<Box<State>>,
     /// A question was not asked as no time was left for it.
     pub(crate) late: bool,
     /// Steps since the last look at the clock.
@@ -201,6 +203,7 @@ impl<'p, 'e> Machine<'p, 'e> {
             left_out: LeftOut::default(),
             control_flow,
             outbox: Outbox::default(),
+            start: None,
             late: false,
             ticks: 0,
             clock_terms: 0,
@@ -290,6 +293,16 @@ impl<'p, 'e> Machine<'p, 'e> {
         }
         self.prefer(&mut state);
         Some(state)
+    }
+
+    /// All paths begin with a state.
+    pub(crate) fn begin_with(&mut self, first: &State) {
+        self.start = Some(Box::new(first.clone()));
+    }
+
+    /// Where all paths begin.
+    pub(crate) fn start(&self) -> Option<&State> {
+        self.start.as_deref()
     }
 
     /// Finds a first model that meets as many preferences as can be, the weightiest first.

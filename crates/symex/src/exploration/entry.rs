@@ -71,7 +71,7 @@ impl Task<'_> {
         let begun = Instant::now();
         let (mut engine, first) = Engine::set_up(self, solver, sink)?;
         if let Some(first) = first {
-            engine.compaction.begin_with(&first);
+            engine.machine.begin_with(&first);
             engine.push(first);
         }
         if let Some(workers) = workers {

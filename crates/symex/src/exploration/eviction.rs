@@ -55,8 +55,6 @@ pub(crate) enum Home {
 /// What compaction knows.
 #[derive(Default)]
 pub(crate) struct Compaction {
-    /// Where all paths begin.
-    start: Option<Box<State>>,
     /// Activations without anything but their place.
     places: FxHashMap<Place, Arc<Frame>>,
     /// What tells terms apart in fingerprints.
@@ -74,11 +72,6 @@ pub(crate) struct Compaction {
 }
 
 impl Compaction {
-    /// All paths begin with a state.
-    pub(crate) fn begin_with(&mut self, first: &State) {
-        self.start = Some(Box::new(first.clone()));
-    }
-
     /// Whether memory is short.
     pub(crate) fn is_short(&self) -> bool {
         self.is_short
@@ -110,11 +103,6 @@ impl Compaction {
         state.resolved = FxHashMap::default();
         state.expanded = Arc::default();
         state.externals = self.no_externals.clone();
-    }
-
-    /// Where all paths begin.
-    pub(crate) fn start(&self) -> Option<&State> {
-        self.start.as_deref()
     }
 }
 
@@ -212,7 +200,7 @@ impl Engine<'_, '_> {
 
     /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
-        let start = state.start.as_deref().or(self.compaction.start.as_deref());
+        let start = state.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
         made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
         made.model = state.model.clone();
@@ -409,7 +397,7 @@ pub(crate) mod tests {
         let (mut engine, first) =
             Engine::set_up(&task, &mut *solver, &mut sink).expect("it can be explored");
         let first = first.expect("there is an input");
-        engine.compaction.begin_with(&first);
+        engine.machine.begin_with(&first);
         check(&mut engine, first);
     }
 

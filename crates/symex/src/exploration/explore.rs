@@ -22,6 +22,7 @@ use crate::goals::hyper::HyperTable;
 use crate::goals::hyper_rows::DeferredRows;
 use crate::goals::labels::LabelTable;
 use crate::goals::observed::observed_globals;
+use crate::goals::shared::Shared;
 use crate::limits::Cut;
 use crate::machine::context::World;
 use crate::machine::control_flow::SitePlaces;
@@ -67,8 +68,10 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) hypers: HyperTable<'e>,
     pub(crate) label_paths: u64,
     /// States that only follow their models, to be run before anything else.
-    pub(crate) replays: Vec<Box<State>>,
+    pub(crate) runs: Vec<Box<State>>,
     pub(crate) hard: Hard,
+    /// What several workers share of hyperlabels.
+    pub(crate) shared: Shared,
     /// Labels whose question waits.
     pub(crate) deferred: DeferredLabels,
     /// Decisions whose rows are to be asked for.
@@ -131,8 +134,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             excluded: Excluded::default(),
             label_paths: 0,
             choices: FxHashMap::default(),
-            replays: Vec::new(),
+            runs: Vec::new(),
             hard: Hard::default(),
+            shared: Shared::default(),
             deferred: DeferredLabels::default(),
             deferred_rows: DeferredRows::default(),
             paths: BTreeMap::new(),
@@ -182,7 +186,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         self.look_at_all_labels();
         self.look_at_all_rows();
-        if self.follow_all_that_cover() {
+        if !self.stopped && self.follow_all_that_cover() {
             self.run_replays();
         }
         self.look_at_all_pairs();
@@ -317,7 +321,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Follows models that were found for labels to the ends of their paths.
     pub(crate) fn run_replays(&mut self) {
-        while let Some(state) = self.replays.pop() {
+        while let Some(state) = self.runs.pop() {
             self.run_replay(state);
         }
     }

@@ -521,7 +521,7 @@ impl Engine<'_, '_> {
         else {
             return false;
         };
-        let Some(start) = self.compaction.start() else { return false };
+        let Some(start) = self.machine.start() else { return false };
         let mut start = self.beside(start);
         let pool = &mut self.machine.pool;
         let address = inputs.pointer(pool, "any object", params[0], 0, false);

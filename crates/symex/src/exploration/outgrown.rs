@@ -26,7 +26,7 @@ impl Engine<'_, '_> {
         }
         // Of several paths that found the same, the first did that for all.
         if self.machine.uses.take_outgrown() {
-            let first = self.compaction.start().map(State::fork);
+            let first = self.machine.start().map(State::fork);
             self.begun_anew += 1;
             match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {
                 Some(first) => self.push(first),

@@ -64,8 +64,8 @@ use crate::config::Mode;
 use crate::exploration::entry::Task;
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, FoundTest};
-use crate::goals::hyper_pairs::Asker;
 use crate::goals::labels::GoalId;
+use crate::goals::shared::Asker;
 use crate::machine::CrashPlace;
 use crate::machine::ending::Ending;
 use crate::machine::state::State;
@@ -168,10 +168,6 @@ pub(crate) struct Exchange {
     count: usize,
     /// The tests that were given since others were told.
     given: Vec<Given>,
-    /// The vectors that decisions were found to have since others were told.
-    vectors: Vec<((FuncId, DecisionId), DecisionVector)>,
-    /// The places of paths that cover a part of a guarded conjunction, found since others were told.
-    occurrences: Vec<(usize, usize, usize)>,
     /// How many were given to the caller.
     tests: u64,
     /// What tests that the caller has cover.
@@ -195,26 +191,6 @@ impl Exchange {
     /// What the others did, as far as is known.
     pub(crate) const fn others(&self) -> Totals {
         self.others
-    }
-
-    /// Notes that an input was found with a vector of a decision.
-    pub(crate) fn note_vector(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
-        // What was found before there were others they are told when they begin.
-        if self.count > 0 {
-            self.vectors.push((of, vector.clone()));
-        }
-    }
-
-    /// Notes that a path was found which covers a part of a guarded conjunction, and its place.
-    pub(crate) fn note_occurrence(&mut self, place: (usize, usize, usize)) {
-        if self.count > 0 {
-            self.occurrences.push(place);
-        }
-    }
-
-    /// Who of the workers this one is, as far as they share questions.
-    pub(crate) fn asker(&self) -> Asker {
-        Asker { index: self.index, count: self.count.max(1) }
     }
 
     /// Whether another worker found that memory is short since this was last asked.
@@ -249,6 +225,13 @@ impl Engine<'_, '_> {
             + QUESTION * statistics.queries
             + self.machine.solver.effort() / EFFORT
             + self.machine.pool.len() as u64
+    }
+
+    /// Says to the goals who of the workers this one is.
+    pub(crate) fn share(&mut self) {
+        let Exchange { index, count, .. } = self.exchange;
+        self.shared.asker = Asker { index, count: count.max(1) };
+        self.shared.tells = count > 0;
     }
 
     /// Notes what a test that is given now says to other workers.
@@ -306,6 +289,7 @@ impl Engine<'_, '_> {
             let mut links = Links::between(started.len() + 1);
             let own = links.remove(0);
             self.exchange.count = started.len() + 1;
+            self.share();
             let seeds = self.seeds(started.len());
             let mut handles = Vec::new();
             for (((give, handle), links), seed) in started.into_iter().zip(links).zip(seeds) {
@@ -330,7 +314,7 @@ impl Engine<'_, '_> {
     /// Hands a test of another worker to the caller, if it shows anything new.
     fn pass_on(&mut self, found: Found) {
         let Found { mut test, given: Given { goals, kept, crash, has } } = found;
-        let completes = self.learn_given(&has);
+        let completes = self.learn_given(&has, self.stopped);
         let published = &mut self.exchange.published;
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
         let wanted = match crash {
@@ -362,7 +346,7 @@ fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Opt
     };
     let mut solver = workers.new_solver();
     let (mut engine, first) = Engine::set_up(task, &mut *solver, &mut sink).ok()?;
-    engine.compaction.begin_with(&*first?);
+    engine.machine.begin_with(&*first?);
     let mut member = Member::new(links, workers.round);
     engine.begin_to_help(&member, seed);
     engine.take_part(&mut member, Some(&outbox));

@@ -24,12 +24,12 @@ const MOST_WAITING: usize = 4096;
 
 /// A state at a site, with labels there that wait, and what makes each hold.
 pub(crate) struct Deferred {
-    state: Box<State>,
-    labels: Vec<OpenLabel>,
+    pub(crate) state: Box<State>,
+    pub(crate) labels: Vec<OpenLabel>,
     /// How many states had been run when it began to wait.
     since: u64,
     /// How often they were asked for and the solver had no answer.
-    tries: u8,
+    pub(crate) tries: u8,
 }
 
 /// What waits, oldest first.
@@ -46,13 +46,18 @@ impl DeferredLabels {
         self.run
     }
 
+    /// The one that waits longest.
+    pub(crate) fn next(&mut self) -> Option<Deferred> {
+        self.waiting.pop_front()
+    }
+
     /// Notes that a state is run.
     pub(crate) fn count_run(&mut self) {
         self.run += 1;
     }
 
     /// The oldest, if it waited for more than `patience` states.
-    fn due(&mut self, patience: u64) -> Option<Deferred> {
+    pub(crate) fn due(&mut self, patience: u64) -> Option<Deferred> {
         let due = |front: &Deferred| front.since + patience <= self.run;
         let due = self.waiting.len() > MOST_WAITING || self.waiting.front().is_some_and(due);
         if due { self.waiting.pop_front() } else { None }
@@ -67,23 +72,9 @@ impl Engine<'_, '_> {
         self.wait_for_labels(copy, labels, 0);
     }
 
-    fn wait_for_labels(&mut self, state: Box<State>, labels: Vec<OpenLabel>, tries: u8) {
+    pub(crate) fn wait_for_labels(&mut self, state: Box<State>, labels: Vec<OpenLabel>, tries: u8) {
         let since = self.deferred.run;
         self.deferred.waiting.push_back(Deferred { state, labels, since, tries });
-    }
-
-    /// Looks at the labels that waited long enough.
-    pub(crate) fn look_at_due_labels(&mut self) {
-        let patience = u64::from(self.machine.world.config.label_patience);
-        while let Some(next) = self.deferred.due(patience) {
-            self.look_at_deferred(next);
-        }
-    }
-
-    /// Looks at all labels that wait, most of one place first: an input may cover several.
-    pub(crate) fn look_at_all_labels(&mut self) {
-        self.sort_deferred_labels();
-        while self.look_at_next_labels() {}
     }
 
     /// Brings the places where most labels wait forward.
@@ -93,75 +84,5 @@ impl Engine<'_, '_> {
             entry.labels.retain(|label| !self.labels.is_covered(label.goal));
         }
         waiting.sort_by_key(|entry| std::cmp::Reverse(entry.labels.len()));
-    }
-
-    /// Looks at the labels of one place; false where none wait.
-    pub(crate) fn look_at_next_labels(&mut self) -> bool {
-        let next = self.deferred.waiting.pop_front();
-        next.map(|entry| self.look_at_deferred(entry)).is_some()
-    }
-
-    /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
-    /// each is followed to its end. Where the question for any of them is too hard, there is one for
-    /// each, and those whose own question is wait again, for one with more effort.
-    fn look_at_deferred(&mut self, deferred: Deferred) {
-        let Deferred { mut state, mut labels, tries, .. } = deferred;
-        let (mut alone, mut hard) = (false, Vec::new());
-        loop {
-            labels.retain(|label| {
-                let excluded = self.excluded.excludes(&state.facts, label.holds);
-                !excluded && !self.labels.is_covered(label.goal)
-            });
-            if labels.is_empty() {
-                if !hard.is_empty() {
-                    self.wait_for_labels(state, hard, tries + 1);
-                }
-                return;
-            }
-            if self.look_at_budget() {
-                if let Some(cut) = self.cut_by_stop() {
-                    labels
-                        .iter()
-                        .chain(&hard)
-                        .for_each(|label| self.labels.hinder(label.goal, cut.clone()));
-                }
-                return;
-            }
-            alone |= labels.len() == 1;
-            let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
-            let any = self.machine.pool.or_all(asked.iter().map(|label| label.holds));
-            self.machine.statistics.label_queries += 1;
-            match self.ask_for_labels(&state, any, asked, tries) {
-                Feasible::Yes(model) => {
-                    let before = labels.len();
-                    state.model = model;
-                    self.follow_for_labels(&state, &mut labels);
-                    alone |= labels.len() == before;
-                }
-                Feasible::No if alone => _ = labels.pop(),
-                Feasible::No => labels.clear(),
-                Feasible::Unknown(_) if alone && tries < TRIES && !self.machine.late => {
-                    hard.extend(labels.pop());
-                }
-                Feasible::Unknown(cut) if alone => {
-                    labels.pop().into_iter().for_each(|label| {
-                        self.labels.hinder(label.goal, cut.clone());
-                    });
-                }
-                Feasible::Unknown(_) => alone = true,
-            }
-        }
-    }
-
-    /// Follows the state's model to its end for the labels that it covers, with as many of the others
-    /// at the same place as go together: fewer inputs, so fewer paths. What else that input covers on
-    /// its way is seen by following it ([000] V-B, idl-2).
-    fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
-        let mut run = state.fork();
-        run.replay = true;
-        self.take_held(&mut run, labels);
-        self.label_paths += 1;
-        self.decide_labels(&mut run, labels.clone());
-        self.run_replay(run);
     }
 }

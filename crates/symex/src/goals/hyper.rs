@@ -470,6 +470,17 @@ impl<'a> HyperTable<'a> {
         sites
     }
 
+    /// Whether the hyperlabel of a pairing is covered.
+    pub(crate) fn is_pairing_covered(&self, pairing: usize) -> bool {
+        self.goals[self.pairs.goal(pairing)].covered
+    }
+
+    /// Notes what stands in the way of the hyperlabel of a pairing.
+    pub(crate) fn hinder_pairing(&mut self, pairing: usize, cut: Cut) {
+        let goal = self.pairs.goal(pairing);
+        self.goals[goal].hinder(cut);
+    }
+
     /// The exploration is stopped: combinations of values are not asked for any more.
     pub(crate) fn stop_asking(&mut self, reason: &Cut) {
         let waiting = self.goals.iter_mut().filter(|goal| !goal.rows.is_empty());
@@ -544,12 +555,16 @@ impl Engine<'_, '_> {
     /// A test that another worker found has all this. Gives the hyperlabels that the tests cover now and
     /// did not before; none where it has nothing new. Inputs of this worker that cover hyperlabels
     /// together with it are followed to their ends.
-    pub(crate) fn learn_given(&mut self, has: &[(usize, Harvest)]) -> Option<Vec<HyperRef>> {
+    pub(crate) fn learn_given(
+        &mut self,
+        has: &[(usize, Harvest)],
+        is_over: bool,
+    ) -> Option<Vec<HyperRef>> {
         let vectors = self.hypers.not_given(has);
         let completes = self.hypers.give(has, &mut self.labels)?;
         for (of, vector) in vectors {
-            self.learn_vector(of, &vector);
-            if !self.stopped {
+            self.learn_vector(of, &vector, is_over);
+            if !is_over {
                 self.look_for_partners(of, &vector);
             }
         }

@@ -31,9 +31,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::goals::hyper::NO_TESTS;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::StepId;
+use crate::goals::shared::Asker;
 use crate::limits::Cut;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
@@ -45,7 +45,7 @@ const MOST_COMBINATIONS: usize = 4096;
 /// The most rows of tests that one question is about.
 const MOST_ROWS: usize = 32;
 /// How many combinations are asked for at a time while there are other states.
-const AT_A_TIME: usize = 8;
+pub(crate) const AT_A_TIME: usize = 8;
 
 /// A guarded conjunction of a hyperlabel, some of whose parts bind values that guards name.
 pub(crate) struct Pairing {
@@ -90,27 +90,11 @@ pub(crate) struct Occurrence {
     pub(crate) elsewhere: bool,
 }
 
-enum Question {
+pub(crate) enum Question {
     /// Of one occurrence of a part, with rows that tests gave of the others.
     WithTests(usize, usize),
     /// Of an occurrence of each part.
     Together(SmallVec<[usize; 4]>),
-}
-
-/// Who is asked, of several workers.
-#[derive(Clone, Copy)]
-pub(crate) struct Asker {
-    /// The number of this worker.
-    pub(crate) index: usize,
-    /// How many there are.
-    pub(crate) count: usize,
-}
-
-impl Asker {
-    /// Whether this one asks for a combination of occurrences with these numbers.
-    fn asks(self, numbers: impl Iterator<Item = usize>) -> bool {
-        numbers.sum::<usize>() % self.count == self.index
-    }
 }
 
 /// A part that a path covers where something holds.
@@ -179,6 +163,16 @@ impl PairTable {
     /// The occurrence at a place: pairing, part, and number among the part's.
     pub(crate) fn occurrence(&self, (pairing, part, at): (usize, usize, usize)) -> &Occurrence {
         &self.pairings[pairing].parts[part].occurrences[at]
+    }
+
+    /// How many pairings there are.
+    pub(crate) fn len(&self) -> usize {
+        self.pairings.len()
+    }
+
+    /// Takes what is to be asked next about a pairing.
+    pub(crate) fn next_question(&mut self, pairing: usize) -> Option<Question> {
+        self.pairings[pairing].waiting.pop_front()
     }
 
     /// The hyperlabel of a pairing.
@@ -295,7 +289,7 @@ impl Engine<'_, '_> {
         if state.replay {
             return;
         }
-        let asker = self.exchange.asker();
+        let asker = self.shared.asker;
         for (pairing, position) in parts {
             let of = &mut self.hypers.pairs.pairings[pairing];
             let goal = &mut self.hypers.goals[of.goal];
@@ -320,7 +314,7 @@ impl Engine<'_, '_> {
             let number = asker.index + own;
             let occurrence = Occurrence { state, holds, bound, number, elsewhere: false };
             let occurrence = of.add(position, occurrence);
-            self.exchange.note_occurrence((pairing, position, occurrence));
+            self.shared.note_occurrence((pairing, position, occurrence));
             if let Err(cut) = of.ask_of(position, occurrence, asker) {
                 goal.hinder(cut);
             }
@@ -335,7 +329,7 @@ impl Engine<'_, '_> {
         occurrence: Occurrence,
         asks: bool,
     ) {
-        let asker = self.exchange.asker();
+        let asker = self.shared.asker;
         let of = &mut self.hypers.pairs.pairings[pairing];
         let goal = &mut self.hypers.goals[of.goal];
         if goal.covered {
@@ -383,56 +377,16 @@ impl Engine<'_, '_> {
         Some(value.to_wide()?.low_u128() as i128)
     }
 
-    /// Asks some of what waits about guards over values.
-    pub(crate) fn look_at_due_pairs(&mut self) {
-        let patience = u64::from(self.machine.world.config.label_patience).max(1);
-        if self.deferred.states_run().is_multiple_of(patience) {
-            self.look_at_pairs(AT_A_TIME);
-        }
-    }
-
-    /// Asks some of what waits about guards over values, once all states were run; false where nothing
-    /// does.
-    pub(crate) fn look_at_next_pairs(&mut self) -> bool {
-        self.look_at_pairs(AT_A_TIME)
-    }
-
-    /// Asks all that waits about guards over values.
-    pub(crate) fn look_at_all_pairs(&mut self) {
-        self.look_at_pairs(usize::MAX);
-    }
-
-    /// Asks so much of what waits about each guard; false where nothing was asked.
-    fn look_at_pairs(&mut self, most: usize) -> bool {
-        let mut asked = false;
-        for pairing in 0..self.hypers.pairs.pairings.len() {
-            for _ in 0..most {
-                let of = &mut self.hypers.pairs.pairings[pairing];
-                if self.hypers.goals[of.goal].covered || self.look_at_budget() {
-                    break;
-                }
-                let of = &mut self.hypers.pairs.pairings[pairing];
-                let Some(question) = of.waiting.pop_front() else { break };
-                asked = true;
-                match question {
-                    Question::WithTests(part, occurrence) => {
-                        self.ask_with_tests(pairing, part, occurrence);
-                    }
-                    Question::Together(chosen) => {
-                        let found = self.ask_together(pairing, &chosen);
-                        self.run_replays();
-                        let stopped = self.look_at_budget();
-                        let goal = self.hypers.pairs.pairings[pairing].goal;
-                        let goal = &mut self.hypers.goals[goal];
-                        if found && !stopped && !goal.covered {
-                            goal.hinder(Cut::Unsupported(NO_TESTS.to_owned()));
-                        }
-                    }
-                }
-                self.run_replays();
+    /// Asks about a guard over values, and has the inputs followed that are found. Whether there are some
+    /// that satisfy the guard together.
+    pub(crate) fn ask_about_pairs(&mut self, pairing: usize, question: Question) -> bool {
+        match question {
+            Question::WithTests(part, occurrence) => {
+                self.ask_with_tests(pairing, part, occurrence);
+                false
             }
+            Question::Together(chosen) => self.ask_together(pairing, &chosen),
         }
-        asked
     }
 
     /// Whether an input of an occurrence's path has values that fit rows of tests.
@@ -547,7 +501,7 @@ impl Engine<'_, '_> {
     fn follow_part(&mut self, pairing: usize, part: usize, occurrence: usize, model: Model) {
         let of = &self.hypers.pairs.pairings[pairing].parts[part];
         let own = &of.occurrences[occurrence];
-        let start = self.compaction.start().filter(|_| own.elsewhere);
+        let start = self.machine.start().filter(|_| own.elsewhere);
         // Of where another worker came only its path is known, and the input takes that.
         let mut run = start.unwrap_or(&own.state).fork();
         let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
@@ -563,7 +517,7 @@ impl Engine<'_, '_> {
         }
         run.model = model;
         self.label_paths += 1;
-        self.replays.push(run);
+        self.runs.push(run);
     }
 }
 

@@ -35,7 +35,7 @@ use crate::machine::questions::Feasible;
 use crate::machine::state::{ConditionValue, State};
 
 /// More rows of one decision are not looked for.
-const MOST_ROWS: usize = 1024;
+pub(crate) const MOST_ROWS: usize = 1024;
 /// So many states are kept for questions; the oldest is looked at when there are more.
 const MOST_WAITING: usize = 4096;
 /// How many of the last evaluations of a path are compared with a new one.
@@ -99,6 +99,11 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
+    /// The decision, with its function.
+    pub(crate) const fn of(&self) -> (FuncId, DecisionId) {
+        (self.func, self.decision)
+    }
+
     /// The vector on an input of the path.
     pub(crate) fn vector(
         &self,
@@ -258,16 +263,29 @@ impl Drop for Link {
 }
 
 /// A state at a decision whose rows are to be asked for.
-struct Waiting {
-    state: Box<State>,
-    evaluation: Arc<Evaluation>,
+pub(crate) struct DeferredRow {
+    pub(crate) state: Box<State>,
+    pub(crate) evaluation: Arc<Evaluation>,
     since: u64,
 }
 
 /// What waits, oldest first.
 #[derive(Default)]
 pub(crate) struct DeferredRows {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<DeferredRow>,
+}
+
+impl DeferredRows {
+    /// The oldest, if it waited for more than `patience` states of those that were run, or too many wait.
+    pub(crate) fn due(&mut self, patience: u64, run: u64) -> Option<DeferredRow> {
+        let due = self.waiting.front().is_some_and(|front| front.since + patience <= run);
+        if due || self.waiting.len() > MOST_WAITING { self.waiting.pop_front() } else { None }
+    }
+
+    /// The one that waits longest.
+    pub(crate) fn next(&mut self) -> Option<DeferredRow> {
+        self.waiting.pop_front()
+    }
 }
 
 impl Engine<'_, '_> {
@@ -296,7 +314,7 @@ impl Engine<'_, '_> {
         self.meet_row(of, &evaluation, vector, state);
         if !state.replay && !evaluation.is_constant(&self.machine.pool) && self.hypers.is_open(of) {
             let since = self.deferred.states_run();
-            let waiting = Waiting { state: state.fork(), evaluation, since };
+            let waiting = DeferredRow { state: state.fork(), evaluation, since };
             self.deferred_rows.waiting.push_back(waiting);
         }
     }
@@ -332,7 +350,7 @@ impl Engine<'_, '_> {
     }
 
     /// An input gives a decision a vector: the model of a state at the decision's outcome.
-    fn meet_row(
+    pub(crate) fn meet_row(
         &mut self,
         of: (FuncId, DecisionId),
         evaluation: &Evaluation,
@@ -348,19 +366,24 @@ impl Engine<'_, '_> {
         run.promises.push(evaluation.is(&mut self.machine.pool, &vector));
         rows.known.insert(vector.clone(), Known::Here(Some(run)));
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
-        self.exchange.note_vector(of, &vector);
+        self.shared.note_vector(of, &vector);
         self.look_for_partners(of, &vector);
     }
 
     /// Another worker knows of an input that gives a decision a vector.
-    pub(crate) fn learn_vector(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
+    pub(crate) fn learn_vector(
+        &mut self,
+        of: (FuncId, DecisionId),
+        vector: &DecisionVector,
+        is_over: bool,
+    ) {
         let Some(rows) = self.hypers.decisions.get_mut(&of) else { return };
         if rows.known.contains_key(vector) {
             return;
         }
         rows.known.insert(vector.clone(), Known::Elsewhere);
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
-        if !self.stopped {
+        if !is_over {
             self.look_for_partners(of, vector);
         }
     }
@@ -421,106 +444,68 @@ impl Engine<'_, '_> {
             let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(Known::take);
             if let Some(run) = run {
                 self.label_paths += 1;
-                self.replays.push(run);
+                self.runs.push(run);
             }
         }
     }
 
-    /// Asks for the rows of evaluations that waited long enough.
-    pub(crate) fn look_at_due_rows(&mut self) {
-        let patience = 2 * u64::from(self.machine.world.config.label_patience);
-        let run = self.deferred.states_run();
-        loop {
-            let waiting = &mut self.deferred_rows.waiting;
-            let due = waiting.front().is_some_and(|front| front.since + patience <= run);
-            if !due && waiting.len() <= MOST_WAITING {
-                break;
-            }
-            let Some(next) = waiting.pop_front() else { break };
-            self.look_at_rows(next);
+    /// Asks for an input of a path that gives a decision a vector which is not known, and makes it the
+    /// state's model; false where there is none or it was not found.
+    pub(crate) fn ask_for_row(&mut self, state: &mut State, evaluation: &Evaluation) -> bool {
+        let of = evaluation.of();
+        let Some(rows) = self.hypers.decisions.get(&of) else { return false };
+        if rows.known.len() >= MOST_ROWS {
+            let what = format!("more than {MOST_ROWS} combinations of a decision's conditions");
+            self.hypers.hinder(of, &Cut::Unsupported(what));
+            return false;
         }
-    }
-
-    /// Asks for the rows of all evaluations that wait.
-    pub(crate) fn look_at_all_rows(&mut self) {
-        while self.look_at_next_rows() {}
-        self.run_replays();
-    }
-
-    /// Asks for the rows of the evaluation that waits longest; false where none does.
-    pub(crate) fn look_at_next_rows(&mut self) -> bool {
-        let next = self.deferred_rows.waiting.pop_front();
-        next.map(|next| self.look_at_rows(next)).is_some()
+        let mut known = self.machine.pool.ff();
+        for vector in rows.known.keys() {
+            let here = evaluation.is(&mut self.machine.pool, vector);
+            known = self.machine.pool.or(known, here);
+        }
+        let new = self.machine.pool.not(known);
+        if state.knowledge().known(&mut self.machine.pool, new) == Some(false) {
+            return false;
+        }
+        self.machine.statistics.label_queries += 1;
+        match self.machine.ask(state, Some(new)) {
+            Feasible::Yes(model) => {
+                state.model = model;
+                let vector = evaluation.vector(
+                    &self.machine.pool,
+                    &mut self.machine.evaluator,
+                    &state.model,
+                );
+                self.meet_row(of, evaluation, vector, state);
+                true
+            }
+            Feasible::No => false,
+            Feasible::Unknown(cut) => {
+                self.hypers.hinder(of, &cut);
+                false
+            }
+        }
     }
 
     /// Has all inputs followed to their ends that have vectors which no test gave, of decisions of
     /// hyperlabels that are left though inputs cover them: the partners that were chosen first may not
     /// have ended as tests. False where there is none.
     pub(crate) fn follow_all_that_cover(&mut self) -> bool {
-        if self.stopped {
-            return false;
-        }
         let mut decisions = self.hypers.decisions_to_follow();
         decisions.sort_unstable();
-        let before = self.replays.len();
+        let before = self.runs.len();
         for of in decisions {
             let Some(rows) = self.hypers.decisions.get_mut(&of) else { continue };
             let given = &self.hypers.given[rows.position];
             for (vector, known) in &mut rows.known {
                 if !given.vectors(of.1).any(|given| given == vector) {
-                    self.replays.extend(known.take());
+                    self.runs.extend(known.take());
                 }
             }
         }
-        let followed = self.replays.len() - before;
+        let followed = self.runs.len() - before;
         self.label_paths += followed as u64;
         followed > 0
-    }
-
-    /// Asks for inputs of a path that give a decision vectors which are not known.
-    fn look_at_rows(&mut self, waiting: Waiting) {
-        let Waiting { mut state, evaluation, .. } = waiting;
-        let of = (evaluation.func, evaluation.decision);
-        while self.hypers.is_open(of) {
-            if self.look_at_budget() {
-                if let Some(cut) = self.cut_by_stop() {
-                    self.hypers.hinder(of, &cut);
-                }
-                return;
-            }
-            let Some(rows) = self.hypers.decisions.get(&of) else { return };
-            if rows.known.len() >= MOST_ROWS {
-                let what = format!("more than {MOST_ROWS} combinations of a decision's conditions");
-                self.hypers.hinder(of, &Cut::Unsupported(what));
-                return;
-            }
-            let mut known = self.machine.pool.ff();
-            for vector in rows.known.keys() {
-                let here = evaluation.is(&mut self.machine.pool, vector);
-                known = self.machine.pool.or(known, here);
-            }
-            let new = self.machine.pool.not(known);
-            if state.knowledge().known(&mut self.machine.pool, new) == Some(false) {
-                return;
-            }
-            self.machine.statistics.label_queries += 1;
-            match self.machine.ask(&state, Some(new)) {
-                Feasible::Yes(model) => {
-                    state.model = model;
-                    let vector = evaluation.vector(
-                        &self.machine.pool,
-                        &mut self.machine.evaluator,
-                        &state.model,
-                    );
-                    self.meet_row(of, &evaluation, vector, &state);
-                    self.run_replays();
-                }
-                Feasible::No => return,
-                Feasible::Unknown(cut) => {
-                    self.hypers.hinder(of, &cut);
-                    return;
-                }
-            }
-        }
     }
 }

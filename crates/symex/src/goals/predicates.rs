@@ -326,7 +326,7 @@ impl<'p> Engine<'p, '_> {
                 run.replay = true;
                 run.covered.extend(self.labels.cover(goal));
                 run.promises.push(holds);
-                self.replays.push(run);
+                self.runs.push(run);
             }
             Feasible::No => {}
             Feasible::Unknown(cut) => self.labels.hinder(goal, cut),

@@ -196,6 +196,7 @@ impl Engine<'_, '_> {
         self.exchange.index = member.links.index;
         self.exchange.count = member.view.len();
         self.exchange.on = true;
+        self.share();
         self.exchange.shortages = seed.shortages;
         self.choices = seed.choices;
         self.machine.followed_values = seed.followed_values;
@@ -230,7 +231,7 @@ impl Engine<'_, '_> {
     /// Follows inputs that what was told asks for, runs a state or, in the last phase, looks at what
     /// waited for all states to be run; false where there is none.
     fn work_on(&mut self, last_phase: bool) -> bool {
-        if !self.replays.is_empty() {
+        if !self.runs.is_empty() {
             self.run_replays();
             return true;
         }
@@ -239,7 +240,7 @@ impl Engine<'_, '_> {
                 && (self.look_at_next_labels()
                     || self.look_at_next_rows()
                     || self.look_at_next_pairs()
-                    || self.follow_all_that_cover())
+                    || !self.stopped && self.follow_all_that_cover())
     }
 
     /// Receives what the others told at the end of a round; false where all is done.
@@ -342,7 +343,7 @@ impl Engine<'_, '_> {
         let reached = self.labels.reached();
         let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
         let mut tests = found_tests(outbox, given);
-        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.replays.is_empty();
+        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.runs.is_empty();
         let notice = Notice {
             totals: self.totals(),
             idle,

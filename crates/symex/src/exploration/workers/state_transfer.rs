@@ -159,7 +159,7 @@ impl Engine<'_, '_> {
 
     /// Lets a state wait that was received.
     pub(crate) fn unpack(&mut self, parcel: Parcel) {
-        let Some(start) = self.compaction.start() else { return self.lose_a_worker() };
+        let Some(start) = self.machine.start() else { return self.lose_a_worker() };
         let mut state = start.fork();
         self.compaction.empty(&mut state, &parcel.places);
         state.model = parcel.model.make(&mut self.machine.pool);

@@ -45,8 +45,8 @@ impl News {
 impl Engine<'_, '_> {
     /// What was found since others were told, with what the tests give that were given.
     pub(crate) fn news(&mut self, has: Vec<Has>) -> Arc<News> {
-        let vectors = std::mem::take(&mut self.exchange.vectors);
-        let places = std::mem::take(&mut self.exchange.occurrences);
+        let vectors = std::mem::take(&mut self.shared.vectors);
+        let places = std::mem::take(&mut self.shared.occurrences);
         let occurrences = self.told(places.into_iter());
         let has = has.into_iter().filter(|has| !has.is_empty()).collect();
         Arc::new(News { has, vectors, occurrences })
@@ -91,10 +91,10 @@ impl Engine<'_, '_> {
     /// asked, and was not before there were several workers.
     pub(crate) fn learn_news(&mut self, news: &News, asks: bool) {
         for has in &news.has {
-            self.learn_given(has);
+            self.learn_given(has, self.stopped);
         }
         for (of, vector) in &news.vectors {
-            self.learn_vector(*of, vector);
+            self.learn_vector(*of, vector, self.stopped);
         }
         for told in &news.occurrences {
             let Some(occurrence) = self.occurrence_of(told) else { return self.lose_a_worker() };
@@ -111,7 +111,7 @@ impl Engine<'_, '_> {
             .chunks_exact(2)
             .map(|number: &[Term]| Number { known: number[0], value: number[1] });
         let bound: SmallVec<[Number; 2]> = bound.collect();
-        let mut state = self.compaction.start()?.fork();
+        let mut state = self.machine.start()?.fork();
         state.facts = Facts::new();
         facts.iter().for_each(|fact| state.facts.push(*fact));
         state.model = told.model.make(&mut self.machine.pool);

@@ -1,0 +1,177 @@
+//! Questions that waited are asked: for labels, for rows of decisions, and for guards over values. What
+//! inputs are found is followed to its end.
+
+use crate::exploration::explore::Engine;
+use crate::goals::core_cache::OpenLabel;
+use crate::goals::deferred::Deferred;
+use crate::goals::hyper::NO_TESTS;
+use crate::goals::hyper_pairs::AT_A_TIME;
+use crate::goals::hyper_rows::DeferredRow;
+use crate::limits::Cut;
+use crate::machine::questions::{Feasible, TRIES};
+use crate::machine::state::State;
+
+impl Engine<'_, '_> {
+    /// Looks at the labels that waited long enough.
+    pub(crate) fn look_at_due_labels(&mut self) {
+        let patience = u64::from(self.machine.world.config.label_patience);
+        while let Some(next) = self.deferred.due(patience) {
+            self.look_at_deferred(next);
+        }
+    }
+
+    /// Looks at all labels that wait, most of one place first: an input may cover several.
+    pub(crate) fn look_at_all_labels(&mut self) {
+        self.sort_deferred_labels();
+        while self.look_at_next_labels() {}
+    }
+
+    /// Looks at the labels of one place; false where none wait.
+    pub(crate) fn look_at_next_labels(&mut self) -> bool {
+        let next = self.deferred.next();
+        next.map(|entry| self.look_at_deferred(entry)).is_some()
+    }
+
+    /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
+    /// each is followed to its end. Where the question for any of them is too hard, there is one for
+    /// each, and those whose own question is wait again, for one with more effort.
+    fn look_at_deferred(&mut self, deferred: Deferred) {
+        let Deferred { mut state, mut labels, tries, .. } = deferred;
+        let (mut alone, mut hard) = (false, Vec::new());
+        loop {
+            labels.retain(|label| {
+                let excluded = self.excluded.excludes(&state.facts, label.holds);
+                !excluded && !self.labels.is_covered(label.goal)
+            });
+            if labels.is_empty() {
+                if !hard.is_empty() {
+                    self.wait_for_labels(state, hard, tries + 1);
+                }
+                return;
+            }
+            if self.look_at_budget() {
+                if let Some(cut) = self.cut_by_stop() {
+                    labels
+                        .iter()
+                        .chain(&hard)
+                        .for_each(|label| self.labels.hinder(label.goal, cut.clone()));
+                }
+                return;
+            }
+            alone |= labels.len() == 1;
+            let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
+            let any = self.machine.pool.or_all(asked.iter().map(|label| label.holds));
+            self.machine.statistics.label_queries += 1;
+            match self.ask_for_labels(&state, any, asked, tries) {
+                Feasible::Yes(model) => {
+                    let before = labels.len();
+                    state.model = model;
+                    self.follow_for_labels(&state, &mut labels);
+                    alone |= labels.len() == before;
+                }
+                Feasible::No if alone => _ = labels.pop(),
+                Feasible::No => labels.clear(),
+                Feasible::Unknown(_) if alone && tries < TRIES && !self.machine.late => {
+                    hard.extend(labels.pop());
+                }
+                Feasible::Unknown(cut) if alone => {
+                    labels.pop().into_iter().for_each(|label| {
+                        self.labels.hinder(label.goal, cut.clone());
+                    });
+                }
+                Feasible::Unknown(_) => alone = true,
+            }
+        }
+    }
+
+    /// Follows the state's model to its end for the labels that it covers, with as many of the others
+    /// at the same place as go together: fewer inputs, so fewer paths. What else that input covers on
+    /// its way is seen by following it ([000] V-B, idl-2).
+    fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
+        let mut run = state.fork();
+        run.replay = true;
+        self.take_held(&mut run, labels);
+        self.label_paths += 1;
+        self.decide_labels(&mut run, labels.clone());
+        self.run_replay(run);
+    }
+
+    /// Asks for the rows of evaluations that waited long enough.
+    pub(crate) fn look_at_due_rows(&mut self) {
+        let patience = 2 * u64::from(self.machine.world.config.label_patience);
+        let run = self.deferred.states_run();
+        while let Some(next) = self.deferred_rows.due(patience, run) {
+            self.look_at_rows(next);
+        }
+    }
+
+    /// Asks for the rows of all evaluations that wait.
+    pub(crate) fn look_at_all_rows(&mut self) {
+        while self.look_at_next_rows() {}
+        self.run_replays();
+    }
+
+    /// Asks for the rows of the evaluation that waits longest; false where none does.
+    pub(crate) fn look_at_next_rows(&mut self) -> bool {
+        let next = self.deferred_rows.next();
+        next.map(|next| self.look_at_rows(next)).is_some()
+    }
+
+    /// Asks for inputs of a path that give a decision vectors which are not known.
+    fn look_at_rows(&mut self, waiting: DeferredRow) {
+        let DeferredRow { mut state, evaluation, .. } = waiting;
+        let of = evaluation.of();
+        while self.hypers.is_open(of) {
+            if self.look_at_budget() {
+                if let Some(cut) = self.cut_by_stop() {
+                    self.hypers.hinder(of, &cut);
+                }
+                return;
+            }
+            if !self.ask_for_row(&mut state, &evaluation) {
+                return;
+            }
+            self.run_replays();
+        }
+    }
+
+    /// Asks some of what waits about guards over values.
+    pub(crate) fn look_at_due_pairs(&mut self) {
+        let patience = u64::from(self.machine.world.config.label_patience).max(1);
+        if self.deferred.states_run().is_multiple_of(patience) {
+            self.look_at_pairs(AT_A_TIME);
+        }
+    }
+
+    /// Asks some of what waits about guards over values, once all states were run; false where nothing
+    /// does.
+    pub(crate) fn look_at_next_pairs(&mut self) -> bool {
+        self.look_at_pairs(AT_A_TIME)
+    }
+
+    /// Asks all that waits about guards over values.
+    pub(crate) fn look_at_all_pairs(&mut self) {
+        self.look_at_pairs(usize::MAX);
+    }
+
+    /// Asks so much of what waits about each guard; false where nothing was asked.
+    fn look_at_pairs(&mut self, most: usize) -> bool {
+        let mut asked = false;
+        for pairing in 0..self.hypers.pairs.len() {
+            for _ in 0..most {
+                if self.hypers.is_pairing_covered(pairing) || self.look_at_budget() {
+                    break;
+                }
+                let Some(question) = self.hypers.pairs.next_question(pairing) else { break };
+                asked = true;
+                let found = self.ask_about_pairs(pairing, question);
+                self.run_replays();
+                if found && !self.look_at_budget() && !self.hypers.is_pairing_covered(pairing) {
+                    let cut = Cut::Unsupported(NO_TESTS.to_owned());
+                    self.hypers.hinder_pairing(pairing, cut);
+                }
+            }
+        }
+        asked
+    }
+}
