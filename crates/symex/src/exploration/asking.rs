@@ -15,20 +15,20 @@ impl Engine<'_, '_> {
     /// Looks at the labels that waited long enough.
     pub(crate) fn look_at_due_labels(&mut self) {
         let patience = u64::from(self.machine.world.config.label_patience);
-        while let Some(next) = self.deferred.due(patience) {
+        while let Some(next) = self.goals.deferred.due(patience) {
             self.look_at_deferred(next);
         }
     }
 
     /// Looks at all labels that wait, most of one place first: an input may cover several.
     pub(crate) fn look_at_all_labels(&mut self) {
-        self.sort_deferred_labels();
+        self.goals.sort_deferred_labels();
         while self.look_at_next_labels() {}
     }
 
     /// Looks at the labels of one place; false where none wait.
     pub(crate) fn look_at_next_labels(&mut self) -> bool {
-        let next = self.deferred.next();
+        let next = self.goals.deferred.next();
         next.map(|entry| self.look_at_deferred(entry)).is_some()
     }
 
@@ -40,12 +40,12 @@ impl Engine<'_, '_> {
         let (mut alone, mut hard) = (false, Vec::new());
         loop {
             labels.retain(|label| {
-                let excluded = self.excluded.excludes(&state.facts, label.holds);
-                !excluded && !self.labels.is_covered(label.goal)
+                let excluded = self.goals.excluded.excludes(&state.facts, label.holds);
+                !excluded && !self.goals.labels.is_covered(label.goal)
             });
             if labels.is_empty() {
                 if !hard.is_empty() {
-                    self.wait_for_labels(state, hard, tries + 1);
+                    self.goals.wait_for_labels(state, hard, tries + 1);
                 }
                 return;
             }
@@ -54,7 +54,7 @@ impl Engine<'_, '_> {
                     labels
                         .iter()
                         .chain(&hard)
-                        .for_each(|label| self.labels.hinder(label.goal, cut.clone()));
+                        .for_each(|label| self.goals.labels.hinder(label.goal, cut.clone()));
                 }
                 return;
             }
@@ -62,7 +62,7 @@ impl Engine<'_, '_> {
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
             let any = self.machine.pool.or_all(asked.iter().map(|label| label.holds));
             self.machine.statistics.label_queries += 1;
-            match self.ask_for_labels(&state, any, asked, tries) {
+            match self.goals.ask_for_labels(&mut self.machine, &state, any, asked, tries) {
                 Feasible::Yes(model) => {
                     let before = labels.len();
                     state.model = model;
@@ -76,7 +76,7 @@ impl Engine<'_, '_> {
                 }
                 Feasible::Unknown(cut) if alone => {
                     labels.pop().into_iter().for_each(|label| {
-                        self.labels.hinder(label.goal, cut.clone());
+                        self.goals.labels.hinder(label.goal, cut.clone());
                     });
                 }
                 Feasible::Unknown(_) => alone = true,
@@ -90,17 +90,17 @@ impl Engine<'_, '_> {
     fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
         let mut run = state.fork();
         run.replay = true;
-        self.take_held(&mut run, labels);
-        self.label_paths += 1;
-        self.decide_labels(&mut run, labels.clone());
+        self.goals.take_held(&mut self.machine, &mut run, labels);
+        self.goals.label_paths += 1;
+        self.goals.decide_labels(&mut self.machine, &mut run, labels.clone());
         self.run_replay(run);
     }
 
     /// Asks for the rows of evaluations that waited long enough.
     pub(crate) fn look_at_due_rows(&mut self) {
         let patience = 2 * u64::from(self.machine.world.config.label_patience);
-        let run = self.deferred.states_run();
-        while let Some(next) = self.deferred_rows.due(patience, run) {
+        let run = self.goals.deferred.states_run();
+        while let Some(next) = self.goals.deferred_rows.due(patience, run) {
             self.look_at_rows(next);
         }
     }
@@ -113,7 +113,7 @@ impl Engine<'_, '_> {
 
     /// Asks for the rows of the evaluation that waits longest; false where none does.
     pub(crate) fn look_at_next_rows(&mut self) -> bool {
-        let next = self.deferred_rows.next();
+        let next = self.goals.deferred_rows.next();
         next.map(|next| self.look_at_rows(next)).is_some()
     }
 
@@ -121,14 +121,14 @@ impl Engine<'_, '_> {
     fn look_at_rows(&mut self, waiting: DeferredRow) {
         let DeferredRow { mut state, evaluation, .. } = waiting;
         let of = evaluation.of();
-        while self.hypers.is_open(of) {
+        while self.goals.hypers.is_open(of) {
             if self.look_at_budget() {
                 if let Some(cut) = self.cut_by_stop() {
-                    self.hypers.hinder(of, &cut);
+                    self.goals.hypers.hinder(of, &cut);
                 }
                 return;
             }
-            if !self.ask_for_row(&mut state, &evaluation) {
+            if !self.goals.ask_for_row(&mut self.machine, &mut state, &evaluation) {
                 return;
             }
             self.run_replays();
@@ -138,7 +138,7 @@ impl Engine<'_, '_> {
     /// Asks some of what waits about guards over values.
     pub(crate) fn look_at_due_pairs(&mut self) {
         let patience = u64::from(self.machine.world.config.label_patience).max(1);
-        if self.deferred.states_run().is_multiple_of(patience) {
+        if self.goals.deferred.states_run().is_multiple_of(patience) {
             self.look_at_pairs(AT_A_TIME);
         }
     }
@@ -157,18 +157,19 @@ impl Engine<'_, '_> {
     /// Asks so much of what waits about each guard; false where nothing was asked.
     fn look_at_pairs(&mut self, most: usize) -> bool {
         let mut asked = false;
-        for pairing in 0..self.hypers.pairs.len() {
+        for pairing in 0..self.goals.hypers.pairs.len() {
             for _ in 0..most {
-                if self.hypers.is_pairing_covered(pairing) || self.look_at_budget() {
+                if self.goals.hypers.is_pairing_covered(pairing) || self.look_at_budget() {
                     break;
                 }
-                let Some(question) = self.hypers.pairs.next_question(pairing) else { break };
+                let Some(question) = self.goals.hypers.pairs.next_question(pairing) else { break };
                 asked = true;
-                let found = self.ask_about_pairs(pairing, question);
+                let found = self.goals.ask_about_pairs(&mut self.machine, pairing, question);
                 self.run_replays();
-                if found && !self.look_at_budget() && !self.hypers.is_pairing_covered(pairing) {
+                if found && !self.look_at_budget() && !self.goals.hypers.is_pairing_covered(pairing)
+                {
                     let cut = Cut::Unsupported(NO_TESTS.to_owned());
-                    self.hypers.hinder_pairing(pairing, cut);
+                    self.goals.hypers.hinder_pairing(pairing, cut);
                 }
             }
         }

@@ -15,6 +15,7 @@ use crate::exploration::eviction::Compaction;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::stepping::Flow;
 use crate::exploration::workers::{Exchange, Given};
+use crate::goals::Goals;
 use crate::goals::cache_keys::PredicateMemo;
 use crate::goals::core_cache::Excluded;
 use crate::goals::deferred::DeferredLabels;
@@ -64,24 +65,10 @@ const LONG_PATH: u64 = 1000;
 /// A running exploration.
 pub(crate) struct Engine<'p, 'e> {
     pub(crate) machine: Machine<'p, 'e>,
-    pub(crate) labels: LabelTable<'e>,
-    pub(crate) hypers: HyperTable<'e>,
-    pub(crate) label_paths: u64,
-    /// States that only follow their models, to be run before anything else.
-    pub(crate) runs: Vec<Box<State>>,
+    pub(crate) goals: Goals<'e>,
     pub(crate) hard: Hard,
-    /// What several workers share of hyperlabels.
-    pub(crate) shared: Shared,
-    /// Labels whose question waits.
-    pub(crate) deferred: DeferredLabels,
-    /// Decisions whose rows are to be asked for.
-    pub(crate) deferred_rows: DeferredRows,
     /// Whether any input meets each invariant that was asked for on a path.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
-    /// Values of predicates' expressions.
-    pub(crate) memo: PredicateMemo,
-    /// Why labels hold on no input of some paths.
-    pub(crate) excluded: Excluded,
     /// How often choices between values were met.
     pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
     pub(crate) paths: BTreeMap<Ending, u64>,
@@ -113,8 +100,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         'e: 'p,
     {
         let Task { program, func, spec, objectives, known, config, budget } = *task;
-        let mut labels = LabelTable::new(program, objectives);
-        let hypers = HyperTable::new(program, objectives, known, &mut labels);
+        let goals = Goals::new(program, objectives, known);
         let setting = Setting {
             program,
             func,
@@ -122,23 +108,17 @@ impl<'p, 'e> Engine<'p, 'e> {
             config,
             budget,
             observed: observed_globals(program, func, objectives),
-            functions: program.functions.ids().filter(|func| labels.has(*func)).collect(),
+            functions: program.functions.ids().filter(|func| goals.labels.has(*func)).collect(),
         };
         let (machine, touched, memory) = Machine::set_up(setting, solver)?;
         let control_flow = &machine.control_flow;
-        let sites = SitePlaces::new(program, control_flow, |func| labels.sites(func));
+        let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);
         let mut engine = Self {
             machine,
-            memo: PredicateMemo::default(),
-            excluded: Excluded::default(),
-            label_paths: 0,
+            goals,
             choices: FxHashMap::default(),
-            runs: Vec::new(),
             hard: Hard::default(),
-            shared: Shared::default(),
-            deferred: DeferredLabels::default(),
-            deferred_rows: DeferredRows::default(),
             paths: BTreeMap::new(),
             searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
@@ -154,8 +134,6 @@ impl<'p, 'e> Engine<'p, 'e> {
             exchange: Exchange::default(),
             invariants_met: BTreeMap::new(),
             sink,
-            labels,
-            hypers,
             begun_anew: 0,
         };
         let first = engine.first_state(memory);
@@ -182,11 +160,11 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(crate) fn run(&mut self) {
         while !self.stopped && self.run_one() {}
         if let Some(cut) = self.cut_by_stop() {
-            self.hypers.stop_asking(&cut);
+            self.goals.hypers.stop_asking(&cut);
         }
         self.look_at_all_labels();
         self.look_at_all_rows();
-        if !self.stopped && self.follow_all_that_cover() {
+        if !self.stopped && self.goals.follow_all_that_cover() {
             self.run_replays();
         }
         self.look_at_all_pairs();
@@ -209,7 +187,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_rows();
         self.look_at_due_pairs();
         self.look_at_whole_states();
-        self.ranks.refresh(&self.labels, self.machine.statistics.steps);
+        self.ranks.refresh(&self.goals.labels, self.machine.statistics.steps);
         let due = self.hard.due(self.work_on_paths());
         let next = due.or_else(|| self.next_state()).or_else(|| self.hard.first());
         let Some(mut state) = next else { return false };
@@ -223,7 +201,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !self.revive(&mut state) {
             return true;
         }
-        self.deferred.count_run();
+        self.goals.deferred.count_run();
         if let Some(state) = self.activated(state) {
             self.run_state(state);
         }
@@ -233,14 +211,14 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// The state that is to go on.
     pub(crate) fn next_state(&mut self) -> Option<Box<State>> {
         if let Some(guide) = &mut self.guide {
-            guide.refresh(&self.labels, &self.hypers);
+            guide.refresh(&self.goals.labels, &self.goals.hypers);
         }
         while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
             let (ranks, roots) = (&self.ranks, self.machine.roots.len());
             if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
                 break;
             }
-            guide.give_up(&self.labels, &self.hypers);
+            guide.give_up(&self.goals.labels, &self.goals.hypers);
         }
         let work = self.work_on_paths();
         let rank = Rank {
@@ -321,7 +299,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Follows models that were found for labels to the ends of their paths.
     pub(crate) fn run_replays(&mut self) {
-        while let Some(state) = self.runs.pop() {
+        while let Some(state) = self.goals.runs.pop() {
             self.run_replay(state);
         }
     }
@@ -367,10 +345,10 @@ impl<'p, 'e> Engine<'p, 'e> {
             && !config.every_path
             && state.has_begun(self.machine.roots.len())
             // A path may still break an assumption, which opens its labels again.
-            && (!self.machine.world.assumes || self.labels.without_test() == 0)
+            && (!self.machine.world.assumes || self.goals.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
             && (state.depends.end_path()
-                || !self.machine.may_call_again(state) && self.ranks.is_hopeless(state, &self.labels))
+                || !self.machine.may_call_again(state) && self.ranks.is_hopeless(state, &self.goals.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
@@ -445,7 +423,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let progress = Progress {
             paths: self.paths.values().sum::<u64>() + others.paths,
             states: self.searcher.len() + others.waiting,
-            labels_left: self.labels.left(),
+            labels_left: self.goals.labels.left(),
             queries: self.machine.statistics.queries + others.queries,
         };
         (self.sink)(Event::Progress(progress));
@@ -483,12 +461,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
         let covered = std::mem::take(&mut state.covered);
-        self.labels.given(covered.len());
+        self.goals.labels.given(covered.len());
         let promises = std::mem::take(&mut state.promises);
         let kept = std::mem::take(&mut state.keep);
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
-        let has = self.harvest_of(state, &covered, model);
-        let completes = self.hypers.give(&has, &mut self.labels).unwrap_or_default();
+        let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
+        let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.machine.world;
         let externals = &state.externals;
@@ -511,7 +489,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             &self.machine.world,
             needs,
         );
-        let covers = covered.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
+        let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         let placed = state.placed;
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
     }
@@ -564,9 +542,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let covered = self.machine.world.config.mode != Mode::Plain
             && self.machine.world.config.stop_when_covered
-            && self.labels.left() == 0
+            && self.goals.labels.left() == 0
             // A path may still break an assumption, which opens its labels again.
-            && (!self.machine.world.assumes || self.labels.without_test() == 0);
+            && (!self.machine.world.assumes || self.goals.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
     }
@@ -594,10 +572,10 @@ impl<'p, 'e> Engine<'p, 'e> {
             InTheWay { left_out: &self.machine.left_out, sites: self.ranks.distances().sites() };
         let program = self.machine.world.program;
         let (covered_hypers, mut left_hypers) =
-            self.hypers.result(program, &self.labels, &in_the_way);
+            self.goals.hypers.result(program, &self.goals.labels, &in_the_way);
         let of_some_label = self.machine.watch.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
-        let (covered, mut left) = self.labels.into_result(&self.machine.watch, &in_the_way);
+        let (covered, mut left) = self.goals.labels.into_result(&self.machine.watch, &in_the_way);
         if self.machine.world.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
@@ -608,7 +586,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let starts = starts.map(|start| (is_early(&start), start));
         Summary {
             paths: self.paths,
-            label_paths: self.label_paths,
+            label_paths: self.goals.label_paths,
             covered,
             left,
             covered_hypers,

@@ -76,7 +76,7 @@ impl Engine<'_, '_> {
         }
         let outbox = std::mem::take(&mut self.machine.outbox);
         for Retracted { claims, reason } in outbox.retracted {
-            claims.into_iter().for_each(|goal| self.labels.uncover(goal, reason.clone()));
+            claims.into_iter().for_each(|goal| self.goals.labels.uncover(goal, reason.clone()));
         }
         for Ended { state, ending } in outbox.ended {
             if let Some(mut state) = state {
@@ -94,13 +94,13 @@ impl Engine<'_, '_> {
     fn advance(&mut self, state: &mut State) -> Result<(), Interrupt> {
         check_outgrown(state)?;
         if let Some((decision, condition)) = state.evaluated.take() {
-            self.pass(state, SiteKey::Condition(decision, condition));
+            self.goals.pass(&mut self.machine, state, SiteKey::Condition(decision, condition));
         }
         if let Some(site) = state.arrival.take() {
-            self.pass(state, site);
+            self.goals.pass(&mut self.machine, state, site);
         }
         if !state.queue.is_empty() {
-            return self.look_at_labels(state);
+            return self.goals.look_at_labels(&mut self.machine, state);
         }
         self.count_step(state)?;
         self.machine.begun |= state.has_begun(self.machine.roots.len());
@@ -122,7 +122,7 @@ impl Engine<'_, '_> {
                 state.tape.begin();
                 if let Stmt::Mark(mark) = &body.stmts[*id] {
                     state.frame_mut().advance();
-                    self.pass(state, SiteKey::Mark(*mark));
+                    self.goals.pass(&mut self.machine, state, SiteKey::Mark(*mark));
                     return Ok(());
                 }
                 self.machine.statement(state, body, &body.stmts[*id])
@@ -156,7 +156,7 @@ impl Engine<'_, '_> {
 
     /// Notes the labels just before a statement or terminator; true where there are some.
     fn pass_point(&mut self, state: &mut State, point: Point) -> Result<bool, Interrupt> {
-        if !self.labels.has(state.frame().func) {
+        if !self.goals.labels.has(state.frame().func) {
             return Ok(false);
         }
         if state.tape.is_played() {
@@ -168,8 +168,8 @@ impl Engine<'_, '_> {
             return Ok(early);
         }
         let key = SiteKey::Point(point);
-        self.pass(state, key);
-        let watched = self.hypers.sequences.watches(state.frame().func, key);
+        self.goals.pass(&mut self.machine, state, key);
+        let watched = self.goals.hypers.sequences.watches(state.frame().func, key);
         if state.queue.is_empty() && !watched {
             return Ok(false);
         }
@@ -182,8 +182,8 @@ impl Engine<'_, '_> {
         state.queue = waiting;
         state.frame_mut().sites_done = true;
         if watched {
-            let covered = self.pass_sequences(state, key);
-            self.cover_sequences(state, covered);
+            let covered = self.goals.pass_sequences(&mut self.machine, state, key);
+            self.goals.cover_sequences(&mut self.machine, state, covered);
         }
         Ok(true)
     }
@@ -193,7 +193,7 @@ impl Engine<'_, '_> {
         let again = match state.tape.played(Question::Again) {
             Some(again) => again != 0,
             None => {
-                let is_done = self.labels.left() == 0;
+                let is_done = self.goals.labels.left() == 0;
                 let again = self.machine.calls_again(state, is_done);
                 state.tape.note(Question::Again, u64::from(again));
                 again

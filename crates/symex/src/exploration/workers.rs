@@ -230,8 +230,8 @@ impl Engine<'_, '_> {
     /// Says to the goals who of the workers this one is.
     pub(crate) fn share(&mut self) {
         let Exchange { index, count, .. } = self.exchange;
-        self.shared.asker = Asker { index, count: count.max(1) };
-        self.shared.tells = count > 0;
+        self.goals.shared.asker = Asker { index, count: count.max(1) };
+        self.goals.shared.tells = count > 0;
     }
 
     /// Notes what a test that is given now says to other workers.
@@ -314,7 +314,7 @@ impl Engine<'_, '_> {
     /// Hands a test of another worker to the caller, if it shows anything new.
     fn pass_on(&mut self, found: Found) {
         let Found { mut test, given: Given { goals, kept, crash, has } } = found;
-        let completes = self.learn_given(&has, self.stopped);
+        let completes = self.goals.learn_given(&has, self.stopped);
         let published = &mut self.exchange.published;
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
         let wanted = match crash {
@@ -329,7 +329,7 @@ impl Engine<'_, '_> {
             return;
         }
         test.completes = completes.unwrap_or_default();
-        test.covers = new.iter().filter_map(|goal| self.labels.label_ref(*goal)).collect();
+        test.covers = new.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         self.exchange.tests += 1;
         (self.sink)(Event::Test(test));
     }

@@ -14,8 +14,9 @@
 
 use std::collections::VecDeque;
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
+use crate::machine::Machine;
 use crate::machine::questions::{Feasible, TRIES};
 use crate::machine::state::State;
 
@@ -64,7 +65,7 @@ impl DeferredLabels {
     }
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// Lets the labels that a state could not decide at a site wait.
     pub(crate) fn defer(&mut self, state: &mut State) {
         let labels = std::mem::take(&mut state.undecided);

@@ -23,13 +23,14 @@ use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::exploration::explore::Engine;
 use crate::exploration::outcome::LeftHyper;
+use crate::goals::Goals;
 use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
 use crate::goals::hyper_rows::Rows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::limits::{Cut, add_reason};
+use crate::machine::Machine;
 use crate::machine::left_out::InTheWay;
 use crate::machine::site::SiteKey;
 use crate::machine::state::State;
@@ -520,11 +521,12 @@ impl<'a> HyperTable<'a> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// What a test gives for hyperlabels whose input is this model, and which covers these goals, by the
     /// position of functions.
     pub(crate) fn harvest_of(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         covered: &[GoalId],
         model: &Model,
@@ -543,10 +545,10 @@ impl Engine<'_, '_> {
                 }
             }
         }
-        for (position, decision, vector) in self.vectors_of(state, model) {
+        for (position, decision, vector) in self.vectors_of(machine, state, model) {
             has.entry(position).or_default().add_vector(decision, vector);
         }
-        Self::add_rows(self.rows_of(state, model), &mut has);
+        Self::add_rows(self.rows_of(machine, state, model), &mut has);
         let mut has: Vec<(usize, Harvest)> = has.into_iter().collect();
         has.sort_by_key(|(position, _)| *position);
         has
@@ -574,12 +576,13 @@ impl Engine<'_, '_> {
     /// The vectors that the decisions which hyperlabels ask for have on a path with an input.
     fn vectors_of(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         model: &Model,
     ) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
         let mut vectors = FxHashSet::default();
         for evaluation in state.trail.evaluations() {
-            let vector = evaluation.vector(&self.machine.pool, &mut self.machine.evaluator, model);
+            let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
             vectors.insert((evaluation.position, evaluation.decision, vector));
         }
         vectors

@@ -17,7 +17,7 @@ use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 
 use crate::config::Mode;
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
@@ -25,6 +25,7 @@ use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::memory::definedness;
 use crate::machine::site::SiteKey;
 use crate::machine::state::State;
@@ -83,40 +84,48 @@ impl SiteScope<'_, '_> {
     }
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// Control passes a place: sequences begin, go on, or are given up. Gives those that end.
     ///
     /// Nothing is asked here, so that whoever makes copies of the state for its questions has all that
     /// the place means for it.
-    pub(crate) fn pass_sequences(&mut self, state: &mut State, key: SiteKey) -> Vec<Covered> {
+    pub(crate) fn pass_sequences(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        key: SiteKey,
+    ) -> Vec<Covered> {
         let mut covered = Vec::new();
-        let plain = self.machine.world.config.mode == Mode::Plain;
-        if plain
-            || !state.has_begun(self.machine.roots.len())
-            || self.hypers.sequences.steps.is_empty()
+        let plain = machine.world.config.mode == Mode::Plain;
+        if plain || !state.has_begun(machine.roots.len()) || self.hypers.sequences.steps.is_empty()
         {
             return covered;
         }
         let func = state.frame().func;
         if key == SiteKey::Entry && state.frames.len() == 1 {
-            self.pass_start(state);
+            self.pass_start(machine, state);
         }
         let Some(passed) = self.hypers.sequences.sites.get(&(func, key)) else { return covered };
         let passed = Rc::clone(passed);
         for site in passed.iter() {
-            self.pass_site(state, func, site, &mut covered);
+            self.pass_site(machine, state, func, site, &mut covered);
         }
         covered
     }
 
     /// Asks for the sequences that end where control passed a place.
-    pub(crate) fn cover_sequences(&mut self, state: &mut State, covered: Vec<Covered>) {
+    pub(crate) fn cover_sequences(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        covered: Vec<Covered>,
+    ) {
         for Covered { step, holds, bound } in covered {
             if self.hypers.pairs.asks_for(step) {
-                self.meet_part(state, step, holds, &bound);
+                self.meet_part(machine, state, step, holds, &bound);
             }
             for goal in self.hypers.sequences.steps[step].ends.clone() {
-                self.decide_labels(state, vec![OpenLabel::new(goal, holds)]);
+                self.decide_labels(machine, state, vec![OpenLabel::new(goal, holds)]);
             }
         }
         if state.queue.is_empty() && !state.undecided.is_empty() {
@@ -125,18 +134,27 @@ impl Engine<'_, '_> {
     }
 
     /// The start of the run.
-    fn pass_start(&mut self, state: &mut State) {
+    fn pass_start(&mut self, machine: &mut Machine<'_, '_>, state: &mut State) {
         let starts = self.hypers.sequences.starts.clone();
         let mut new = Vec::new();
         for step in starts {
             let of = &self.hypers.sequences.steps[step];
             let pred = &self.hypers.objectives[of.position].labels[of.label].pred;
             if *pred == Pred::Const(true) && self.is_left(&of.goals) {
-                let cond = self.machine.pool.tt();
-                self.begin(state, step, None, cond, SmallVec::new(), Site::Start, &mut new);
+                let cond = machine.pool.tt();
+                self.begin(
+                    machine,
+                    state,
+                    step,
+                    None,
+                    cond,
+                    SmallVec::new(),
+                    Site::Start,
+                    &mut new,
+                );
             }
         }
-        self.add_begun(state, new);
+        self.add_begun(machine, state, new);
     }
 
     fn is_left(&self, goals: &[GoalId]) -> bool {
@@ -145,6 +163,7 @@ impl Engine<'_, '_> {
 
     fn pass_site(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         func: FuncId,
         passed: &PassedSite,
@@ -152,15 +171,16 @@ impl Engine<'_, '_> {
     ) {
         let mut new = Vec::new();
         for step in &passed.steps {
-            self.take_step(state, *step, passed.site, &mut new, covered);
+            self.take_step(machine, state, *step, passed.site, &mut new, covered);
         }
-        self.keep_passages(state, func, passed);
-        self.add_begun(state, new);
+        self.keep_passages(machine, state, func, passed);
+        self.add_begun(machine, state, new);
     }
 
     /// The label of a step may hold here: what waits for it goes on.
     fn take_step(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         step: StepId,
         site: Site,
@@ -188,17 +208,17 @@ impl Engine<'_, '_> {
             state.depends.cuts().iter().for_each(|cut| self.hinder_goals(step, cut));
             return;
         }
-        let Some((holds, own)) = self.label_here(state, step, site) else { return };
+        let Some((holds, own)) = self.label_here(machine, state, step, site) else { return };
         for begun in before {
-            let so_far = begun.as_ref().map_or(self.machine.pool.tt(), |begun| begun.cond);
-            let mut cond = self.machine.pool.and(so_far, holds);
+            let so_far = begun.as_ref().map_or(machine.pool.tt(), |begun| begun.cond);
+            let mut cond = machine.pool.and(so_far, holds);
             if let Some(begun) = &begun {
-                let arrives = self.arrives(begun, step, &own);
-                cond = self.machine.pool.and(cond, arrives);
+                let arrives = self.arrives(machine, begun, step, &own);
+                cond = machine.pool.and(cond, arrives);
             }
-            match state.knowledge().known(&mut self.machine.pool, cond) {
+            match state.knowledge().known(&mut machine.pool, cond) {
                 Some(false) => continue,
-                Some(true) => cond = self.machine.pool.tt(),
+                Some(true) => cond = machine.pool.tt(),
                 None => {}
             }
             let mut bound = begun.as_ref().map(|begun| begun.bound.clone()).unwrap_or_default();
@@ -207,7 +227,7 @@ impl Engine<'_, '_> {
             if ends || self.hypers.pairs.asks_for(step) {
                 covered.push(Covered { step, holds: cond, bound: bound.clone() });
             }
-            self.begin(state, step, begun.as_ref(), cond, bound, site, new);
+            self.begin(machine, state, step, begun.as_ref(), cond, bound, site, new);
         }
     }
 
@@ -221,6 +241,7 @@ impl Engine<'_, '_> {
     /// holds nowhere.
     fn label_here(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         step: StepId,
         site: Site,
@@ -230,34 +251,40 @@ impl Engine<'_, '_> {
         let pred = &objectives.labels[of.label].pred;
         let bindings = of.bindings.clone();
         if *pred == Pred::Const(true) && bindings.is_empty() {
-            return Some((self.machine.pool.tt(), SmallVec::new()));
+            return Some((machine.pool.tt(), SmallVec::new()));
         }
         let decision = decision_of(site);
-        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, decision);
         let value: Kleene = eval_pred(pool, pred, &mut env);
         let mut bound: SmallVec<[Number; 2]> = SmallVec::new();
         for binding in &bindings {
             bound.push(env.bound(pool, &binding.value));
         }
         let hindrance = env.hindrance.take();
-        self.machine.settle_suspicions(state);
+        machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
-        let defined = definedness(&mut self.machine.pool, value.surely_true);
-        for reason in self.machine.undetermined_of(state, value.surely_true, defined) {
+        let defined = definedness(&mut machine.pool, value.surely_true);
+        for reason in machine.undetermined_of(state, value.surely_true, defined) {
             self.hinder_goals(step, &reason);
         }
-        let mut holds = self.machine.pool.and(value.surely_true, defined);
+        let mut holds = machine.pool.and(value.surely_true, defined);
         for number in &bound {
-            holds = self.machine.pool.and(holds, number.known);
+            holds = machine.pool.and(holds, number.known);
         }
-        (self.machine.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
+        (machine.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
     }
 
     /// Where what a passage asks of its end is so: the path was taken to it, and the cell is one that
     /// the first label defined.
-    fn arrives(&mut self, begun: &Begun, step: StepId, own: &[Number]) -> Term {
+    fn arrives(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        begun: &Begun,
+        step: StepId,
+        own: &[Number],
+    ) -> Term {
         let (passage, first) = {
             let wait = &self.hypers.sequences.waits[begun.wait];
             (wait.passage.clone(), begun.bound.first().copied())
@@ -265,26 +292,27 @@ impl Engine<'_, '_> {
         if let Passage::By(nodes, _) = &passage
             && begun.entered as usize != nodes.len()
         {
-            return self.machine.pool.ff();
+            return machine.pool.ff();
         }
-        let Passage::Cell(same) = passage.otherwise() else { return self.machine.pool.tt() };
+        let Passage::Cell(same) = passage.otherwise() else { return machine.pool.tt() };
         let (Some(cells), Some(read)) = (&begun.cells, own.first()) else {
-            return self.machine.pool.ff();
+            return machine.pool.ff();
         };
         if same.read > MOST_BYTES {
             let what = format!("a use of more than {MOST_BYTES} bytes of cells");
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return self.machine.pool.ff();
+            return machine.pool.ff();
         }
-        let read = self.machine.pool.extract(63, 0, read.value);
-        let first = first.map(|first| self.machine.pool.extract(63, 0, first.value));
-        same_cell(&mut self.machine.pool, same, cells, first, read)
+        let read = machine.pool.extract(63, 0, read.value);
+        let first = first.map(|first| machine.pool.extract(63, 0, first.value));
+        same_cell(&mut machine.pool, same, cells, first, read)
     }
 
     /// What waits after a step begins, where its label held.
     #[allow(clippy::too_many_arguments, reason = "all that is known of the step")]
     fn begin(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         step: StepId,
         before: Option<&Begun>,
@@ -312,17 +340,17 @@ impl Engine<'_, '_> {
                     if definitions.indirect.contains(&place)
                         && let Some(variable) = definitions.of
                     {
-                        let hit = self.hit(state, site, variable, step);
-                        cond = self.machine.pool.and(cond, hit);
+                        let hit = self.hit(machine, state, site, variable, step);
+                        cond = machine.pool.and(cond, hit);
                     }
                 }
                 Passage::Cell(same) => {
-                    let first = self.first_writes(state, site, same, step);
+                    let first = self.first_writes(machine, state, site, same, step);
                     cells = Some(Arc::new(Cells { first, since: Vec::new() }));
                 }
                 _ => {}
             }
-            if self.machine.pool.as_bool(cond) != Some(false) {
+            if machine.pool.as_bool(cond) != Some(false) {
                 let bound = bound.clone();
                 new.push(Begun { wait, activation, cond, bound, cells, entered: 0 });
             }
@@ -332,6 +360,7 @@ impl Engine<'_, '_> {
     /// What a definition of cells that binds no address writes.
     fn first_writes(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         site: Site,
         same: &SameCell,
@@ -344,15 +373,18 @@ impl Engine<'_, '_> {
         let own: Vec<CellDefinition> = same.of.at(place).cloned().collect();
         if own.is_empty() {
             // The start of the run is no place of the list.
-            return vec![Write::All(self.machine.pool.tt())];
+            return vec![Write::All(machine.pool.tt())];
         }
         let variable = same.of.of;
-        own.iter().map(|definition| self.write(state, site, definition, variable, step)).collect()
+        own.iter()
+            .map(|definition| self.write(machine, state, site, definition, variable, step))
+            .collect()
     }
 
     /// What a definition of cells writes here.
     fn write(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         site: Site,
         definition: &CellDefinition,
@@ -361,30 +393,36 @@ impl Engine<'_, '_> {
     ) -> Write {
         match (definition.writes, variable) {
             (Some((addr, bytes)), _) => {
-                let number = self.number_here(state, addr, step);
-                let address = self.machine.pool.extract(63, 0, number.value);
+                let number = self.number_here(machine, state, addr, step);
+                let address = machine.pool.extract(63, 0, number.value);
                 Write::Bytes(address, bytes)
             }
             (None, Some(variable)) if definition.indirect => {
-                Write::All(self.hit(state, site, variable, step))
+                Write::All(self.hit(machine, state, site, variable, step))
             }
-            (None, _) => Write::All(self.machine.pool.tt()),
+            (None, _) => Write::All(machine.pool.tt()),
         }
     }
 
     /// The value of an expression of the function's here.
-    fn number_here(&mut self, state: &mut State, expr: ExprId, step: StepId) -> Number {
+    fn number_here(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        expr: ExprId,
+        step: StepId,
+    ) -> Number {
         let func = state.frame().func;
         let objectives = self.hypers.objectives.iter().find(|of| of.function == func);
         let Some(objectives) = objectives else {
             let what = "a definition in a function that is not explored".to_owned();
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return Number::unknown(&mut self.machine.pool);
+            return Number::unknown(&mut machine.pool);
         };
-        let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, None);
         let number = env.number(pool, expr);
         let hindrance = env.hindrance.take();
-        self.machine.settle_suspicions(state);
+        machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
@@ -392,48 +430,67 @@ impl Engine<'_, '_> {
     }
 
     /// Where a write through a pointer hits a variable.
-    fn hit(&mut self, state: &mut State, site: Site, variable: Variable, step: StepId) -> Term {
+    fn hit(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        site: Site,
+        variable: Variable,
+        step: StepId,
+    ) -> Term {
         let place = match variable {
             Variable::Local(local) => state.frame().object(local).map(|object| {
                 let object = state.memory.object(object);
                 (object.base, object.size)
             }),
             Variable::Global(global) => {
-                let size = self.machine.world.program.globals[global].size;
-                Some((self.machine.world.globals[global.index()], size))
+                let size = machine.world.program.globals[global].size;
+                Some((machine.world.globals[global.index()], size))
             }
         };
-        let (Some((start, size)), Some((addr, bytes))) = (place, self.written_at(state, site))
+        let (Some((start, size)), Some((addr, bytes))) =
+            (place, self.written_at(machine, state, site))
         else {
-            return self.machine.pool.ff();
+            return machine.pool.ff();
         };
-        let number = self.number_here(state, addr, step);
-        let first = self.machine.pool.extract(63, 0, number.value);
+        let number = self.number_here(machine, state, addr, step);
+        let first = machine.pool.extract(63, 0, number.value);
         // first < start + size && start < first + bytes
-        let end = self.machine.pool.bv(64, start.wrapping_add(size));
-        let starts_before = self.machine.pool.ult(first, end);
-        let bytes = self.machine.pool.bv(64, bytes);
-        let last = self.machine.pool.add(first, bytes);
-        let start = self.machine.pool.bv(64, start);
-        let ends_after = self.machine.pool.ult(start, last);
-        self.machine.pool.and(starts_before, ends_after)
+        let end = machine.pool.bv(64, start.wrapping_add(size));
+        let starts_before = machine.pool.ult(first, end);
+        let bytes = machine.pool.bv(64, bytes);
+        let last = machine.pool.add(first, bytes);
+        let start = machine.pool.bv(64, start);
+        let ends_after = machine.pool.ult(start, last);
+        machine.pool.and(starts_before, ends_after)
     }
 
     /// Where a statement writes through a pointer, and how many bytes.
-    fn written_at(&self, state: &State, site: Site) -> Option<(ExprId, u64)> {
+    fn written_at(
+        &self,
+        machine: &Machine<'_, '_>,
+        state: &State,
+        site: Site,
+    ) -> Option<(ExprId, u64)> {
         let Site::Stmt(stmt) = site else { return None };
-        let body = self.machine.body(state);
+        let body = machine.body(state);
         match &body.stmts[stmt] {
             // How much a library function writes is not asked.
             Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
                 args.first().map(|arg| (*arg, 1))
             }
-            other => written(self.machine.world.program, other),
+            other => written(machine.world.program, other),
         }
     }
 
     /// What is underway goes on only where its passages are as asked.
-    fn keep_passages(&mut self, state: &mut State, func: FuncId, passed: &PassedSite) {
+    fn keep_passages(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        func: FuncId,
+        passed: &PassedSite,
+    ) {
         if state.underway.0.is_empty() {
             return;
         }
@@ -444,7 +501,7 @@ impl Engine<'_, '_> {
             let concerned = begun.activation == 0 || begun.activation == serial;
             match concerned {
                 false => kept.push(begun.clone()),
-                true => match self.keep_passage(state, begun, func, passed) {
+                true => match self.keep_passage(machine, state, begun, func, passed) {
                     Some((begun, same)) => {
                         changed |= !same;
                         kept.push(begun);
@@ -461,6 +518,7 @@ impl Engine<'_, '_> {
     /// A beginning after a site; `None` where it is given up. Also whether it is as before.
     fn keep_passage(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         begun: &Begun,
         func: FuncId,
@@ -493,31 +551,34 @@ impl Engine<'_, '_> {
             let holds = match ask {
                 Ask::Never => return None,
                 Ask::NoHit(variable) => {
-                    let hit = self.hit(state, passed.site, *variable, step);
-                    self.machine.pool.not(hit)
+                    let hit = self.hit(machine, state, passed.site, *variable, step);
+                    machine.pool.not(hit)
                 }
-                Ask::Holds(formula) => self.duty(state, &begun, formula, passed.site, step),
+                Ask::Holds(formula) => {
+                    self.duty(machine, state, &begun, formula, passed.site, step)
+                }
                 Ask::Writes(definition) => {
                     let variable = match self.hypers.sequences.waits[begun.wait].passage.otherwise()
                     {
                         Passage::Cell(same) => same.of.of,
                         _ => None,
                     };
-                    let write = self.write(state, passed.site, definition, variable, step);
+                    let write = self.write(machine, state, passed.site, definition, variable, step);
                     let cells = begun.cells.get_or_insert_default();
                     Arc::make_mut(cells).since.push(write);
-                    self.machine.pool.tt()
+                    machine.pool.tt()
                 }
             };
-            begun.cond = self.machine.pool.and(begun.cond, holds);
+            begun.cond = machine.pool.and(begun.cond, holds);
         }
-        (state.knowledge().known(&mut self.machine.pool, begun.cond) != Some(false))
+        (state.knowledge().known(&mut machine.pool, begun.cond) != Some(false))
             .then_some((begun, false))
     }
 
     /// Where an obligation holds.
     fn duty(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         begun: &Begun,
         formula: &Formula,
@@ -530,13 +591,14 @@ impl Engine<'_, '_> {
         let Some(objectives) = objectives else {
             let what = "an obligation in a function that is not explored".to_owned();
             self.hinder_goals(step, &Cut::Unsupported(what));
-            return self.machine.pool.ff();
+            return machine.pool.ff();
         };
-        let (scope, pool) = self.site_scope(state, &objectives.exprs, decision_of(site));
+        let (scope, pool) =
+            self.memo.site_scope(machine, state, &objectives.exprs, decision_of(site));
         let mut leaves = SiteLeaves { scope, names: &names, bound: &begun.bound };
         let holds = truth(pool, formula, &mut leaves);
         let hindrance = leaves.scope.hindrance.take();
-        self.machine.settle_suspicions(state);
+        machine.settle_suspicions(state);
         if let Some(what) = hindrance {
             self.hinder_goals(step, &Cut::Unsupported(what));
         }
@@ -544,7 +606,7 @@ impl Engine<'_, '_> {
     }
 
     /// Adds beginnings; those of the same kind are one.
-    fn add_begun(&mut self, state: &mut State, new: Vec<Begun>) {
+    fn add_begun(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, new: Vec<Begun>) {
         if new.is_empty() {
             return;
         }
@@ -559,7 +621,7 @@ impl Engine<'_, '_> {
             };
             let count = underway.len();
             match underway.iter_mut().find(same) {
-                Some(known) => known.cond = self.machine.pool.or(known.cond, begun.cond),
+                Some(known) => known.cond = machine.pool.or(known.cond, begun.cond),
                 None if count < MOST_UNDERWAY => underway.push(begun),
                 None => {
                     let what = format!("more than {MOST_UNDERWAY} sequences under way at once");

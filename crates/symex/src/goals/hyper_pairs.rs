@@ -30,11 +30,12 @@ use lydian_smt::{Model, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::StepId;
 use crate::goals::shared::Asker;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::questions::Feasible;
 use crate::machine::state::State;
 
@@ -274,10 +275,11 @@ impl Pairing {
     }
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// A path covers something that guards ask about: notes it, and keeps the state.
     pub(crate) fn meet_part(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         step: StepId,
         holds: Term,
@@ -299,8 +301,8 @@ impl Engine<'_, '_> {
             let occurrences = &mut of.parts[position].occurrences;
             // What binds the same constants wherever it is met need be asked for once.
             let is_known = |known: &Occurrence| known.holds == holds && known.bound == *bound;
-            let constant = self.machine.pool.as_bool(holds) == Some(true)
-                && bound.iter().all(|number| self.machine.pool.is_const(number.value).is_some());
+            let constant = machine.pool.as_bool(holds) == Some(true)
+                && bound.iter().all(|number| machine.pool.is_const(number.value).is_some());
             if constant && occurrences.iter().any(is_known) {
                 continue;
             }
@@ -342,14 +344,19 @@ impl Engine<'_, '_> {
     }
 
     /// What a path with an input binds for guards.
-    pub(crate) fn rows_of(&mut self, state: &State, model: &Model) -> Vec<(usize, Values, Row)> {
+    pub(crate) fn rows_of(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &State,
+        model: &Model,
+    ) -> Vec<(usize, Values, Row)> {
         let mut rows = Vec::new();
         for met in state.trail.met() {
-            if !self.machine.evaluator.holds(&self.machine.pool, model, met.holds) {
+            if !machine.evaluator.holds(&machine.pool, model, met.holds) {
                 continue;
             }
             let values: Option<Row> =
-                met.bound.iter().map(|number| self.value(*number, model)).collect();
+                met.bound.iter().map(|number| self.value(machine, *number, model)).collect();
             let Some(values) = values else { continue };
             for (pairing, position) in
                 self.hypers.pairs.by_step.get(&met.step).into_iter().flatten()
@@ -369,28 +376,44 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn value(&mut self, number: Number, model: &Model) -> Option<i128> {
-        if !self.machine.evaluator.holds(&self.machine.pool, model, number.known) {
+    fn value(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        number: Number,
+        model: &Model,
+    ) -> Option<i128> {
+        if !machine.evaluator.holds(&machine.pool, model, number.known) {
             return None;
         }
-        let value = self.machine.evaluator.eval(&self.machine.pool, model, number.value);
+        let value = machine.evaluator.eval(&machine.pool, model, number.value);
         Some(value.to_wide()?.low_u128() as i128)
     }
 
     /// Asks about a guard over values, and has the inputs followed that are found. Whether there are some
     /// that satisfy the guard together.
-    pub(crate) fn ask_about_pairs(&mut self, pairing: usize, question: Question) -> bool {
+    pub(crate) fn ask_about_pairs(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        pairing: usize,
+        question: Question,
+    ) -> bool {
         match question {
             Question::WithTests(part, occurrence) => {
-                self.ask_with_tests(pairing, part, occurrence);
+                self.ask_with_tests(machine, pairing, part, occurrence);
                 false
             }
-            Question::Together(chosen) => self.ask_together(pairing, &chosen),
+            Question::Together(chosen) => self.ask_together(machine, pairing, &chosen),
         }
     }
 
     /// Whether an input of an occurrence's path has values that fit rows of tests.
-    fn ask_with_tests(&mut self, pairing: usize, part: usize, occurrence: usize) {
+    fn ask_with_tests(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        pairing: usize,
+        part: usize,
+        occurrence: usize,
+    ) {
         let of = &self.hypers.pairs.pairings[pairing];
         let own = &of.parts[part].occurrences[occurrence];
         let mut numbers: Vec<Vec<SmallVec<[Number; 2]>>> = vec![Vec::new()];
@@ -400,7 +423,7 @@ impl Engine<'_, '_> {
                 false => {
                     let given = &self.hypers.given[other.values.position()];
                     let rows = other.values.rows(given).take(MOST_ROWS);
-                    rows.map(|row| row_numbers(&mut self.machine.pool, other, row)).collect()
+                    rows.map(|row| row_numbers(&mut machine.pool, other, row)).collect()
                 }
             };
             let longer = numbers.iter().flat_map(|begun| {
@@ -412,26 +435,31 @@ impl Engine<'_, '_> {
             });
             numbers = longer.take(MOST_ROWS).collect();
         }
-        let mut any = self.machine.pool.ff();
+        let mut any = machine.pool.ff();
         for numbers in &numbers {
-            let guard = of.guard(&mut self.machine.pool, numbers);
-            any = self.machine.pool.or(any, guard);
+            let guard = of.guard(&mut machine.pool, numbers);
+            any = machine.pool.or(any, guard);
         }
-        let wish = self.machine.pool.and(own.holds, any);
-        if self.machine.pool.as_bool(wish) == Some(false) {
+        let wish = machine.pool.and(own.holds, any);
+        if machine.pool.as_bool(wish) == Some(false) {
             return;
         }
         let state = own.state.fork();
-        self.machine.statistics.label_queries += 1;
+        machine.statistics.label_queries += 1;
         // That there is none is no argument: the occurrences are asked for together.
-        if let Feasible::Yes(model) = self.machine.ask(&state, Some(wish)) {
-            self.follow_part(pairing, part, occurrence, model);
+        if let Feasible::Yes(model) = machine.ask(&state, Some(wish)) {
+            self.follow_part(machine, pairing, part, occurrence, model);
         }
     }
 
     /// Whether there are inputs, one for an occurrence of each part, that satisfy the guard together.
     /// These are followed.
-    fn ask_together(&mut self, pairing: usize, chosen: &[usize]) -> bool {
+    fn ask_together(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        pairing: usize,
+        chosen: &[usize],
+    ) -> bool {
         let of = &self.hypers.pairs.pairings[pairing];
         let occurrences = of.parts.iter().zip(chosen);
         let occurrences: Vec<&Occurrence> =
@@ -445,7 +473,7 @@ impl Engine<'_, '_> {
                 numbers.push(occurrence.bound.clone());
             } else {
                 let suffix = format!("'{position}");
-                let mut copy = |term: Term| self.machine.pool.renamed(term, &suffix, &mut renamed);
+                let mut copy = |term: Term| machine.pool.renamed(term, &suffix, &mut renamed);
                 more.extend(occurrence.state.facts.iter().map(|fact| copy(*fact)));
                 more.push(copy(occurrence.holds));
                 let bound = occurrence.bound.iter();
@@ -454,21 +482,21 @@ impl Engine<'_, '_> {
             }
             copies.push(renamed);
         }
-        let guard = of.guard(&mut self.machine.pool, &numbers);
-        if self.machine.pool.as_bool(guard) == Some(false) {
+        let guard = of.guard(&mut machine.pool, &numbers);
+        if machine.pool.as_bool(guard) == Some(false) {
             return false;
         }
         let goal = of.goal;
         let first = occurrences[0].state.fork();
-        self.machine.statistics.label_queries += 1;
-        match self.machine.ask_more(&first, &more, guard) {
+        machine.statistics.label_queries += 1;
+        match machine.ask_more(&first, &more, guard) {
             Feasible::Yes(model) => {
                 for (part, (occurrence, renamed)) in chosen.iter().zip(&copies).enumerate() {
                     let own = match part {
                         0 => model.clone(),
-                        _ => self.own_model(pairing, part, *occurrence, renamed, &model),
+                        _ => self.own_model(machine, pairing, part, *occurrence, renamed, &model),
                     };
-                    self.follow_part(pairing, part, *occurrence, own);
+                    self.follow_part(machine, pairing, part, *occurrence, own);
                 }
                 true
             }
@@ -483,6 +511,7 @@ impl Engine<'_, '_> {
     /// The part of a model over copies of the inputs that is about one of them.
     fn own_model(
         &self,
+        machine: &Machine<'_, '_>,
         pairing: usize,
         part: usize,
         occurrence: usize,
@@ -490,7 +519,7 @@ impl Engine<'_, '_> {
         model: &Model,
     ) -> Model {
         let of = &self.hypers.pairs.pairings[pairing].parts[part].occurrences[occurrence];
-        let vars = renamed.iter().filter(|(own, _)| self.machine.pool.var_name(**own).is_some());
+        let vars = renamed.iter().filter(|(own, _)| machine.pool.var_name(**own).is_some());
         let values = vars.filter_map(|(own, copy)| Some((*own, model.get(*copy)?.clone())));
         let mut values: Vec<_> = values.collect();
         values.sort_by_key(|(var, _)| *var);
@@ -498,10 +527,17 @@ impl Engine<'_, '_> {
     }
 
     /// Follows an input of an occurrence's path to its end, keeping what it binds.
-    fn follow_part(&mut self, pairing: usize, part: usize, occurrence: usize, model: Model) {
+    fn follow_part(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        pairing: usize,
+        part: usize,
+        occurrence: usize,
+        model: Model,
+    ) {
         let of = &self.hypers.pairs.pairings[pairing].parts[part];
         let own = &of.occurrences[occurrence];
-        let start = self.machine.start().filter(|_| own.elsewhere);
+        let start = machine.start().filter(|_| own.elsewhere);
         // Of where another worker came only its path is known, and the input takes that.
         let mut run = start.unwrap_or(&own.state).fork();
         let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
@@ -509,10 +545,10 @@ impl Engine<'_, '_> {
         run.promises.push(holds);
         for at in used {
             let number = bound[at];
-            let sort = self.machine.pool.sort(number.value);
-            let value = self.machine.evaluator.eval(&self.machine.pool, &model, number.value);
-            let value = self.machine.pool.constant(sort, &value);
-            let same = self.machine.pool.eq(number.value, value);
+            let sort = machine.pool.sort(number.value);
+            let value = machine.evaluator.eval(&machine.pool, &model, number.value);
+            let value = machine.pool.constant(sort, &value);
+            let same = machine.pool.eq(number.value, value);
             run.promises.push(same);
         }
         run.model = model;

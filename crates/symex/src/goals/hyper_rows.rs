@@ -27,9 +27,10 @@ use rustc_hash::FxBuildHasher;
 
 use lydian_eval::{Kleene, PredEnvironment};
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::hyper_pairs::Met;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
 use crate::machine::state::{ConditionValue, State};
@@ -288,9 +289,14 @@ impl DeferredRows {
     }
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// A decision that hyperlabels ask for has its outcome.
-    pub(crate) fn meet_decision(&mut self, state: &mut State, decision: DecisionId) {
+    pub(crate) fn meet_decision(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        decision: DecisionId,
+    ) {
         let of = (state.frame().func, decision);
         if !self.hypers.is_open(of) {
             return;
@@ -306,13 +312,12 @@ impl Engine<'_, '_> {
             self.hypers.hinder(of, &Cut::Unsupported(what));
             return;
         }
-        let Some(evaluation) = self.evaluation(state, of) else { return };
+        let Some(evaluation) = self.evaluation(machine, state, of) else { return };
         let evaluation = Arc::new(evaluation);
         state.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
-        let vector =
-            evaluation.vector(&self.machine.pool, &mut self.machine.evaluator, &state.model);
-        self.meet_row(of, &evaluation, vector, state);
-        if !state.replay && !evaluation.is_constant(&self.machine.pool) && self.hypers.is_open(of) {
+        let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
+        self.meet_row(machine, of, &evaluation, vector, state);
+        if !state.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of) {
             let since = self.deferred.states_run();
             let waiting = DeferredRow { state: state.fork(), evaluation, since };
             self.deferred_rows.waiting.push_back(waiting);
@@ -320,11 +325,20 @@ impl Engine<'_, '_> {
     }
 
     /// The values of a decision's conditions; notes what could not be evaluated.
-    fn evaluation(&mut self, state: &mut State, of: (FuncId, DecisionId)) -> Option<Evaluation> {
+    fn evaluation(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        of: (FuncId, DecisionId),
+    ) -> Option<Evaluation> {
         let rows = self.hypers.decisions.get(&of)?;
         let (position, count) = (rows.position, rows.conditions);
-        let (mut env, pool) =
-            self.site_scope(state, &self.hypers.objectives[position].exprs, Some(of.1));
+        let (mut env, pool) = self.memo.site_scope(
+            machine,
+            state,
+            &self.hypers.objectives[position].exprs,
+            Some(of.1),
+        );
         let mut conditions = Vec::with_capacity(count);
         let mut hindrances = Vec::new();
         let mut undefined = Vec::new();
@@ -341,9 +355,9 @@ impl Engine<'_, '_> {
             let surely_false = pool.and(value.surely_false, defined);
             conditions.push((reached, Kleene { surely_true, surely_false }));
         }
-        self.machine.settle_suspicions(state);
+        machine.settle_suspicions(state);
         for (value, defined) in undefined {
-            hindrances.extend(self.machine.undetermined_of(state, value, defined));
+            hindrances.extend(machine.undetermined_of(state, value, defined));
         }
         hindrances.iter().for_each(|reason| self.hypers.hinder(of, reason));
         Some(Evaluation { position, decision: of.1, func: of.0, conditions })
@@ -352,6 +366,7 @@ impl Engine<'_, '_> {
     /// An input gives a decision a vector: the model of a state at the decision's outcome.
     pub(crate) fn meet_row(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         of: (FuncId, DecisionId),
         evaluation: &Evaluation,
         vector: DecisionVector,
@@ -363,7 +378,7 @@ impl Engine<'_, '_> {
         }
         let mut run = state.fork();
         (run.replay, run.keep) = (true, true);
-        run.promises.push(evaluation.is(&mut self.machine.pool, &vector));
+        run.promises.push(evaluation.is(&mut machine.pool, &vector));
         rows.known.insert(vector.clone(), Known::Here(Some(run)));
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
         self.shared.note_vector(of, &vector);
@@ -451,7 +466,12 @@ impl Engine<'_, '_> {
 
     /// Asks for an input of a path that gives a decision a vector which is not known, and makes it the
     /// state's model; false where there is none or it was not found.
-    pub(crate) fn ask_for_row(&mut self, state: &mut State, evaluation: &Evaluation) -> bool {
+    pub(crate) fn ask_for_row(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        evaluation: &Evaluation,
+    ) -> bool {
         let of = evaluation.of();
         let Some(rows) = self.hypers.decisions.get(&of) else { return false };
         if rows.known.len() >= MOST_ROWS {
@@ -459,25 +479,21 @@ impl Engine<'_, '_> {
             self.hypers.hinder(of, &Cut::Unsupported(what));
             return false;
         }
-        let mut known = self.machine.pool.ff();
+        let mut known = machine.pool.ff();
         for vector in rows.known.keys() {
-            let here = evaluation.is(&mut self.machine.pool, vector);
-            known = self.machine.pool.or(known, here);
+            let here = evaluation.is(&mut machine.pool, vector);
+            known = machine.pool.or(known, here);
         }
-        let new = self.machine.pool.not(known);
-        if state.knowledge().known(&mut self.machine.pool, new) == Some(false) {
+        let new = machine.pool.not(known);
+        if state.knowledge().known(&mut machine.pool, new) == Some(false) {
             return false;
         }
-        self.machine.statistics.label_queries += 1;
-        match self.machine.ask(state, Some(new)) {
+        machine.statistics.label_queries += 1;
+        match machine.ask(state, Some(new)) {
             Feasible::Yes(model) => {
                 state.model = model;
-                let vector = evaluation.vector(
-                    &self.machine.pool,
-                    &mut self.machine.evaluator,
-                    &state.model,
-                );
-                self.meet_row(of, evaluation, vector, state);
+                let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
+                self.meet_row(machine, of, evaluation, vector, state);
                 true
             }
             Feasible::No => false,

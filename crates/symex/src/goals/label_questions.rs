@@ -2,22 +2,24 @@
 
 use lydian_smt::{Answer, Reason, Term};
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::questions::{Effort, Feasible};
 use crate::machine::state::State;
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// The same where `extra` says that one of some labels holds, after so many tries.
     pub(crate) fn ask_for_labels(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         extra: Term,
         labels: &[OpenLabel],
         tries: u8,
     ) -> Feasible {
-        let (answer, core) = self.machine.ask_within(state, &[], Some(extra), Effort::after(tries));
+        let (answer, core) = machine.ask_within(state, &[], Some(extra), Effort::after(tries));
         if let Some(core) = &core {
             self.excluded.note_core(&state.facts, extra, labels, core);
         }
@@ -29,13 +31,14 @@ impl Engine<'_, '_> {
     /// there may be one that breaks promises.
     pub(crate) fn ask_keeping(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         extra: Term,
         labels: &[OpenLabel],
     ) -> Option<Feasible> {
         // Where the question is hard, the program's own paths come first: little time, and the
         // label waits.
-        match self.machine.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+        match machine.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
             Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
             Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
             Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),

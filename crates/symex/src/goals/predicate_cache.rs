@@ -11,10 +11,11 @@ use lydian_smt::Term;
 use smallvec::SmallVec;
 
 use crate::config::Mode;
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::cache_keys::{Few, Group, Key, Mutants, Place, Reads, Said};
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::bounds_monitor::Actor;
 use crate::machine::site::SiteKey;
 use crate::machine::state::State;
@@ -26,82 +27,88 @@ struct Value {
     kept: bool,
 }
 
-impl Engine<'_, '_> {
+impl Goals<'_> {
     /// Whether a label of a site that is left may hold somewhere on a path, as far as is known without
     /// evaluating its predicate.
-    pub(crate) fn may_hold_somewhere(&mut self, state: &mut State, site: SiteKey) -> bool {
+    pub(crate) fn may_hold_somewhere(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        site: SiteKey,
+    ) -> bool {
         let func = state.frame().func;
-        self.memo.note_additions(self.machine.watch.adds());
-        self.group_of_site(func, site);
+        self.memo.note_additions(machine.watch.adds());
+        self.group_of_site(machine, func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return true };
         if group.is_empty() {
             return true;
         }
         let reads = Arc::clone(&group.reads);
         // Addresses may not be decided yet. Then the predicates are evaluated later.
-        self.machine.watch.tentative = true;
-        let key = self.key_of_site(state, site, &reads);
-        self.machine.watch.tentative = false;
+        machine.watch.tentative = true;
+        let key = self.key_of_site(machine, state, site, &reads);
+        machine.watch.tentative = false;
         let group = self.memo.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
-        gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(*goal)))
+        gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(machine, *goal)))
     }
 
     /// The labels of a site that are left and hold somewhere on a path, as far as their predicates
     /// tell, with where.
     pub(crate) fn hold_somewhere(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         site: SiteKey,
     ) -> SmallVec<[(GoalId, Term); 4]> {
         let func = state.frame().func;
-        self.memo.note_additions(self.machine.watch.adds());
-        self.group_of_site(func, site);
+        self.memo.note_additions(machine.watch.adds());
+        self.group_of_site(machine, func, site);
         let Some(group) = self.memo.sites.get(&(func, site)) else { return SmallVec::new() };
         let (reads, goals) = (Arc::clone(&group.reads), Arc::clone(group.goals()));
-        let key = self.key_of_site(state, site, &reads);
+        let key = self.key_of_site(machine, state, site, &reads);
         let group = self.memo.sites.get(&(func, site));
         let mut found = SmallVec::new();
         if let Some(gave) = group.and_then(|group| group.get(&key)).map(Arc::clone) {
             for (goal, said) in gave.iter() {
-                if !self.is_looked_for(*goal) {
+                if !self.is_looked_for(machine, *goal) {
                     continue;
                 }
                 let holds = match said {
                     Said::Where(holds) => *holds,
-                    Said::Ask => self.predicate(state, *goal, None).holds.surely_true,
+                    Said::Ask => self.predicate(machine, state, *goal, None).holds.surely_true,
                 };
                 found.push((*goal, holds));
             }
         } else {
             let mut gives = Vec::new();
             for goal in goals.iter().copied() {
-                if !self.is_looked_for(goal) {
+                if !self.is_looked_for(machine, goal) {
                     continue;
                 }
                 let kept_by = Some((Arc::clone(&reads), key.clone()));
-                let Value { holds, kept } = self.predicate(state, goal, kept_by);
+                let Value { holds, kept } = self.predicate(machine, state, goal, kept_by);
                 match kept {
                     false => gives.push((goal, Said::Ask)),
-                    true if holds.is_never_true(&self.machine.pool) => {}
+                    true if holds.is_never_true(&machine.pool) => {}
                     true => gives.push((goal, Said::Where(holds.surely_true))),
                 }
                 found.push((goal, holds.surely_true));
             }
             self.memo.keep_site((func, site), key, gives.into());
         }
-        found.retain(|(_, holds)| self.machine.pool.as_bool(*holds) != Some(false));
+        found.retain(|(_, holds)| machine.pool.as_bool(*holds) != Some(false));
         found
     }
 
     /// Whether a label is to be looked at.
-    pub(crate) fn is_looked_for(&self, goal: GoalId) -> bool {
-        !self.machine.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
+    pub(crate) fn is_looked_for(&self, machine: &Machine<'_, '_>, goal: GoalId) -> bool {
+        !machine.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
     }
 
     /// Sees to it that there is a group for the labels of a site that are left.
-    fn group_of_site(&mut self, func: FuncId, site: SiteKey) {
-        let deletes = self.machine.world.config.label_deletion.deletes();
+    fn group_of_site(&mut self, machine: &mut Machine<'_, '_>, func: FuncId, site: SiteKey) {
+        let deletes = machine.world.config.label_deletion.deletes();
         let group = self.memo.sites.get_mut(&(func, site));
         if group.is_some_and(|group| group.serves(&self.labels, deletes)) {
             return;
@@ -113,10 +120,11 @@ impl Engine<'_, '_> {
         for goal in goals.iter() {
             let (objectives, pred, decision) = self.labels.goal(*goal);
             let mut expressions = self.labels.after(*goal).to_vec();
-            self.may_evaluate(func, decision, pred, &mut expressions);
+            self.may_evaluate(machine, func, decision, pred, &mut expressions);
             for expr in expressions {
-                reads
-                    .extend(self.places_read(func, objectives, expr).map(|places| (places, *goal)));
+                reads.extend(
+                    self.places_read(machine, func, objectives, expr).map(|places| (places, *goal)),
+                );
             }
         }
         self.memo.sites.insert((func, site), Group::new(goals, &self.labels, reads));
@@ -125,6 +133,7 @@ impl Engine<'_, '_> {
     /// The expressions that a predicate is likely to evaluate.
     fn may_evaluate(
         &self,
+        machine: &Machine<'_, '_>,
         func: FuncId,
         decision: Option<DecisionId>,
         pred: &Pred,
@@ -136,18 +145,17 @@ impl Engine<'_, '_> {
             Pred::Const(_) | Pred::Reached(_) => {}
             Pred::Expr(expr) => found.push(*expr),
             Pred::Cond(condition) => {
-                let expr = self.machine.world.unreached_condition(func, decision, *condition);
+                let expr = machine.world.unreached_condition(func, decision, *condition);
                 found.extend(expr.filter(|_| later(condition)));
             }
             Pred::Mutant(condition, expr) => {
-                found.extend(
-                    Some(*expr).filter(|_| later(condition) && self.machine.world.config.merge),
-                );
+                found
+                    .extend(Some(*expr).filter(|_| later(condition) && machine.world.config.merge));
             }
-            Pred::Not(a) => self.may_evaluate(func, decision, a, found),
+            Pred::Not(a) => self.may_evaluate(machine, func, decision, a, found),
             Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
-                self.may_evaluate(func, decision, a, found);
-                self.may_evaluate(func, decision, b, found);
+                self.may_evaluate(machine, func, decision, a, found);
+                self.may_evaluate(machine, func, decision, b, found);
             }
         }
     }
@@ -155,18 +163,25 @@ impl Engine<'_, '_> {
     /// Where an expression of a function's labels reads; none if its values are not kept.
     fn places_read(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         func: FuncId,
         objectives: &FunctionObjectives,
         expr: ExprId,
     ) -> Option<Few<Place>> {
-        let register_type = |local| self.machine.world.register_type(func, local);
+        let register_type = |local| machine.world.register_type(func, local);
         self.memo.reads(func, &objectives.exprs, expr, register_type)
     }
 
     /// What the labels of a site hang on: what they read, and what the conditions of its decision and
     /// their mutants were.
-    fn key_of_site(&mut self, state: &mut State, site: SiteKey, reads: &Reads) -> Key {
-        let mut key = self.key_of(state, reads);
+    fn key_of_site(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        site: SiteKey,
+        reads: &Reads,
+    ) -> Key {
+        let mut key = self.key_of(machine, state, reads);
         let (SiteKey::Decision(decision) | SiteKey::Condition(decision, _)) = site else {
             return key;
         };
@@ -178,16 +193,17 @@ impl Engine<'_, '_> {
     }
 
     /// What is read.
-    fn key_of(&mut self, state: &mut State, reads: &Reads) -> Key {
+    fn key_of(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, reads: &Reads) -> Key {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
-            let outer = self.machine.watch.set_actor(Actor::Labels(Arc::clone(readers)));
-            let (mut scope, pool, memo) = self.predicate_scope(state);
+            let outer = machine.watch.set_actor(Actor::Labels(Arc::clone(readers)));
+            let (mut scope, pool) = machine.scope(state);
+            let memo = &mut self.memo;
             key.add_read(memo.read(&mut scope, pool, &objectives.exprs, *place));
-            self.machine.watch.set_actor(outer);
+            machine.watch.set_actor(outer);
         }
-        self.machine.settle_suspicions(state);
+        machine.settle_suspicions(state);
         key
     }
 
@@ -195,14 +211,15 @@ impl Engine<'_, '_> {
     /// way.
     fn predicate(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         goal: GoalId,
         kept_by: Option<(Reads, Key)>,
     ) -> Value {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let after = self.labels.after(goal).to_vec();
-        let outer = self.machine.watch.set_actor(Actor::Labels([goal].into()));
-        let (mut env, pool) = self.site_scope(state, &objectives.exprs, decision);
+        let outer = machine.watch.set_actor(Actor::Labels([goal].into()));
+        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, decision);
         env.kept_by = kept_by;
         let mut holds = eval_pred(pool, pred, &mut env);
         for expr in after {
@@ -213,8 +230,8 @@ impl Engine<'_, '_> {
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
-        self.machine.watch.set_actor(outer);
-        self.machine.settle_suspicions(state);
+        machine.watch.set_actor(outer);
+        machine.settle_suspicions(state);
         Value { holds, kept }
     }
 
@@ -222,30 +239,29 @@ impl Engine<'_, '_> {
     /// does.
     pub(crate) fn record_mutants(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         decision: DecisionId,
         condition: ConditionId,
     ) -> Option<(ConditionId, Arc<Mutants>)> {
-        if self.machine.world.config.mode == Mode::Plain
-            || !state.has_begun(self.machine.roots.len())
-        {
+        if machine.world.config.mode == Mode::Plain || !state.has_begun(machine.roots.len()) {
             return None;
         }
         let func = state.frame().func;
         if !self.labels.have_mutants(func) {
             return None;
         }
-        self.memo.note_additions(self.machine.watch.adds());
-        let deletion = self.machine.world.config.label_deletion.deletes();
+        self.memo.note_additions(machine.watch.adds());
+        let deletion = machine.world.config.label_deletion.deletes();
         let of = (func, decision, condition);
         let objectives = self.labels.objectives_of(func)?;
         let group = self.memo.mutants.get_mut(&of);
         if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
-            self.make_group_of_mutants(of, objectives, deletion);
+            self.make_group_of_mutants(machine, of, objectives, deletion);
         }
         let group = self.memo.mutants.get(&of).filter(|group| !group.goals().is_empty())?;
         let reads = Arc::clone(&group.reads);
-        let key = self.key_of(state, &reads);
+        let key = self.key_of(machine, state, &reads);
         if let Some(gave) = self.memo.mutants.get(&of).and_then(|group| group.get(&key)) {
             return Some((condition, Arc::clone(gave)));
         }
@@ -253,13 +269,13 @@ impl Engine<'_, '_> {
         let mut values = Vec::with_capacity(wanted.len());
         let mut all_kept = true;
         for (expr, goals) in wanted {
-            let outer = self.machine.watch.set_actor(Actor::Labels(goals.into_vec().into()));
-            let (mut env, pool) = self.site_scope(state, &objectives.exprs, None);
+            let outer = machine.watch.set_actor(Actor::Labels(goals.into_vec().into()));
+            let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, None);
             env.kept_by = Some((Arc::clone(&reads), key.clone()));
             let value = env.expr(pool, expr);
             all_kept &= env.kept_by.is_some();
-            self.machine.watch.set_actor(outer);
-            self.machine.settle_suspicions(state);
+            machine.watch.set_actor(outer);
+            machine.settle_suspicions(state);
             values.push((expr, value));
         }
         let mutants = self.memo.list(values);
@@ -271,6 +287,7 @@ impl Engine<'_, '_> {
 
     fn make_group_of_mutants(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         of: (FuncId, DecisionId, ConditionId),
         objectives: &FunctionObjectives,
         deletion: bool,
@@ -278,7 +295,7 @@ impl Engine<'_, '_> {
         let mut reads = Vec::new();
         let mut all: Vec<GoalId> = Vec::new();
         for (expr, goals) in self.labels.mutants(of, deletion) {
-            let places = self.places_read(of.0, objectives, expr);
+            let places = self.places_read(machine, of.0, objectives, expr);
             let of_goals = goals.iter().filter_map(|goal| Some((places.clone()?, *goal)));
             reads.extend(of_goals);
             all.extend(goals);

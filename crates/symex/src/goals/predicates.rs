@@ -8,11 +8,12 @@ use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::config::{LabelDeletion, Mode};
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::goals::cache_keys::{Key, Place, PredicateMemo, Reads};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
@@ -27,22 +28,22 @@ struct PassedLabel {
     holds: Term,
 }
 
-impl<'p> Engine<'p, '_> {
+impl Goals<'_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
-    pub(crate) fn looks_at_labels(&self, state: &State) -> bool {
-        let begun = self.machine.world.config.mode != Mode::Plain
-            && state.has_begun(self.machine.roots.len());
+    pub(crate) fn looks_at_labels(&self, machine: &Machine<'_, '_>, state: &State) -> bool {
+        let begun =
+            machine.world.config.mode != Mode::Plain && state.has_begun(machine.roots.len());
         begun && !state.tape.is_played()
     }
 
     /// Notes the labels of a site that control passes now.
-    pub(crate) fn pass(&mut self, state: &mut State, key: SiteKey) {
-        if !self.looks_at_labels(state) {
+    pub(crate) fn pass(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, key: SiteKey) {
+        if !self.looks_at_labels(machine, state) {
             return;
         }
         let func = state.frame().func;
-        if self.labels.reach(func, key, self.machine.world.config.label_deletion.deletes())
-            && self.may_hold_somewhere(state, key)
+        if self.labels.reach(func, key, machine.world.config.label_deletion.deletes())
+            && self.may_hold_somewhere(machine, state, key)
         {
             state.queue.push(Passed::Site(key));
         }
@@ -50,20 +51,24 @@ impl<'p> Engine<'p, '_> {
             // Sequences follow when what the statement needs is decided.
             return;
         }
-        let covered = self.pass_sequences(state, key);
+        let covered = self.pass_sequences(machine, state, key);
         if let SiteKey::Decision(decision) = key {
-            self.meet_decision(state, decision);
+            self.meet_decision(machine, state, decision);
         }
-        self.cover_sequences(state, covered);
+        self.cover_sequences(machine, state, covered);
     }
 
     /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
-    pub(crate) fn look_at_labels(&mut self, state: &mut State) -> Result<(), Interrupt> {
+    pub(crate) fn look_at_labels(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+    ) -> Result<(), Interrupt> {
         let mut passed: SmallVec<[PassedLabel; 4]> = SmallVec::new();
         for entry in std::mem::take(&mut state.queue) {
             match entry {
                 Passed::Site(site) => {
-                    let found = self.hold_somewhere(state, site).into_iter();
+                    let found = self.hold_somewhere(machine, state, site).into_iter();
                     passed.extend(found.map(|(goal, holds)| PassedLabel { site, goal, holds }));
                 }
                 Passed::Where { site, goal, holds } => {
@@ -71,17 +76,17 @@ impl<'p> Engine<'p, '_> {
                 }
             }
         }
-        if self.machine.world.config.mode == Mode::Direct {
-            return self.branch_on_labels(state, passed);
+        if machine.world.config.mode == Mode::Direct {
+            return self.branch_on_labels(machine, state, passed);
         }
         let mut open = Vec::new();
         for PassedLabel { goal, holds, .. } in passed {
-            let holds = self.condition_of(state, goal, holds);
+            let holds = self.condition_of(machine, state, goal, holds);
             let known = |pool: &mut TermPool, holds| state.knowledge().known(pool, holds);
-            let holds = holds.filter(|holds| known(&mut self.machine.pool, *holds) != Some(false));
+            let holds = holds.filter(|holds| known(&mut machine.pool, *holds) != Some(false));
             open.extend(holds.map(|holds| OpenLabel::new(goal, holds)));
         }
-        self.decide_labels(state, open);
+        self.decide_labels(machine, state, open);
         if !state.undecided.is_empty() {
             self.defer(state);
         }
@@ -90,14 +95,20 @@ impl<'p> Engine<'p, '_> {
 
     /// Where a label that control passes is covered, if it is left and that may be somewhere. Its
     /// predicate surely holds where `condition` does.
-    fn condition_of(&mut self, state: &State, goal: GoalId, condition: Term) -> Option<Term> {
-        if !self.is_looked_for(goal) || self.machine.pool.as_bool(condition) == Some(false) {
+    fn condition_of(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &State,
+        goal: GoalId,
+        condition: Term,
+    ) -> Option<Term> {
+        if !self.is_looked_for(machine, goal) || machine.pool.as_bool(condition) == Some(false) {
             return None;
         }
-        let defined = definedness(&mut self.machine.pool, condition);
-        let holds = self.machine.pool.and(condition, defined);
-        self.hinder_by_undetermined(state, goal, condition, defined);
-        let may_hold = self.machine.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
+        let defined = definedness(&mut machine.pool, condition);
+        let holds = machine.pool.and(condition, defined);
+        self.hinder_by_undetermined(machine, state, goal, condition, defined);
+        let may_hold = machine.pool.as_bool(holds) != Some(false) && !state.depends.are_some();
         may_hold.then_some(holds)
     }
 
@@ -106,13 +117,14 @@ impl<'p> Engine<'p, '_> {
     /// value there, nor where it holds for no value.
     fn hinder_by_undetermined(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         goal: GoalId,
         condition: Term,
         defined: Term,
     ) {
-        let mut reasons = self.machine.undetermined_of(state, condition, defined);
-        if self.machine.pool.as_bool(defined) == Some(false) {
+        let mut reasons = machine.undetermined_of(state, condition, defined);
+        if machine.pool.as_bool(defined) == Some(false) {
             let unwritten =
                 |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Unwritten, _));
             reasons.retain(|reason| !unwritten(reason));
@@ -122,7 +134,7 @@ impl<'p> Engine<'p, '_> {
         }
         let is_any = |cut: &Cut| matches!(cut, Cut::Undetermined(kind, _) if kind.is_any());
         let is_any = reasons.iter().all(is_any);
-        if is_any && matches!(self.machine.ask(state, Some(condition)), Feasible::No) {
+        if is_any && matches!(machine.ask(state, Some(condition)), Feasible::No) {
             return;
         }
         reasons.into_iter().for_each(|reason| self.labels.hinder(goal, reason));
@@ -132,24 +144,25 @@ impl<'p> Engine<'p, '_> {
     /// nowhere else on the state's path.
     pub(crate) fn pass_where(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         key: SiteKey,
         guard: Term,
         passed: &mut SmallVec<[Passed; 4]>,
     ) {
-        if !self.looks_at_labels(state) {
+        if !self.looks_at_labels(machine, state) {
             return;
         }
         let func = state.frame().func;
-        if !self.labels.reach(func, key, self.machine.world.config.label_deletion.deletes()) {
+        if !self.labels.reach(func, key, machine.world.config.label_deletion.deletes()) {
             return;
         }
-        let before = self.machine.watch.guard.replace(guard);
-        for (goal, holds) in self.hold_somewhere(state, key) {
-            let holds = self.machine.pool.and(guard, holds);
+        let before = machine.watch.guard.replace(guard);
+        for (goal, holds) in self.hold_somewhere(machine, state, key) {
+            let holds = machine.pool.and(guard, holds);
             passed.push(Passed::Where { site: key, goal, holds });
         }
-        self.machine.watch.guard = before;
+        machine.watch.guard = before;
     }
 
     /// Tight instrumentation: covers labels of the place where a state is if some input of the path
@@ -158,8 +171,13 @@ impl<'p> Engine<'p, '_> {
     /// Where another input of the path covers one and all that the state's model covers, that input
     /// becomes the model. Where none does, but one may that covers less, the label waits
     /// ([`Deferred`](crate::goals::deferred::Deferred)).
-    pub(crate) fn decide_labels(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
-        let deletion = self.machine.world.config.label_deletion;
+    pub(crate) fn decide_labels(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        mut open: Vec<OpenLabel>,
+    ) {
+        let deletion = machine.world.config.label_deletion;
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
         if state.replay && !counts_runs {
@@ -167,31 +185,36 @@ impl<'p> Engine<'p, '_> {
         }
         if deletion != LabelDeletion::Kept {
             for label in open {
-                self.decide_alone(state, label.goal, label.predicate);
+                self.decide_alone(machine, state, label.goal, label.predicate);
             }
             return;
         }
         let before = open.len();
-        self.take_held(state, &mut open);
-        self.machine.statistics.free_labels += (before - open.len()) as u64;
+        self.take_held(machine, state, &mut open);
+        machine.statistics.free_labels += (before - open.len()) as u64;
         if state.haste {
             // Questions about this path are hard: its own end comes first.
             self.put_off(state, open);
         } else {
-            self.ask_for_any(state, open);
+            self.ask_for_any(machine, state, open);
         }
     }
 
     /// Makes what is promised and what labels say as simple as the path's facts allow, and leaves out
     /// the labels that they exclude by themselves.
-    fn simplify(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+    fn simplify(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        open: &mut Vec<OpenLabel>,
+    ) {
         let labels = open.iter().map(|label| label.holds);
         let terms: Vec<Term> = labels.chain(state.promises.iter().copied()).collect();
-        let Some(given) = self.machine.pool.given(&state.facts, &terms) else { return };
+        let Some(given) = machine.pool.given(&state.facts, &terms) else { return };
         let mut given = given.into_iter();
         open.retain_mut(|label| {
             let Some(Given { term, facts }) = given.next() else { return true };
-            if self.machine.pool.as_bool(term) == Some(false) {
+            if machine.pool.as_bool(term) == Some(false) {
                 self.excluded.note(label.holds, &facts);
                 return false;
             }
@@ -200,24 +223,29 @@ impl<'p> Engine<'p, '_> {
         });
         let promises = given.map(|promise| promise.term);
         state.promises =
-            promises.filter(|term| self.machine.pool.as_bool(*term) != Some(true)).collect();
+            promises.filter(|term| machine.pool.as_bool(*term) != Some(true)).collect();
     }
 
     /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
     /// there is none: one question for the labels that no such input covers, however many.
-    fn ask_for_any(&mut self, state: &mut State, mut open: Vec<OpenLabel>) {
+    fn ask_for_any(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        mut open: Vec<OpenLabel>,
+    ) {
         open.retain(|label| !self.excluded.excludes(&state.facts, label.holds));
         if !open.is_empty() {
-            self.simplify(state, &mut open);
+            self.simplify(machine, state, &mut open);
         }
         while !open.is_empty() {
-            let any = self.machine.pool.or_all(open.iter().map(|label| label.holds));
-            self.machine.statistics.label_queries += 1;
-            match self.ask_keeping(state, any, &open) {
+            let any = machine.pool.or_all(open.iter().map(|label| label.holds));
+            machine.statistics.label_queries += 1;
+            match self.ask_keeping(machine, state, any, &open) {
                 Some(Feasible::Yes(model)) => {
                     state.model = model;
                     let before = open.len();
-                    self.take_held(state, &mut open);
+                    self.take_held(machine, state, &mut open);
                     if open.len() == before {
                         return self.put_off(state, open);
                     }
@@ -234,14 +262,19 @@ impl<'p> Engine<'p, '_> {
 
     /// Covers those of some labels that hold on the state's model, and leaves the others that are
     /// not covered.
-    pub(crate) fn take_held(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+    pub(crate) fn take_held(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        open: &mut Vec<OpenLabel>,
+    ) {
         open.retain(|label| {
             if self.labels.is_covered(label.goal) {
                 return false;
             }
-            let held = self.machine.evaluator.holds(&self.machine.pool, &state.model, label.holds);
+            let held = machine.evaluator.holds(&machine.pool, &state.model, label.holds);
             if held {
-                self.take_label(state, label.goal, label.holds);
+                self.take_label(machine, state, label.goal, label.holds);
             }
             !held
         });
@@ -256,17 +289,23 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// A label as in [000]: by the model, else by a question of its own.
-    fn decide_alone(&mut self, state: &mut State, goal: GoalId, holds: Term) {
-        let deletion = self.machine.world.config.label_deletion;
+    fn decide_alone(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        goal: GoalId,
+        holds: Term,
+    ) {
+        let deletion = machine.world.config.label_deletion;
         if deletion.deletes() && self.labels.is_covered(goal) {
             return;
         }
-        if !self.machine.evaluator.holds(&self.machine.pool, &state.model, holds) {
-            return self.ask_for_label(state, goal, holds);
+        if !machine.evaluator.holds(&machine.pool, &state.model, holds) {
+            return self.ask_for_label(machine, state, goal, holds);
         }
-        self.machine.statistics.free_labels += 1;
+        machine.statistics.free_labels += 1;
         if deletion == LabelDeletion::Run {
-            self.take_label(state, goal, holds);
+            self.take_label(machine, state, goal, holds);
         } else {
             self.label_paths += 1;
             state.covered.extend(self.labels.cover(goal));
@@ -274,9 +313,15 @@ impl<'p> Engine<'p, '_> {
     }
 
     /// Notes a label that the state's model covers, and that it is to go on covering it.
-    fn take_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+    fn take_label(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        goal: GoalId,
+        holds: Term,
+    ) {
         state.covered.extend(self.labels.cover(goal));
-        if self.machine.pool.as_bool(holds) != Some(true) {
+        if machine.pool.as_bool(holds) != Some(true) {
             state.promises.push(holds);
         }
     }
@@ -285,6 +330,7 @@ impl<'p> Engine<'p, '_> {
     /// are looked at on either side.
     fn branch_on_labels(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         mut passed: SmallVec<[PassedLabel; 4]>,
     ) -> Result<(), Interrupt> {
@@ -298,8 +344,8 @@ impl<'p> Engine<'p, '_> {
             holds,
         });
         state.queue.extend(later);
-        let Some(holds) = self.condition_of(state, goal, holds) else { return Ok(()) };
-        let (taken, other) = self.machine.split(state, holds);
+        let Some(holds) = self.condition_of(machine, state, goal, holds) else { return Ok(()) };
+        let (taken, other) = machine.split(state, holds);
         if taken {
             state.covered.extend(self.labels.cover(goal));
         }
@@ -308,17 +354,23 @@ impl<'p> Engine<'p, '_> {
             // The other side looks at this label again and finds that it holds.
             other.queue.insert(0, Passed::Where { site, goal, holds });
         }
-        self.machine.fork_off(other);
+        machine.fork_off(other);
         Err(Interrupt::Yield)
     }
 
     /// Tight instrumentation as in [000]: a query, and a path of its own for its answer.
-    fn ask_for_label(&mut self, state: &mut State, goal: GoalId, holds: Term) {
+    fn ask_for_label(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        goal: GoalId,
+        holds: Term,
+    ) {
         if state.replay {
             return;
         }
-        self.machine.statistics.label_queries += 1;
-        match self.machine.ask(state, Some(holds)) {
+        machine.statistics.label_queries += 1;
+        match machine.ask(state, Some(holds)) {
             Feasible::Yes(model) => {
                 self.label_paths += 1;
                 let mut run = state.fork();
@@ -332,26 +384,20 @@ impl<'p> Engine<'p, '_> {
             Feasible::Unknown(cut) => self.labels.hinder(goal, cut),
         }
     }
+}
 
+impl PredicateMemo {
     /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
     /// decision. With the pool for what evaluation makes.
-    pub(crate) fn site_scope<'a>(
+    pub(crate) fn site_scope<'a, 'p>(
         &'a mut self,
+        machine: &'a mut Machine<'p, '_>,
         state: &'a mut State,
         exprs: &'a ExprArena,
         decision: Option<DecisionId>,
     ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
-        let (scope, pool, memo) = self.predicate_scope(state);
-        (SiteScope { scope, memo, exprs, decision, kept_by: None, hindrance: None }, pool)
-    }
-
-    /// A state to evaluate predicates on, with the pool for what that makes, and what is kept of them.
-    pub(crate) fn predicate_scope<'a>(
-        &'a mut self,
-        state: &'a mut State,
-    ) -> (Scope<'a, 'p>, &'a mut TermPool, &'a mut PredicateMemo) {
-        let (scope, pool) = self.machine.scope(state);
-        (scope, pool, &mut self.memo)
+        let (scope, pool) = machine.scope(state);
+        (SiteScope { scope, memo: self, exprs, decision, kept_by: None, hindrance: None }, pool)
     }
 }
 

@@ -107,7 +107,8 @@ impl<'p> Engine<'p, '_> {
         body: &Body,
         origin: BranchOrigin,
     ) {
-        let mutants = self.record_mutants(state, origin.decision, origin.condition);
+        let mutants =
+            self.goals.record_mutants(&mut self.machine, state, origin.decision, origin.condition);
         let conditions = body.decisions[origin.decision].conditions.len();
         let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
         event.mutants.extend(mutants);
@@ -115,7 +116,7 @@ impl<'p> Engine<'p, '_> {
 
     /// Whether labels may ask for the values that conditions had in this activation.
     pub(crate) fn keeps_decisions(&self, state: &State) -> bool {
-        self.machine.world.config.mode != Mode::Plain && self.labels.has(state.frame().func)
+        self.machine.world.config.mode != Mode::Plain && self.goals.labels.has(state.frame().func)
     }
 
     /// The side of a branch that stays in a loop that the other side leaves, if it is so.
@@ -188,7 +189,7 @@ impl<'p> Engine<'p, '_> {
             let edge = (number as u32, condition);
             let quiet = |way| {
                 let site = SiteKey::Edge(Edge { from, way });
-                !self.hypers.sequences.watches(func, site)
+                !self.goals.hypers.sequences.watches(func, site)
             };
             let merge = self.machine.world.config.merge && quiet(edge.0);
             let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
@@ -220,7 +221,7 @@ impl<'p> Engine<'p, '_> {
         let mut passed = SmallVec::new();
         for (number, condition) in &way.edges {
             let site = SiteKey::Edge(Edge { from, way: *number });
-            self.pass_where(state, site, *condition, &mut passed);
+            self.goals.pass_where(&mut self.machine, state, site, *condition, &mut passed);
         }
         state.queue.extend(passed);
     }

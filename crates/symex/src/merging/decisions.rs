@@ -75,11 +75,11 @@ impl Engine<'_, '_> {
     /// hyperlabels ask for depends on the way.
     pub(crate) fn may_merge(&self, func: FuncId, region: &Region) -> bool {
         let decision = region.decision;
-        !self.labels.is_watched(func, SiteKey::Decision(decision))
+        !self.goals.labels.is_watched(func, SiteKey::Decision(decision))
             && region.steps.iter().all(|step| self.is_silent(func, decision, step.condition))
             && region.steps[1..].iter().all(|step| {
                 let site = SiteKey::Point(Point::Term(step.block));
-                !self.hypers.sequences.watches(func, site)
+                !self.goals.hypers.sequences.watches(func, site)
             })
     }
 
@@ -91,7 +91,7 @@ impl Engine<'_, '_> {
         condition: ConditionId,
     ) -> bool {
         let site = SiteKey::Condition(decision, condition);
-        !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
+        !self.goals.labels.is_open(func, site) && !self.goals.hypers.sequences.watches(func, site)
     }
 
     /// Whether a condition that would split a path may be merged.
@@ -153,9 +153,14 @@ impl Engine<'_, '_> {
     ) {
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
-            self.pass_where(state, site, *reached, passed);
+            self.goals.pass_where(&mut self.machine, state, site, *reached, passed);
             let before = self.machine.watch.guard.replace(*reached);
-            let mutants = self.record_mutants(state, region.decision, step.condition);
+            let mutants = self.goals.record_mutants(
+                &mut self.machine,
+                state,
+                region.decision,
+                step.condition,
+            );
             self.machine.watch.guard = before;
             if let Some(event) = state.frame_mut().event_of(region.decision) {
                 event.mutants.extend(mutants);

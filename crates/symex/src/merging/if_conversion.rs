@@ -142,7 +142,7 @@ impl Engine<'_, '_> {
     /// Whether nothing but labels is looked at in an area.
     fn is_quiet(&self, func: FuncId, area: &Area) -> bool {
         let Some(body) = &self.machine.world.program.functions[func].body else { return false };
-        let is_watched = |site| self.hypers.sequences.watches(func, site);
+        let is_watched = |site| self.goals.hypers.sequences.watches(func, site);
         area.blocks.iter().all(|block| {
             let found = &body.blocks[*block];
             let mut stmts = found.stmts.iter();
@@ -163,7 +163,7 @@ impl Engine<'_, '_> {
 
     fn calls_quietly(&self, callee: FuncId) -> bool {
         let area = self.machine.world.computes(callee);
-        !self.hypers.sequences.watches(callee, SiteKey::Entry)
+        !self.goals.hypers.sequences.watches(callee, SiteKey::Entry)
             && area.is_some_and(|area| self.is_quiet(callee, &area))
     }
 
@@ -179,8 +179,8 @@ impl Engine<'_, '_> {
     fn ends_quietly(&self, func: FuncId, origin: Option<BranchOrigin>) -> bool {
         origin.is_none_or(|origin| {
             let site = SiteKey::Decision(origin.decision);
-            let watched =
-                self.hypers.sequences.watches(func, site) || self.labels.is_watched(func, site);
+            let watched = self.goals.hypers.sequences.watches(func, site)
+                || self.goals.labels.is_watched(func, site);
             !watched && self.is_silent(func, origin.decision, origin.condition)
         })
     }
@@ -212,7 +212,9 @@ impl Engine<'_, '_> {
         passed: SmallVec<[Passed; 4]>,
     ) {
         let mut pass = Pass { differs: false, labels: Some(passed) };
-        if self.looks_at_labels(state) && self.has_labels(state.frame().func, area) {
+        if self.goals.looks_at_labels(&self.machine, state)
+            && self.has_labels(state.frame().func, area)
+        {
             let outer = state.tape.set_aside(true);
             let arrived = self.walk_aside(state, area, starts, &mut pass);
             state.tape.set_aside(outer);
@@ -229,7 +231,7 @@ impl Engine<'_, '_> {
             let area = self.machine.world.computes(*callee);
             area.is_some_and(|area| self.has_labels(*callee, &area))
         };
-        self.labels.has(func) || area.calls.iter().any(has)
+        self.goals.labels.has(func) || area.calls.iter().any(has)
     }
 
     /// Goes through an area; the state's activations are as before.
@@ -353,7 +355,7 @@ impl Engine<'_, '_> {
     /// The labels of a place, if they are looked at.
     fn look(&mut self, state: &mut State, key: SiteKey, guard: Term, pass: &mut Pass) {
         if let Some(labels) = &mut pass.labels {
-            self.pass_where(state, key, guard, labels);
+            self.goals.pass_where(&mut self.machine, state, key, guard, labels);
         }
     }
 
@@ -487,7 +489,13 @@ impl Engine<'_, '_> {
             event.values[origin.condition.index()] =
                 ConditionValue::Either { reached: guard, value };
         }
-        self.pass_where(state, SiteKey::Decision(origin.decision), guard, labels);
+        self.goals.pass_where(
+            &mut self.machine,
+            state,
+            SiteKey::Decision(origin.decision),
+            guard,
+            labels,
+        );
     }
 
     /// The labels at a decision that ends both ways.
@@ -505,6 +513,12 @@ impl Engine<'_, '_> {
             event.values[origin.condition.index()] =
                 ConditionValue::Either { reached: everywhere, value: outcome.holds };
         }
-        self.pass_where(state, SiteKey::Decision(origin.decision), everywhere, passed);
+        self.goals.pass_where(
+            &mut self.machine,
+            state,
+            SiteKey::Decision(origin.decision),
+            everywhere,
+            passed,
+        );
     }
 }

@@ -176,7 +176,7 @@ impl Engine<'_, '_> {
     /// The stretch that a state is at the beginning of, if its ways are to be united.
     fn begins_stretch(&mut self, state: &mut State) -> Option<Here> {
         let config = &self.machine.world.config;
-        let exhaustive = !config.stop_when_covered || self.labels.new_ones() == 0;
+        let exhaustive = !config.stop_when_covered || self.goals.labels.new_ones() == 0;
         let wanted =
             config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
@@ -219,8 +219,8 @@ impl Engine<'_, '_> {
         if stretch.met <= after || stretch.futile >= FUTILE {
             return false;
         }
-        let sequences = &self.hypers.sequences;
-        let labels = &self.labels;
+        let sequences = &self.goals.hypers.sequences;
+        let labels = &self.goals.labels;
         let is_open = |(func, site): &(FuncId, SiteKey)| {
             labels.is_open(*func, *site) || sequences.watches(*func, *site)
         };
@@ -240,8 +240,8 @@ impl Engine<'_, '_> {
             headers[&header].iter().for_each(|block| inside[block.index()] = true);
         }
         let mut sites = Vec::new();
-        if self.labels.has(func) {
-            let places = places_of(body, self.labels.sites(func));
+        if self.goals.labels.has(func) {
+            let places = places_of(body, self.goals.labels.sites(func));
             let lies_in = |places: &[(BlockId, u32)]| places.iter().any(|at| inside[at.0.index()]);
             let mut own: Vec<SiteKey> =
                 places.iter().filter(|(_, at)| lies_in(at)).map(|(site, _)| *site).collect();
@@ -250,7 +250,7 @@ impl Engine<'_, '_> {
         }
         let called = called_in(self.machine.world.program, body, &inside);
         for callee in called.into_iter().filter(|callee| *callee != func || header.is_some()) {
-            sites.extend(self.labels.sites(callee).map(|site| (callee, site)));
+            sites.extend(self.goals.labels.sites(callee).map(|site| (callee, site)));
         }
         Stretch { inside, sites, ..Stretch::default() }
     }
@@ -270,7 +270,8 @@ impl Engine<'_, '_> {
         let func = state.frame().func;
         let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
         let quiet = |site: SiteKey| {
-            !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
+            !self.goals.labels.is_open(func, site)
+                && !self.goals.hypers.sequences.watches(func, site)
         };
         let settles = state.arrival.into_iter().chain(evaluated).all(quiet);
         if settles {

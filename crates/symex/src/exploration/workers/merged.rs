@@ -41,44 +41,44 @@ impl Engine<'_, '_> {
         (self.machine.statistics.term_time, self.machine.statistics.clock_time) =
             self.machine.term_clock.result();
         let given = std::mem::take(&mut self.exchange.given);
-        let hindered = self.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
+        let hindered = self.goals.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
         Part {
             hindered: hindered.collect(),
-            covered: self.labels.covered_goals().to_vec(),
-            reached: self.labels.reached().collect(),
+            covered: self.goals.labels.covered_goals().to_vec(),
+            reached: self.goals.labels.reached().collect(),
             tests: found_tests(Some(outbox), given),
             paths: self.paths,
-            label_paths: self.label_paths,
+            label_paths: self.goals.label_paths,
             left_out: self.machine.left_out,
             statistics: self.machine.statistics,
             watch: self.machine.watch,
             begun: self.machine.begun,
             invariants_met: self.invariants_met,
-            hypers: self.hypers.found(),
+            hypers: self.goals.hypers.found(),
         }
     }
 
     /// Adds what another worker found.
     pub(crate) fn take_over(&mut self, part: Part) {
         part.tests.into_iter().for_each(|found| self.pass_on(found));
-        part.covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
-        part.reached.iter().for_each(|goal| self.labels.note_reached(*goal));
-        part.hindered.into_iter().for_each(|(goal, cut)| self.labels.hinder(goal, cut));
+        part.covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
+        part.reached.iter().for_each(|goal| self.goals.labels.note_reached(*goal));
+        part.hindered.into_iter().for_each(|(goal, cut)| self.goals.labels.hinder(goal, cut));
         for (ending, count) in part.paths {
             *self.paths.entry(ending).or_default() += count;
         }
         self.machine.left_out.add(part.left_out);
-        self.label_paths += part.label_paths;
+        self.goals.label_paths += part.label_paths;
         self.machine.statistics.add(&part.statistics);
         self.machine.watch.add_all(part.watch);
         self.machine.begun |= part.begun;
         for (invariant, met) in part.invariants_met {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }
-        self.hypers.take_over(part.hypers);
+        self.goals.hypers.take_over(part.hypers);
         // A path of this worker that broke an assumption may have opened what another covers.
         let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
-        published.into_iter().for_each(|goal| self.labels.cover_elsewhere(goal));
+        published.into_iter().for_each(|goal| self.goals.labels.cover_elsewhere(goal));
     }
 
     /// What a worker was given is lost.

@@ -172,7 +172,7 @@ impl Engine<'_, '_> {
         crashes.sort_unstable();
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
-        let reached: Vec<GoalId> = self.labels.reached().collect();
+        let reached: Vec<GoalId> = self.goals.labels.reached().collect();
         let news = self.all_news();
         let seed = |parcels| Seed {
             parcels,
@@ -231,7 +231,7 @@ impl Engine<'_, '_> {
     /// Follows inputs that what was told asks for, runs a state or, in the last phase, looks at what
     /// waited for all states to be run; false where there is none.
     fn work_on(&mut self, last_phase: bool) -> bool {
-        if !self.runs.is_empty() {
+        if !self.goals.runs.is_empty() {
             self.run_replays();
             return true;
         }
@@ -240,7 +240,7 @@ impl Engine<'_, '_> {
                 && (self.look_at_next_labels()
                     || self.look_at_next_rows()
                     || self.look_at_next_pairs()
-                    || !self.stopped && self.follow_all_that_cover())
+                    || !self.stopped && self.goals.follow_all_that_cover())
     }
 
     /// Receives what the others told at the end of a round; false where all is done.
@@ -286,7 +286,7 @@ impl Engine<'_, '_> {
         let none_underway = sum(|notice| notice.sent) == sum(|notice| notice.received);
         if !member.last_phase && none_underway && view.iter().all(|notice| notice.idle) {
             member.last_phase = true;
-            self.sort_deferred_labels();
+            self.goals.sort_deferred_labels();
             return true;
         }
         !(member.last_phase && none_underway && view.iter().all(|notice| notice.done))
@@ -301,8 +301,8 @@ impl Engine<'_, '_> {
 
     /// Notes what others found.
     fn learn(&mut self, covered: &[GoalId], reached: &[GoalId], crashes: &[CrashPlace]) {
-        covered.iter().for_each(|goal| self.labels.cover_elsewhere(*goal));
-        reached.iter().for_each(|goal| self.labels.note_reached(*goal));
+        covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
+        reached.iter().for_each(|goal| self.goals.labels.note_reached(*goal));
         for place in crashes {
             self.machine.crashes.entry(*place).or_default().found = true;
         }
@@ -340,10 +340,10 @@ impl Engine<'_, '_> {
         if !news.is_empty() {
             member.sent += member.view.len() as u64 - 1;
         }
-        let reached = self.labels.reached();
+        let reached = self.goals.labels.reached();
         let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
         let mut tests = found_tests(outbox, given);
-        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.runs.is_empty();
+        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.goals.runs.is_empty();
         let notice = Notice {
             totals: self.totals(),
             idle,

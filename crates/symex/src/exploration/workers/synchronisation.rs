@@ -45,8 +45,8 @@ impl News {
 impl Engine<'_, '_> {
     /// What was found since others were told, with what the tests give that were given.
     pub(crate) fn news(&mut self, has: Vec<Has>) -> Arc<News> {
-        let vectors = std::mem::take(&mut self.shared.vectors);
-        let places = std::mem::take(&mut self.shared.occurrences);
+        let vectors = std::mem::take(&mut self.goals.shared.vectors);
+        let places = std::mem::take(&mut self.goals.shared.occurrences);
         let occurrences = self.told(places.into_iter());
         let has = has.into_iter().filter(|has| !has.is_empty()).collect();
         Arc::new(News { has, vectors, occurrences })
@@ -54,14 +54,15 @@ impl Engine<'_, '_> {
 
     /// All that is known to the only worker that there was.
     pub(crate) fn all_news(&mut self) -> Arc<News> {
-        let given: Vec<(usize, Harvest)> = self.hypers.given.iter().cloned().enumerate().collect();
+        let given: Vec<(usize, Harvest)> =
+            self.goals.hypers.given.iter().cloned().enumerate().collect();
         let mut vectors = Vec::new();
-        for (of, rows) in &self.hypers.decisions {
+        for (of, rows) in &self.goals.hypers.decisions {
             vectors.extend(rows.vectors().map(|vector| (*of, vector.clone())));
         }
         // Stable: the vectors of one decision stay in their order.
         vectors.sort_by_key(|(of, _)| *of);
-        let places: Vec<_> = self.hypers.pairs.all_occurrences().collect();
+        let places: Vec<_> = self.goals.hypers.pairs.all_occurrences().collect();
         let occurrences = self.told(places.into_iter());
         Arc::new(News { has: vec![given.into()], vectors, occurrences })
     }
@@ -69,8 +70,8 @@ impl Engine<'_, '_> {
     /// What is to be told of these occurrences. Nobody is told of those of a hyperlabel that is
     /// covered.
     fn told(&self, places: impl Iterator<Item = (usize, usize, usize)>) -> Vec<Told> {
-        let pairs = &self.hypers.pairs;
-        let is_open = |pairing: usize| !self.hypers.goals[pairs.goal(pairing)].covered;
+        let pairs = &self.goals.hypers.pairs;
+        let is_open = |pairing: usize| !self.goals.hypers.goals[pairs.goal(pairing)].covered;
         let places = places.filter(|(pairing, ..)| is_open(*pairing));
         let told = places.map(|place| {
             let Occurrence { state, holds, bound, number, .. } = pairs.occurrence(place);
@@ -91,14 +92,14 @@ impl Engine<'_, '_> {
     /// asked, and was not before there were several workers.
     pub(crate) fn learn_news(&mut self, news: &News, asks: bool) {
         for has in &news.has {
-            self.learn_given(has, self.stopped);
+            self.goals.learn_given(has, self.stopped);
         }
         for (of, vector) in &news.vectors {
-            self.learn_vector(*of, vector, self.stopped);
+            self.goals.learn_vector(*of, vector, self.stopped);
         }
         for told in &news.occurrences {
             let Some(occurrence) = self.occurrence_of(told) else { return self.lose_a_worker() };
-            self.learn_occurrence(told.of, occurrence, asks);
+            self.goals.learn_occurrence(told.of, occurrence, asks);
         }
     }
 

@@ -77,8 +77,8 @@ impl Subject {
     /// The pair of a definition and a use whose description has all these parts.
     fn pair(&self, engine: &Engine<'_, '_>, parts: &[&str]) -> GoalId {
         let mut found = Vec::new();
-        for goal in engine.labels.followed() {
-            let Aim::Sequence(position, sequence) = engine.labels.aim(goal) else { continue };
+        for goal in engine.goals.labels.followed() {
+            let Aim::Sequence(position, sequence) = engine.goals.labels.aim(goal) else { continue };
             let of = &self.objectives[position];
             let named = of.hypers.values().filter(|hyper| {
                 let mut own = false;
@@ -124,7 +124,8 @@ fn cut_points_of_a_pair_are_the_choices_that_all_ways_to_its_definition_and_its_
     subject.with_engine(|engine, _| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
         let guide = engine.guide.as_ref().expect("the search has a guide");
-        let way = guide.way(goal, &engine.labels, &engine.hypers).expect("there is a way");
+        let way =
+            guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let choices = |stage: &Stage| -> Vec<usize> {
             let points = stage.points().iter();
             points.map(|node| subject.decision(&guide.graph, *node)).collect()
@@ -158,11 +159,13 @@ fn cut_points_of_a_label_in_a_function_are_what_all_calls_of_it_have_in_common()
     let subject = Subject::of(CALLED_TWICE, Criterion::Dc);
     subject.with_engine(|engine, _| {
         let inner = subject.objectives[0].function;
-        let of_limit =
-            |goal: &GoalId| engine.labels.sites_of(*goal).is_some_and(|(func, _)| func == inner);
-        let goal = engine.labels.followed().find(of_limit).expect("it has labels");
+        let of_limit = |goal: &GoalId| {
+            engine.goals.labels.sites_of(*goal).is_some_and(|(func, _)| func == inner)
+        };
+        let goal = engine.goals.labels.followed().find(of_limit).expect("it has labels");
         let guide = engine.guide.as_ref().expect("the search has a guide");
-        let way = guide.way(goal, &engine.labels, &engine.hypers).expect("there is a way");
+        let way =
+            guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let points = way.stages[0].points().iter();
         let choices: Vec<usize> =
             points.map(|node| subject.decision(&guide.graph, *node)).collect();
@@ -194,7 +197,7 @@ fn a_state_that_can_only_redefine_the_variable_is_worth_nothing_for_the_pair_tho
         engine.push(first);
         let state = engine.next_state().expect("the first state waits");
         let guide = engine.guide.as_mut().expect("the search has a guide");
-        guide.aim_at(goal, &engine.labels, &engine.hypers);
+        guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
         engine.run_state(state);
         let states = engine.waiting();
         assert_eq!(states.len(), 2, "one for each side");
@@ -219,7 +222,7 @@ fn a_deeper_cut_point_outweighs_any_distance_and_then_near_and_fresh_states_come
     subject.with_engine(|engine, mut state| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
         let guide = engine.guide.as_mut().expect("the search has a guide");
-        guide.aim_at(goal, &engine.labels, &engine.hypers);
+        guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
         let turn = guide.turn();
         let first = guide.weight(&state, 1);
         assert!(first > 0);
