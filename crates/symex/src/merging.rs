@@ -1,4 +1,10 @@
 //! Merging: fewer paths for the same behaviour.
+//!
+//! - [`decisions`]: a decision that has no effect forks once, whatever its conditions are;
+//! - [`if_conversion`]: what only computes does not fork at all;
+//! - [`merge_scopes`] and [`state_merging`]: the ways through loops and calls in which nothing is looked for
+//!   become one again behind them;
+//! - [`cycles`]: a path that goes round in circles is at its end.
 
 pub(crate) mod control;
 pub(crate) mod cycles;
@@ -8,3 +14,17 @@ pub(crate) mod if_conversion;
 pub(crate) mod merge_scopes;
 pub(crate) mod regions;
 pub(crate) mod state_merging;
+
+use lydian_ir::{BlockId, FuncId};
+use rustc_hash::FxHashMap;
+
+use merge_scopes::Stretches;
+
+/// What is known of the ways that are followed as one.
+#[derive(Default)]
+pub(crate) struct Merging {
+    /// How often choices between values were met.
+    pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
+    /// What is gone through aside.
+    pub(crate) stretches: Stretches,
+}

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lydian_base::StopReason;
-use lydian_ir::{BlockId, FuncId};
 use lydian_smt::{Solver, TermPool};
-use rustc_hash::FxHashMap;
 
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::entry::Task;
@@ -16,14 +14,7 @@ use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::stepping::Flow;
 use crate::exploration::workers::{Exchange, Given};
 use crate::goals::Goals;
-use crate::goals::cache_keys::PredicateMemo;
-use crate::goals::core_cache::Excluded;
-use crate::goals::deferred::DeferredLabels;
-use crate::goals::hyper::HyperTable;
-use crate::goals::hyper_rows::DeferredRows;
-use crate::goals::labels::LabelTable;
 use crate::goals::observed::observed_globals;
-use crate::goals::shared::Shared;
 use crate::limits::Cut;
 use crate::machine::context::World;
 use crate::machine::control_flow::SitePlaces;
@@ -34,7 +25,7 @@ use crate::machine::memory::Memory;
 use crate::machine::setup::ExploreError;
 use crate::machine::state::State;
 use crate::machine::{Machine, Setting};
-use crate::merging::merge_scopes::Stretches;
+use crate::merging::Merging;
 use crate::search::directed::Guide;
 use crate::search::distance::Distances;
 use crate::search::hard::Hard;
@@ -66,11 +57,10 @@ const LONG_PATH: u64 = 1000;
 pub(crate) struct Engine<'p, 'e> {
     pub(crate) machine: Machine<'p, 'e>,
     pub(crate) goals: Goals<'e>,
+    pub(crate) merging: Merging,
     pub(crate) hard: Hard,
     /// Whether any input meets each invariant that was asked for on a path.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
-    /// How often choices between values were met.
-    pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
     pub(crate) paths: BTreeMap<Ending, u64>,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
@@ -79,8 +69,6 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) ranks: Ranks,
     /// Chooses the objective to go to, where a search goes to one at a time.
     pub(crate) guide: Option<Guide<'p>>,
-    /// What is gone through aside.
-    pub(crate) stretches: Stretches,
     pub(crate) stopped: bool,
     /// Why, unless everything is covered.
     pub(crate) stop_reason: Option<StopReason>,
@@ -117,7 +105,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let mut engine = Self {
             machine,
             goals,
-            choices: FxHashMap::default(),
+            merging: Merging::default(),
             hard: Hard::default(),
             paths: BTreeMap::new(),
             searcher: Searcher::new(config.search, config.seed),
@@ -128,7 +116,6 @@ impl<'p, 'e> Engine<'p, 'e> {
                 .filter(|_| config.mode != Mode::Plain)
                 .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
             ranks: Ranks::new(distances),
-            stretches: Stretches::default(),
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
@@ -370,7 +357,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(crate) fn push(&mut self, state: Box<State>) {
         // It was pushed when the path was followed the first time.
         if !state.tape.is_played()
-            && let Some(state) = self.stretches.keep(state)
+            && let Some(state) = self.merging.stretches.keep(state)
         {
             self.let_wait(state, Searcher::fork);
         }

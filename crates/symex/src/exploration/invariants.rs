@@ -235,7 +235,7 @@ impl Engine<'_, '_> {
         first.check = Some(Check::default());
         first.memory = self.first_contents(state);
         first.frames.clear();
-        let taken = self.stretches.take_forks();
+        let taken = self.merging.stretches.take_forks();
         let mut ways = Vec::new();
         let entered = self.machine.enter(&mut first, func, body, &[object], ReturnTo::default());
         if self.settle(&mut first, entered).is_ok() {
@@ -243,10 +243,10 @@ impl Engine<'_, '_> {
             let mut steps = MOST_STEPS;
             while let Some(way) = waiting.pop() {
                 ways.extend(self.follow_way(way, &mut steps));
-                waiting.append(&mut self.stretches.forks());
+                waiting.append(&mut self.merging.stretches.forks());
             }
         }
-        self.stretches.give_back(taken);
+        self.merging.stretches.give_back(taken);
         ways
     }
 

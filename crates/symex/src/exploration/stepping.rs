@@ -107,7 +107,7 @@ impl Engine<'_, '_> {
         if let Some(guide) = self.guide.as_mut().filter(|_| state.check.is_none()) {
             guide.step(state);
         }
-        if self.compute_call(state) {
+        if self.merging.compute_call(&mut self.machine, &mut self.goals, state) {
             return Ok(());
         }
         let body = self.machine.body(state);
@@ -132,7 +132,13 @@ impl Engine<'_, '_> {
                     return Ok(());
                 }
                 state.tape.begin();
-                self.terminator(state, body, &block.term)
+                self.merging.terminator(
+                    &mut self.machine,
+                    &mut self.goals,
+                    state,
+                    body,
+                    &block.term,
+                )
             }
         }
     }

@@ -52,8 +52,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lydian_ir::{DecisionId, FuncId};
-use lydian_objective::{DecisionVector, Harvest};
+use lydian_objective::Harvest;
 use lydian_smt::Solver;
 use rustc_hash::FxHashSet;
 

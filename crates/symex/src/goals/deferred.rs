@@ -16,8 +16,6 @@ use std::collections::VecDeque;
 
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
-use crate::machine::Machine;
-use crate::machine::questions::{Feasible, TRIES};
 use crate::machine::state::State;
 
 /// So many states are kept for labels; the oldest is looked at when there are more.

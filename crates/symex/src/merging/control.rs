@@ -9,13 +9,15 @@ use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::config::Mode;
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, State};
 use crate::machine::step::Interrupt;
+use crate::merging::Merging;
 use crate::merging::decisions::Outcome;
 
 /// Edges of a switch that lead to one block.
@@ -26,10 +28,12 @@ pub(crate) struct SwitchWay {
     pub(crate) edges: SmallVec<[(u32, Term); 1]>,
 }
 
-impl<'p> Engine<'p, '_> {
+impl Merging {
     /// Executes a terminator of the innermost activation.
     pub(crate) fn terminator(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         term: &Terminator,
@@ -40,18 +44,20 @@ impl<'p> Engine<'p, '_> {
                 Ok(())
             }
             Terminator::Branch { cond, then_to, else_to, origin } => {
-                self.branch(state, body, *cond, [*then_to, *else_to], *origin)
+                self.branch(machine, goals, state, body, *cond, [*then_to, *else_to], *origin)
             }
             Terminator::Switch { value, cases, default } => {
-                self.switch(state, *value, cases, *default)
+                self.switch(machine, goals, state, *value, cases, *default)
             }
-            Terminator::Return(value) => self.machine.return_from(state, *value),
-            Terminator::Trap(kind) => Err(self.machine.trapped(state, *kind)),
+            Terminator::Return(value) => machine.return_from(state, *value),
+            Terminator::Trap(kind) => Err(machine.trapped(state, *kind)),
         }
     }
 
     fn branch(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         cond: ExprId,
@@ -59,28 +65,27 @@ impl<'p> Engine<'p, '_> {
         origin: Option<BranchOrigin>,
     ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
-        let condition = self.machine.eval(state, cond, &mut traps)?;
-        self.machine.leave_traps(state, &traps)?;
-        self.machine.learn_condition(state, condition);
-        if let Some(origin) = origin.filter(|_| self.keeps_decisions(state)) {
-            self.begin_evaluation(state, body, origin);
+        let condition = machine.eval(state, cond, &mut traps)?;
+        machine.leave_traps(state, &traps)?;
+        machine.learn_condition(state, condition);
+        if let Some(origin) = origin.filter(|_| self.keeps_decisions(machine, goals, state)) {
+            self.begin_evaluation(machine, goals, state, body, origin);
         }
-        let outcome = self.outcome_of(state, body, condition, targets, origin);
-        if self.choose(state, &outcome, origin) {
+        let outcome = self.outcome_of(machine, goals, state, body, condition, targets, origin);
+        if self.choose(machine, goals, state, &outcome, origin) {
             return Ok(());
         }
-        let (side, other) = self.machine.split(state, outcome.holds);
+        let (side, other) = machine.split(state, outcome.holds);
         let at = state.frame().block;
         let Some(mut other) = other else {
             take_branch(state, side, &outcome, origin);
             return Ok(());
         };
-        let stays = self.stays_in_loop(state, at, outcome.targets);
+        let stays = self.stays_in_loop(machine, state, at, outcome.targets);
         take_branch(state, side, &outcome, origin);
         take_branch(&mut other, !side, &outcome, origin);
-        let Some(bound) = self.machine.world.config.limits.loop_bound.filter(|_| stays.is_some())
-        else {
-            self.machine.fork_off(other);
+        let Some(bound) = machine.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
+            machine.fork_off(other);
             return Err(Interrupt::Yield);
         };
         let stays = stays == Some(side);
@@ -89,12 +94,12 @@ impl<'p> Engine<'p, '_> {
         let leaver = if stays { &mut *other } else { &mut *state };
         leaver.frame_mut().loops.retain(|(block, _)| *block != at);
         match (over, stays) {
-            (false, _) => self.machine.fork_off(other),
+            (false, _) => machine.fork_off(other),
             (true, true) => {
-                self.machine.fork_off(other);
+                machine.fork_off(other);
                 return Err(Interrupt::End(Ending::Cut(Cut::LoopBound(bound))));
             }
-            (true, false) => self.machine.outbox.abandoned.push((other, Cut::LoopBound(bound))),
+            (true, false) => machine.outbox.abandoned.push((other, Cut::LoopBound(bound))),
         }
         Err(Interrupt::Yield)
     }
@@ -103,73 +108,92 @@ impl<'p> Engine<'p, '_> {
     /// that the decision begins.
     pub(crate) fn begin_evaluation(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         origin: BranchOrigin,
     ) {
-        let mutants =
-            self.goals.record_mutants(&mut self.machine, state, origin.decision, origin.condition);
+        let mutants = goals.record_mutants(machine, state, origin.decision, origin.condition);
         let conditions = body.decisions[origin.decision].conditions.len();
         let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
         event.mutants.extend(mutants);
     }
 
     /// Whether labels may ask for the values that conditions had in this activation.
-    pub(crate) fn keeps_decisions(&self, state: &State) -> bool {
-        self.machine.world.config.mode != Mode::Plain && self.goals.labels.has(state.frame().func)
+    pub(crate) fn keeps_decisions(
+        &self,
+        machine: &Machine<'_, '_>,
+        goals: &Goals<'_>,
+        state: &State,
+    ) -> bool {
+        machine.world.config.mode != Mode::Plain && goals.labels.has(state.frame().func)
     }
 
     /// The side of a branch that stays in a loop that the other side leaves, if it is so.
-    fn stays_in_loop(&mut self, state: &State, at: BlockId, targets: [BlockId; 2]) -> Option<bool> {
+    fn stays_in_loop(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &State,
+        at: BlockId,
+        targets: [BlockId; 2],
+    ) -> Option<bool> {
         let func = state.frame().func;
-        let back = targets.map(|target| self.machine.world.reaches(func, target, at));
+        let back = targets.map(|target| machine.world.reaches(func, target, at));
         (back[0] != back[1]).then_some(back[0])
     }
 
     fn switch(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         value: ExprId,
         cases: &[SwitchCase],
         default: BlockId,
     ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
-        let value = self.machine.eval(state, value, &mut traps)?;
-        self.machine.leave_traps(state, &traps)?;
-        let value = to_bytes(&mut self.machine.pool, value);
+        let value = machine.eval(state, value, &mut traps)?;
+        machine.leave_traps(state, &traps)?;
+        let value = to_bytes(&mut machine.pool, value);
         let from = state.frame().block;
-        let ways = self.ways_of((state.frame().func, from), value, cases, default);
+        let ways = self.ways_of(machine, goals, (state.frame().func, from), value, cases, default);
         let told = state.tape.played(Question::Way);
-        let at = told.map_or_else(|| self.way_taken(state, &ways), |way| way as usize);
+        let at = told.map_or_else(|| self.way_taken(machine, state, &ways), |way| way as usize);
         let at = at.min(ways.len() - 1);
         let taken = &ways[at];
-        let known = state.knowledge().known(&mut self.machine.pool, taken.condition) == Some(true);
+        let known = state.knowledge().known(&mut machine.pool, taken.condition) == Some(true);
         if !known {
-            self.machine.meet_undefined(state, value);
+            machine.meet_undefined(state, value);
         }
         if !known && !state.replay && told.is_none() {
             for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
                 other.tape.note(Question::Way, number as u64);
-                if other.add_fact(&mut self.machine.pool, way.condition) {
-                    self.take_way(&mut other, from, way);
-                    self.machine.fork_off(other);
+                if other.add_fact(&mut machine.pool, way.condition) {
+                    self.take_way(machine, goals, &mut other, from, way);
+                    machine.fork_off(other);
                 }
             }
         }
         state.tape.note(Question::Way, at as u64);
-        state.add_fact(&mut self.machine.pool, taken.condition);
-        self.take_way(state, from, taken);
+        state.add_fact(&mut machine.pool, taken.condition);
+        self.take_way(machine, goals, state, from, taken);
         if known { Ok(()) } else { Err(Interrupt::Yield) }
     }
 
     /// The first way out of a switch that the state's path or its model takes.
-    fn way_taken(&mut self, state: &State, ways: &[SwitchWay]) -> usize {
+    fn way_taken(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &State,
+        ways: &[SwitchWay],
+    ) -> usize {
         let taken = ways.iter().position(|way| {
-            let known = state.knowledge().known(&mut self.machine.pool, way.condition);
+            let known = state.knowledge().known(&mut machine.pool, way.condition);
             known.unwrap_or_else(|| {
-                self.machine.evaluator.holds(&self.machine.pool, &state.model, way.condition)
+                machine.evaluator.holds(&machine.pool, &state.model, way.condition)
             })
         });
         taken.unwrap_or(ways.len() - 1)
@@ -178,20 +202,22 @@ impl<'p> Engine<'p, '_> {
     /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
     pub(crate) fn ways_of(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         (func, from): (FuncId, BlockId),
         value: Term,
         cases: &[SwitchCase],
         default: BlockId,
     ) -> Vec<SwitchWay> {
         let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
-        let mut no_case = self.machine.pool.tt();
+        let mut no_case = machine.pool.tt();
         let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
             let edge = (number as u32, condition);
             let quiet = |way| {
                 let site = SiteKey::Edge(Edge { from, way });
-                !self.goals.hypers.sequences.watches(func, site)
+                !goals.hypers.sequences.watches(func, site)
             };
-            let merge = self.machine.world.config.merge && quiet(edge.0);
+            let merge = machine.world.config.merge && quiet(edge.0);
             let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
             match ways.iter_mut().find(fits).filter(|_| merge) {
                 Some(way) => {
@@ -202,17 +228,24 @@ impl<'p> Engine<'p, '_> {
             }
         };
         for (number, case) in cases.iter().enumerate() {
-            let here = case_condition(&mut self.machine.pool, value, case);
-            let not = self.machine.pool.not(here);
-            no_case = self.machine.pool.and(no_case, not);
-            add(&mut self.machine.pool, number, here, case.target);
+            let here = case_condition(&mut machine.pool, value, case);
+            let not = machine.pool.not(here);
+            no_case = machine.pool.and(no_case, not);
+            add(&mut machine.pool, number, here, case.target);
         }
-        add(&mut self.machine.pool, cases.len(), no_case, default);
+        add(&mut machine.pool, cases.len(), no_case, default);
         ways
     }
 
     /// Takes one way out of a switch.
-    fn take_way(&mut self, state: &mut State, from: BlockId, way: &SwitchWay) {
+    fn take_way(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        state: &mut State,
+        from: BlockId,
+        way: &SwitchWay,
+    ) {
         state.frame_mut().go_to(way.target);
         if let [(number, _)] = way.edges[..] {
             state.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
@@ -221,7 +254,7 @@ impl<'p> Engine<'p, '_> {
         let mut passed = SmallVec::new();
         for (number, condition) in &way.edges {
             let site = SiteKey::Edge(Edge { from, way: *number });
-            self.goals.pass_where(&mut self.machine, state, site, *condition, &mut passed);
+            goals.pass_where(machine, state, site, *condition, &mut passed);
         }
         state.queue.extend(passed);
     }

@@ -12,11 +12,13 @@ use lydian_ir::{BlockId, Body, BranchOrigin, ConditionId, DecisionId, ExprId, Fu
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
 use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, Passed, State};
+use crate::merging::Merging;
 use crate::merging::regions::{Region, Way};
 
 /// A branch that stands for a whole decision, or for one condition.
@@ -39,11 +41,13 @@ pub(crate) struct Evaluated {
     reached: Vec<Term>,
 }
 
-impl Engine<'_, '_> {
+impl Merging {
     /// What a branch decides: with all that is left of its decision, where that can be evaluated at
     /// once.
     pub(crate) fn outcome_of(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         condition: Term,
@@ -52,87 +56,96 @@ impl Engine<'_, '_> {
     ) -> Outcome {
         let ends = origin.is_none_or(|o| o.then_outcome.is_some() && o.else_outcome.is_some());
         let alone = Outcome { holds: condition, targets, ends, merged: false };
-        if !self.merges(state, condition) {
+        if !self.merges(machine, state, condition) {
             return alone;
         }
         let func = state.frame().func;
-        let region = self.machine.world.region(func, state.frame().block);
+        let region = machine.world.region(func, state.frame().block);
         let Some(region) = region else { return alone };
-        if !state.tape.decide(Question::Merge, || self.may_merge(func, &region)) {
+        if !state.tape.decide(Question::Merge, || self.may_merge(goals, func, &region)) {
             return alone;
         }
-        let everywhere = self.machine.pool.tt();
+        let everywhere = machine.pool.tt();
         let first = (condition, everywhere);
-        let Some(evaluated) = self.evaluate_region(state, &region, first) else { return alone };
+        let Some(evaluated) = self.evaluate_region(machine, state, &region, first) else {
+            return alone;
+        };
         let mut passed = SmallVec::new();
-        self.look_at_region(state, body, &region, &evaluated, &mut passed);
+        self.look_at_region(machine, goals, state, body, &region, &evaluated, &mut passed);
         state.queue.extend(passed);
-        self.machine.statistics.merged += u64::from(!state.tape.is_played());
+        machine.statistics.merged += u64::from(!state.tape.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }
 
     /// Whether nothing but labels is looked at on the ways through a region: what sequences and
     /// hyperlabels ask for depends on the way.
-    pub(crate) fn may_merge(&self, func: FuncId, region: &Region) -> bool {
+    pub(crate) fn may_merge(&self, goals: &Goals<'_>, func: FuncId, region: &Region) -> bool {
         let decision = region.decision;
-        !self.goals.labels.is_watched(func, SiteKey::Decision(decision))
-            && region.steps.iter().all(|step| self.is_silent(func, decision, step.condition))
+        !goals.labels.is_watched(func, SiteKey::Decision(decision))
+            && region.steps.iter().all(|step| self.is_silent(goals, func, decision, step.condition))
             && region.steps[1..].iter().all(|step| {
                 let site = SiteKey::Point(Point::Term(step.block));
-                !self.goals.hypers.sequences.watches(func, site)
+                !goals.hypers.sequences.watches(func, site)
             })
     }
 
     /// Whether nothing is looked at where one condition is evaluated.
     pub(crate) fn is_silent(
         &self,
+        goals: &Goals<'_>,
         func: FuncId,
         decision: DecisionId,
         condition: ConditionId,
     ) -> bool {
         let site = SiteKey::Condition(decision, condition);
-        !self.goals.labels.is_open(func, site) && !self.goals.hypers.sequences.watches(func, site)
+        !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
     }
 
     /// Whether a condition that would split a path may be merged.
-    pub(crate) fn merges(&mut self, state: &State, condition: Term) -> bool {
-        self.machine.world.config.merge
-            && state.knowledge().known(&mut self.machine.pool, condition).is_none()
-            && !depends_on_undefined(&mut self.machine.pool, condition)
+    pub(crate) fn merges(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &State,
+        condition: Term,
+    ) -> bool {
+        machine.world.config.merge
+            && state.knowledge().known(&mut machine.pool, condition).is_none()
+            && !depends_on_undefined(&mut machine.pool, condition)
     }
 
     /// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
     /// reached.
     pub(crate) fn evaluate_region(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         region: &Region,
         (first, guard): (Term, Term),
     ) -> Option<Evaluated> {
-        let mut reached = vec![self.machine.pool.ff(); region.steps.len()];
+        let mut reached = vec![machine.pool.ff(); region.steps.len()];
         reached[0] = guard;
-        let mut holds = self.machine.pool.ff();
+        let mut holds = machine.pool.ff();
         let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
         for (at, step) in region.steps.iter().enumerate() {
             let here = reached[at];
             let value = match at {
                 0 => first,
-                _ => self.value_where(state, step.expr, here)?,
+                _ => self.value_where(machine, state, step.expr, here)?,
             };
             for (way, side) in step.ways.into_iter().zip([true, false]) {
-                let condition = if side { value } else { self.machine.pool.not(value) };
-                let taken = self.machine.pool.and(here, condition);
+                let condition = if side { value } else { machine.pool.not(value) };
+                let taken = machine.pool.and(here, condition);
                 match way {
-                    Way::Step(to) => reached[to] = self.machine.pool.or(reached[to], taken),
-                    Way::Outcome(true) => holds = self.machine.pool.or(holds, taken),
+                    Way::Step(to) => reached[to] = machine.pool.or(reached[to], taken),
+                    Way::Outcome(true) => holds = machine.pool.or(holds, taken),
                     Way::Outcome(false) => {}
                 }
             }
             // A condition that is lowered twice is reached by either way.
             match values.iter_mut().find(|known| known.0 == step.condition) {
                 Some(known) => {
-                    known.2 = self.machine.pool.ite(here, value, known.2);
-                    known.1 = self.machine.pool.or(known.1, here);
+                    known.2 = machine.pool.ite(here, value, known.2);
+                    known.1 = machine.pool.or(known.1, here);
                 }
                 None => values.push((step.condition, here, value)),
             }
@@ -145,6 +158,8 @@ impl Engine<'_, '_> {
     /// The labels on the ways through a region, whose decision's event is there.
     pub(crate) fn look_at_region(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         region: &Region,
@@ -153,20 +168,15 @@ impl Engine<'_, '_> {
     ) {
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
-            self.goals.pass_where(&mut self.machine, state, site, *reached, passed);
-            let before = self.machine.watch.guard.replace(*reached);
-            let mutants = self.goals.record_mutants(
-                &mut self.machine,
-                state,
-                region.decision,
-                step.condition,
-            );
-            self.machine.watch.guard = before;
+            goals.pass_where(machine, state, site, *reached, passed);
+            let before = machine.watch.guard.replace(*reached);
+            let mutants = goals.record_mutants(machine, state, region.decision, step.condition);
+            machine.watch.guard = before;
             if let Some(event) = state.frame_mut().event_of(region.decision) {
                 event.mutants.extend(mutants);
             }
         }
-        if self.keeps_decisions(state) {
+        if self.keeps_decisions(machine, goals, state) {
             let conditions = body.decisions[region.decision].conditions.len();
             let event = state.frame_mut().event_mut(region.decision, conditions, false);
             for (condition, value) in &evaluated.values {
@@ -179,24 +189,25 @@ impl Engine<'_, '_> {
     /// there, or has none without a split of the path.
     pub(crate) fn value_where(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &mut State,
         expr: ExprId,
         guard: Term,
     ) -> Option<Term> {
-        let body = self.machine.body(state);
+        let body = machine.body(state);
         let mut traps = Traps::none();
-        let before = self.machine.watch.guard.replace(guard);
-        let (mut scope, pool) = self.machine.scope(state);
+        let before = machine.watch.guard.replace(guard);
+        let (mut scope, pool) = machine.scope(state);
         let value = scope.eval(pool, &body.exprs, expr, &mut traps);
-        self.machine.settle_suspicions(state);
-        self.machine.watch.guard = before;
+        machine.settle_suspicions(state);
+        machine.watch.guard = before;
         let value = value.ok()?;
         for (_, condition) in traps.iter() {
-            let trap = self.machine.pool.and(guard, condition);
-            if state.knowledge().known(&mut self.machine.pool, trap) != Some(false) {
+            let trap = machine.pool.and(guard, condition);
+            if state.knowledge().known(&mut machine.pool, trap) != Some(false) {
                 return None;
             }
         }
-        (!depends_on_undefined(&mut self.machine.pool, value)).then_some(value)
+        (!depends_on_undefined(&mut machine.pool, value)).then_some(value)
     }
 }

@@ -22,13 +22,15 @@ use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::exploration::explore::Engine;
+use crate::goals::Goals;
 use crate::limits::Cut;
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo, State};
 use crate::machine::step::as_type;
+use crate::merging::Merging;
 use crate::merging::decisions::{Evaluated, Outcome};
 use crate::merging::regions::{Area, Region};
 
@@ -65,34 +67,38 @@ struct Pass {
 /// Blocks with when control comes there.
 type Ways = SmallVec<[(BlockId, Term); 2]>;
 
-impl Engine<'_, '_> {
+impl Merging {
     /// Goes both ways of a branch at once where they only compute and meet again. Whether it did.
     pub(crate) fn choose(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         outcome: &Outcome,
         origin: Option<BranchOrigin>,
     ) -> bool {
-        if !outcome.ends || !self.merges(state, outcome.holds) {
+        if !outcome.ends || !self.merges(machine, state, outcome.holds) {
             return false;
         }
         let (func, block) = (state.frame().func, state.frame().block);
-        let Some(area) = self.machine.world.between(func, outcome.targets) else { return false };
+        let Some(area) = machine.world.between(func, outcome.targets) else { return false };
         let Some(join) = area.join else { return false };
-        let quiet = || self.ends_quietly(func, origin) && self.is_quiet(func, &area);
+        let quiet =
+            || self.ends_quietly(goals, func, origin) && self.is_quiet(machine, goals, func, &area);
         if !state.tape.decide(Question::Choose, quiet) {
             return false;
         }
-        let fails = self.machine.pool.not(outcome.holds);
+        let fails = machine.pool.not(outcome.holds);
         let starts = [(outcome.targets[0], outcome.holds), (outcome.targets[1], fails)];
-        let Some(arrived) = self.go_through(state, &area, &starts, (func, block)) else {
+        let Some(arrived) = self.go_through(machine, goals, state, &area, &starts, (func, block))
+        else {
             return false;
         };
         let mut passed = SmallVec::new();
         if let Some(origin) = origin {
-            self.end_decision(state, origin, outcome, &mut passed);
+            self.end_decision(machine, goals, state, origin, outcome, &mut passed);
         }
-        self.look_through(state, &area, &starts, passed);
+        self.look_through(machine, goals, state, &area, &starts, passed);
         let frame = state.frame_mut();
         frame.registers = arrived.registers.unwrap_or_default();
         frame.go_to(join);
@@ -100,19 +106,23 @@ impl Engine<'_, '_> {
     }
 
     /// Returns from a function that was just entered where it only computes a value. Whether it did.
-    pub(crate) fn compute_call(&mut self, state: &mut State) -> bool {
+    pub(crate) fn compute_call(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        state: &mut State,
+    ) -> bool {
         let frame = state.frame();
         let (func, return_to) = (frame.func, frame.return_to);
-        let entry = self.machine.body(state).entry;
+        let entry = machine.body(state).entry;
         let begins = frame.block == entry && frame.next == 0 && !frame.sites_done;
-        if !begins || state.frames.len() == 1 || !self.machine.world.config.merge {
+        if !begins || state.frames.len() == 1 || !machine.world.config.merge {
             return false;
         }
-        let area = self.machine.world.computes(func).filter(|area| area.blocks.len() > 1);
+        let area = machine.world.computes(func).filter(|area| area.blocks.len() > 1);
         let Some(area) = area else { return false };
         let caller = state.frames[state.frames.len() - 2].func;
-        let locals =
-            self.machine.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
+        let locals = machine.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
         let is_integer = |register: LocalId| {
             let storage = locals.map(|locals| locals[register].storage);
             matches!(storage, Some(Storage::Register(Type::Int(_))))
@@ -121,28 +131,35 @@ impl Engine<'_, '_> {
             return false;
         }
         state.tape.begin();
-        if !state.tape.decide(Question::Choose, || self.is_quiet(func, &area)) {
+        if !state.tape.decide(Question::Choose, || self.is_quiet(machine, goals, func, &area)) {
             return false;
         }
-        let starts = [(entry, self.machine.pool.tt())];
-        let Some(arrived) = self.go_through(state, &area, &starts, (func, entry)) else {
+        let starts = [(entry, machine.pool.tt())];
+        let Some(arrived) = self.go_through(machine, goals, state, &area, &starts, (func, entry))
+        else {
             return false;
         };
         if return_to.register.is_some() && arrived.value.is_none() {
             return false;
         }
-        self.look_through(state, &area, &starts, SmallVec::new());
+        self.look_through(machine, goals, state, &area, &starts, SmallVec::new());
         leave_frame(state);
         if let (Some(register), Some(value)) = (return_to.register, arrived.value) {
-            self.machine.set_register(state, register, value);
+            machine.set_register(state, register, value);
         }
         true
     }
 
     /// Whether nothing but labels is looked at in an area.
-    fn is_quiet(&self, func: FuncId, area: &Area) -> bool {
-        let Some(body) = &self.machine.world.program.functions[func].body else { return false };
-        let is_watched = |site| self.goals.hypers.sequences.watches(func, site);
+    fn is_quiet(
+        &self,
+        machine: &Machine<'_, '_>,
+        goals: &Goals<'_>,
+        func: FuncId,
+        area: &Area,
+    ) -> bool {
+        let Some(body) = &machine.world.program.functions[func].body else { return false };
+        let is_watched = |site| goals.hypers.sequences.watches(func, site);
         area.blocks.iter().all(|block| {
             let found = &body.blocks[*block];
             let mut stmts = found.stmts.iter();
@@ -157,31 +174,38 @@ impl Engine<'_, '_> {
                 quiet && !is_watched(SiteKey::Point(Point::Stmt(*stmt)))
             }) && !is_watched(SiteKey::Point(Point::Term(*block)))
                 && !(0..edges).any(edge)
-                && self.decides_quietly(func, *block, &found.term)
-        }) && area.calls.iter().all(|callee| self.calls_quietly(*callee))
+                && self.decides_quietly(machine, goals, func, *block, &found.term)
+        }) && area.calls.iter().all(|callee| self.calls_quietly(machine, goals, *callee))
     }
 
-    fn calls_quietly(&self, callee: FuncId) -> bool {
-        let area = self.machine.world.computes(callee);
-        !self.goals.hypers.sequences.watches(callee, SiteKey::Entry)
-            && area.is_some_and(|area| self.is_quiet(callee, &area))
+    fn calls_quietly(&self, machine: &Machine<'_, '_>, goals: &Goals<'_>, callee: FuncId) -> bool {
+        let area = machine.world.computes(callee);
+        !goals.hypers.sequences.watches(callee, SiteKey::Entry)
+            && area.is_some_and(|area| self.is_quiet(machine, goals, callee, &area))
     }
 
-    fn decides_quietly(&self, func: FuncId, block: BlockId, term: &Terminator) -> bool {
+    fn decides_quietly(
+        &self,
+        machine: &Machine<'_, '_>,
+        goals: &Goals<'_>,
+        func: FuncId,
+        block: BlockId,
+        term: &Terminator,
+    ) -> bool {
         let Terminator::Branch { origin, .. } = term else { return true };
-        match self.machine.world.region(func, block) {
-            Some(region) => self.may_merge(func, &region),
-            None => self.ends_quietly(func, *origin),
+        match machine.world.region(func, block) {
+            Some(region) => self.may_merge(goals, func, &region),
+            None => self.ends_quietly(goals, func, *origin),
         }
     }
 
     /// Whether nothing but labels is looked at where a condition ends its decision.
-    fn ends_quietly(&self, func: FuncId, origin: Option<BranchOrigin>) -> bool {
+    fn ends_quietly(&self, goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -> bool {
         origin.is_none_or(|origin| {
             let site = SiteKey::Decision(origin.decision);
-            let watched = self.goals.hypers.sequences.watches(func, site)
-                || self.goals.labels.is_watched(func, site);
-            !watched && self.is_silent(func, origin.decision, origin.condition)
+            let watched =
+                goals.hypers.sequences.watches(func, site) || goals.labels.is_watched(func, site);
+            !watched && self.is_silent(goals, func, origin.decision, origin.condition)
         })
     }
 
@@ -189,61 +213,73 @@ impl Engine<'_, '_> {
     /// paths are to fork.
     fn go_through(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
         place: (FuncId, BlockId),
     ) -> Option<Arrived> {
         let mut pass = Pass::default();
-        let arrived = self.walk_aside(state, area, starts, &mut pass)?;
+        let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass)?;
         if pass.differs && self.forks_first(state, place) {
             return None;
         }
-        self.machine.statistics.merged += u64::from(!state.tape.is_played());
+        machine.statistics.merged += u64::from(!state.tape.is_played());
         Some(arrived)
     }
 
     /// Goes through an area once more, for its labels.
     fn look_through(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
         passed: SmallVec<[Passed; 4]>,
     ) {
         let mut pass = Pass { differs: false, labels: Some(passed) };
-        if self.goals.looks_at_labels(&self.machine, state)
-            && self.has_labels(state.frame().func, area)
+        if goals.looks_at_labels(machine, state)
+            && self.has_labels(machine, goals, state.frame().func, area)
         {
             let outer = state.tape.set_aside(true);
-            let arrived = self.walk_aside(state, area, starts, &mut pass);
+            let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
             state.tape.set_aside(outer);
             if arrived.is_none() {
-                self.machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
+                machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
         }
         state.queue.extend(pass.labels.into_iter().flatten());
     }
 
     /// Whether an area of a function, or what is called in it, has labels.
-    fn has_labels(&self, func: FuncId, area: &Area) -> bool {
+    fn has_labels(
+        &self,
+        machine: &Machine<'_, '_>,
+        goals: &Goals<'_>,
+        func: FuncId,
+        area: &Area,
+    ) -> bool {
         let has = |callee: &FuncId| {
-            let area = self.machine.world.computes(*callee);
-            area.is_some_and(|area| self.has_labels(*callee, &area))
+            let area = machine.world.computes(*callee);
+            area.is_some_and(|area| self.has_labels(machine, goals, *callee, &area))
         };
-        self.goals.labels.has(func) || area.calls.iter().any(has)
+        goals.labels.has(func) || area.calls.iter().any(has)
     }
 
     /// Goes through an area; the state's activations are as before.
     fn walk_aside(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
     ) -> Option<Arrived> {
         let before = (state.frames.clone(), state.activations);
-        let arrived = self.walk(state, area, starts, pass);
+        let arrived = self.walk(machine, goals, state, area, starts, pass);
         (state.frames, state.activations) = before;
         arrived
     }
@@ -264,39 +300,43 @@ impl Engine<'_, '_> {
     /// Goes all ways through an area of the innermost activation at once, which is left anywhere.
     fn walk(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
     ) -> Option<Arrived> {
-        let body = self.machine.body(state);
+        let body = machine.body(state);
         let mut coming: FxHashMap<BlockId, Coming> = FxHashMap::default();
         // What is returned by the ways that did: nothing where none has yet.
         let mut value: Option<Option<Term>> = None;
-        self.leave_for(state, area, &mut coming, starts, pass)?;
+        self.leave_for(machine, state, area, &mut coming, starts, pass)?;
         for block in &area.blocks {
             let Some(here) = coming.remove(block) else { continue };
             state.frame_mut().registers = here.registers;
             for stmt in &body.blocks[*block].stmts {
-                self.statement_where(state, body, *stmt, here.guard, pass)?;
+                self.statement_where(machine, goals, state, body, *stmt, here.guard, pass)?;
             }
-            self.look(state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
+            self.look(machine, goals, state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
             if let Terminator::Return(returned) = &body.blocks[*block].term {
                 let returned = match returned {
-                    Some(returned) => Some(self.value_where(state, *returned, here.guard)?),
+                    Some(returned) => {
+                        Some(self.value_where(machine, state, *returned, here.guard)?)
+                    }
                     None => None,
                 };
                 pass.differs |= value.is_some_and(|value| value != returned);
                 value = Some(match (returned, value.unwrap_or(returned)) {
-                    (Some(one), Some(other)) => Some(self.machine.pool.ite(here.guard, one, other)),
+                    (Some(one), Some(other)) => Some(machine.pool.ite(here.guard, one, other)),
                     (None, None) => None,
                     // What a call gives that returns nothing is not set.
                     _ => return None,
                 });
                 continue;
             }
-            let ways = self.ways_where(state, body, *block, here.guard, pass)?;
-            self.leave_for(state, area, &mut coming, &ways, pass)?;
+            let ways = self.ways_where(machine, goals, state, body, *block, here.guard, pass)?;
+            self.leave_for(machine, state, area, &mut coming, &ways, pass)?;
         }
         let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
         let arrived = Arrived { registers, value: value.flatten() };
@@ -307,6 +347,7 @@ impl Engine<'_, '_> {
     /// on one way alone.
     fn leave_for(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         state: &State,
         area: &Area,
         coming: &mut FxHashMap<BlockId, Coming>,
@@ -314,15 +355,22 @@ impl Engine<'_, '_> {
         pass: &mut Pass,
     ) -> Option<()> {
         for (block, guard) in ways {
-            if state.knowledge().known(&mut self.machine.pool, *guard) == Some(false) {
+            if state.knowledge().known(&mut machine.pool, *guard) == Some(false) {
                 continue;
             }
             let registers = &state.frame().registers;
             let arrived = match coming.remove(block) {
                 None => Coming { guard: *guard, registers: registers.clone() },
                 Some(other) => Coming {
-                    guard: self.machine.pool.or(*guard, other.guard),
-                    registers: self.either(area, *guard, registers, &other.registers, pass)?,
+                    guard: machine.pool.or(*guard, other.guard),
+                    registers: self.either(
+                        machine,
+                        area,
+                        *guard,
+                        registers,
+                        &other.registers,
+                        pass,
+                    )?,
                 },
             };
             coming.insert(*block, arrived);
@@ -333,6 +381,7 @@ impl Engine<'_, '_> {
     /// The values that are the first ones where a condition holds, else the second ones.
     fn either(
         &mut self,
+        machine: &mut Machine<'_, '_>,
         area: &Area,
         condition: Term,
         a: &[Option<Term>],
@@ -344,7 +393,7 @@ impl Engine<'_, '_> {
             (a, b) if a == b => Some(a),
             (Some(a), Some(b)) => {
                 pass.differs = true;
-                Some(Some(self.machine.pool.ite(condition, a, b)))
+                Some(Some(machine.pool.ite(condition, a, b)))
             }
             // Nobody asks for it behind the area, and where it is asked for within, it is not set.
             _ => own.then_some(None),
@@ -353,34 +402,44 @@ impl Engine<'_, '_> {
     }
 
     /// The labels of a place, if they are looked at.
-    fn look(&mut self, state: &mut State, key: SiteKey, guard: Term, pass: &mut Pass) {
+    fn look(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        state: &mut State,
+        key: SiteKey,
+        guard: Term,
+        pass: &mut Pass,
+    ) {
         if let Some(labels) = &mut pass.labels {
-            self.goals.pass_where(&mut self.machine, state, key, guard, labels);
+            goals.pass_where(machine, state, key, guard, labels);
         }
     }
 
     /// Executes a statement where `guard` holds. None where that is not possible at once.
     fn statement_where(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         id: StmtId,
         guard: Term,
         pass: &mut Pass,
     ) -> Option<()> {
-        self.look(state, SiteKey::Point(Point::Stmt(id)), guard, pass);
+        self.look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
         match &body.stmts[id] {
-            Stmt::Mark(mark) => self.look(state, SiteKey::Mark(*mark), guard, pass),
+            Stmt::Mark(mark) => self.look(machine, goals, state, SiteKey::Mark(*mark), guard, pass),
             Stmt::Assign { dst, value } => {
-                let value = self.value_where(state, *value, guard)?;
+                let value = self.value_where(machine, state, *value, guard)?;
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
             Stmt::Call { callee: Callee::Direct(callee), args, dst, .. } => {
-                let args = args.iter().map(|arg| self.value_where(state, *arg, guard));
+                let args = args.iter().map(|arg| self.value_where(machine, state, *arg, guard));
                 let args: Vec<Term> = args.collect::<Option<_>>()?;
-                let value = self.call_where(state, *callee, &args, guard, pass)?;
+                let value = self.call_where(machine, goals, state, *callee, &args, guard, pass)?;
                 if let Some(dst) = dst {
-                    self.machine.set_register(state, *dst, value?);
+                    machine.set_register(state, *dst, value?);
                 }
             }
             _ => return None,
@@ -391,26 +450,28 @@ impl Engine<'_, '_> {
     /// What a function returns that only computes, called where `guard` holds.
     fn call_where(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         func: FuncId,
         args: &[Term],
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Option<Term>> {
-        let area = self.machine.world.computes(func)?;
-        let body = self.machine.world.program.functions[func].body.as_ref()?;
-        if args.len() != body.params.len() || self.machine.check_depth(state, func).is_err() {
+        let area = machine.world.computes(func)?;
+        let body = machine.world.program.functions[func].body.as_ref()?;
+        if args.len() != body.params.len() || machine.check_depth(state, func).is_err() {
             return None;
         }
         state.activations += 1;
         let mut frame = Frame::new(func, body, state.activations, ReturnTo::default());
         for (param, arg) in body.params.iter().zip(args) {
             let Storage::Register(ty) = body.locals[*param].storage else { return None };
-            frame.registers[param.index()] = Some(as_type(&mut self.machine.pool, ty, *arg));
+            frame.registers[param.index()] = Some(as_type(&mut machine.pool, ty, *arg));
         }
         state.frames.push(Arc::new(frame));
-        self.look(state, SiteKey::Entry, guard, pass);
-        let arrived = self.walk(state, &area, &[(body.entry, guard)], pass)?;
+        self.look(machine, goals, state, SiteKey::Entry, guard, pass);
+        let arrived = self.walk(machine, goals, state, &area, &[(body.entry, guard)], pass)?;
         state.frames.pop();
         Some(arrived.value)
     }
@@ -418,6 +479,8 @@ impl Engine<'_, '_> {
     /// Where control goes from the end of a block, and when.
     fn ways_where(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         block: BlockId,
@@ -427,38 +490,49 @@ impl Engine<'_, '_> {
         match &body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
             Terminator::Branch { cond, then_to, else_to, origin } => {
-                let value = self.value_where(state, *cond, guard)?;
+                let value = self.value_where(machine, state, *cond, guard)?;
                 let func = state.frame().func;
-                let region = origin.and_then(|_| self.machine.world.region(func, block));
+                let region = origin.and_then(|_| machine.world.region(func, block));
                 let evaluated = match &region {
-                    Some(region) => Some(self.evaluate_region(state, region, (value, guard))?),
+                    Some(region) => {
+                        Some(self.evaluate_region(machine, state, region, (value, guard))?)
+                    }
                     None => None,
                 };
                 let decided = region.as_deref().zip(evaluated.as_ref());
                 if let Some(origin) = origin {
-                    self.look_at_decision(state, body, *origin, (value, guard), decided, pass);
+                    self.look_at_decision(
+                        machine,
+                        goals,
+                        state,
+                        body,
+                        *origin,
+                        (value, guard),
+                        decided,
+                        pass,
+                    );
                 }
                 let (holds, [then_to, else_to]) = match decided {
                     Some((region, evaluated)) => (evaluated.holds, region.targets),
-                    None => (self.machine.pool.and(guard, value), [*then_to, *else_to]),
+                    None => (machine.pool.and(guard, value), [*then_to, *else_to]),
                 };
-                let fails = self.machine.pool.not(holds);
-                let fails = self.machine.pool.and(guard, fails);
+                let fails = machine.pool.not(holds);
+                let fails = machine.pool.and(guard, fails);
                 Some(smallvec![(then_to, holds), (else_to, fails)])
             }
             Terminator::Switch { value, cases, default } => {
-                let value = self.value_where(state, *value, guard)?;
-                let value = to_bytes(&mut self.machine.pool, value);
+                let value = self.value_where(machine, state, *value, guard)?;
+                let value = to_bytes(&mut machine.pool, value);
                 let func = state.frame().func;
-                let ways = self.ways_of((func, block), value, cases, *default);
+                let ways = self.ways_of(machine, goals, (func, block), value, cases, *default);
                 let mut taken = Ways::new();
                 for way in ways {
                     for (number, condition) in &way.edges {
-                        let condition = self.machine.pool.and(guard, *condition);
+                        let condition = machine.pool.and(guard, *condition);
                         let site = SiteKey::Edge(Edge { from: block, way: *number });
-                        self.look(state, site, condition, pass);
+                        self.look(machine, goals, state, site, condition, pass);
                     }
-                    taken.push((way.target, self.machine.pool.and(guard, way.condition)));
+                    taken.push((way.target, machine.pool.and(guard, way.condition)));
                 }
                 Some(taken)
             }
@@ -470,6 +544,8 @@ impl Engine<'_, '_> {
     /// the conditions after it, if there are any.
     fn look_at_decision(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
         origin: BranchOrigin,
@@ -478,47 +554,37 @@ impl Engine<'_, '_> {
         pass: &mut Pass,
     ) {
         let Some(labels) = &mut pass.labels else { return };
-        if self.keeps_decisions(state) {
-            let before = self.machine.watch.guard.replace(guard);
-            self.begin_evaluation(state, body, origin);
-            self.machine.watch.guard = before;
+        if self.keeps_decisions(machine, goals, state) {
+            let before = machine.watch.guard.replace(guard);
+            self.begin_evaluation(machine, goals, state, body, origin);
+            machine.watch.guard = before;
         }
         if let Some((region, evaluated)) = decided {
-            self.look_at_region(state, body, region, evaluated, labels);
+            self.look_at_region(machine, goals, state, body, region, evaluated, labels);
         } else if let Some(event) = state.frame_mut().event_of(origin.decision) {
             event.values[origin.condition.index()] =
                 ConditionValue::Either { reached: guard, value };
         }
-        self.goals.pass_where(
-            &mut self.machine,
-            state,
-            SiteKey::Decision(origin.decision),
-            guard,
-            labels,
-        );
+        goals.pass_where(machine, state, SiteKey::Decision(origin.decision), guard, labels);
     }
 
     /// The labels at a decision that ends both ways.
     fn end_decision(
         &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
         state: &mut State,
         origin: BranchOrigin,
         outcome: &Outcome,
         passed: &mut SmallVec<[Passed; 4]>,
     ) {
-        let everywhere = self.machine.pool.tt();
+        let everywhere = machine.pool.tt();
         if !outcome.merged
             && let Some(event) = state.frame_mut().event_of(origin.decision)
         {
             event.values[origin.condition.index()] =
                 ConditionValue::Either { reached: everywhere, value: outcome.holds };
         }
-        self.goals.pass_where(
-            &mut self.machine,
-            state,
-            SiteKey::Decision(origin.decision),
-            everywhere,
-            passed,
-        );
+        goals.pass_where(machine, state, SiteKey::Decision(origin.decision), everywhere, passed);
     }
 }

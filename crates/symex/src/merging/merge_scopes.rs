@@ -158,7 +158,7 @@ impl Engine<'_, '_> {
         self.machine.statistics.stretches += 1;
         let mut found = self.go_aside(&here, state);
         let has_test = |state: &State| state.keep || !state.covered.is_empty();
-        let aside = self.stretches.taken.is_some();
+        let aside = self.merging.stretches.taken.is_some();
         let goes_on = match found.iter().position(|state| has_test(state)) {
             None if aside || found.len() == 1 || self.searcher.stays() => {
                 found.iter().position(|state| !state.pending)
@@ -188,7 +188,7 @@ impl Engine<'_, '_> {
             && !state.replay
             && !state.depends.are_some()
             && state.queue.is_empty()
-            && self.stretches.active.len() < MOST_DEPTH;
+            && self.merging.stretches.active.len() < MOST_DEPTH;
         if !fits {
             return None;
         }
@@ -199,7 +199,7 @@ impl Engine<'_, '_> {
         let is_header = self.headers(func, body).contains_key(&block);
         for header in call.into_iter().chain(is_header.then_some(Some(block))) {
             let begin = (func, header);
-            let active = self.stretches.active.contains(&(serial, header));
+            let active = self.merging.stretches.active.contains(&(serial, header));
             if !active && self.is_due(begin, body) && self.settles(state) {
                 return Some(Here { begin, depth: state.frames.len(), serial });
             }
@@ -210,11 +210,11 @@ impl Engine<'_, '_> {
     /// Whether the ways through a stretch are to be united now.
     fn is_due(&mut self, begin: Begin, body: &Body) -> bool {
         let Some(after) = self.machine.world.config.unite_after else { return false };
-        if !self.stretches.known.contains_key(&begin) {
+        if !self.merging.stretches.known.contains_key(&begin) {
             let stretch = self.stretch(begin, body);
-            self.stretches.known.insert(begin, stretch);
+            self.merging.stretches.known.insert(begin, stretch);
         }
-        let Some(stretch) = self.stretches.known.get_mut(&begin) else { return false };
+        let Some(stretch) = self.merging.stretches.known.get_mut(&begin) else { return false };
         stretch.met += 1;
         if stretch.met <= after || stretch.futile >= FUTILE {
             return false;
@@ -257,7 +257,7 @@ impl Engine<'_, '_> {
 
     /// The loops of a function by their headers, with their blocks.
     fn headers(&mut self, func: FuncId, body: &Body) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
-        let headers = self.stretches.headers.entry(func).or_insert_with(|| {
+        let headers = self.merging.stretches.headers.entry(func).or_insert_with(|| {
             let cfg = Cfg::new(body);
             let loops = Loops::new(&cfg, &Dominators::new(&cfg)).loops;
             Rc::new(loops.values().map(|one| (one.header, one.blocks.clone())).collect())
@@ -283,8 +283,8 @@ impl Engine<'_, '_> {
     /// Runs a state and all that forks off it through a stretch. Gives those that came out, united where
     /// that was possible, and those that did not.
     fn go_aside(&mut self, here: &Here, state: Box<State>) -> Vec<Box<State>> {
-        let outer = self.stretches.taken.replace(Vec::new());
-        self.stretches.active.push((here.serial, here.begin.1));
+        let outer = self.merging.stretches.taken.replace(Vec::new());
+        self.merging.stretches.active.push((here.serial, here.begin.1));
         let until = self.machine.statistics.steps + MOST_STEPS;
         let mut aside = Aside { waiting: vec![state], ..Aside::default() };
         let in_library = self.machine.world.program.functions[here.begin.0].library;
@@ -306,7 +306,9 @@ impl Engine<'_, '_> {
                     Followed::Left(state) => aside.left.push(state),
                     Followed::Gone => {}
                 }
-                for mut fork in self.stretches.taken.replace(Vec::new()).into_iter().flatten() {
+                for mut fork in
+                    self.merging.stretches.taken.replace(Vec::new()).into_iter().flatten()
+                {
                     match self.place_in(here, &mut fork) {
                         At::Header => aside.next.push(fork),
                         At::Behind => aside.behind.push(fork),
@@ -317,17 +319,18 @@ impl Engine<'_, '_> {
             if aside.next.is_empty() {
                 break;
             }
-            aside.waiting = self.unite_all(std::mem::take(&mut aside.next));
+            aside.waiting =
+                self.merging.unite_all(&mut self.machine, std::mem::take(&mut aside.next));
             turns -= 1;
             if turns == 0 {
                 aside.left.append(&mut aside.waiting);
                 break;
             }
         }
-        self.stretches.active.pop();
-        self.stretches.taken = outer;
+        self.merging.stretches.active.pop();
+        self.merging.stretches.taken = outer;
         let (mut found, futile) = self.unite_behind(aside.behind);
-        if futile && let Some(stretch) = self.stretches.known.get_mut(&here.begin) {
+        if futile && let Some(stretch) = self.merging.stretches.known.get_mut(&here.begin) {
             stretch.futile += 1;
         }
         found.append(&mut aside.left);
@@ -345,7 +348,10 @@ impl Engine<'_, '_> {
             groups.entry(place).or_default().push(state);
         }
         let met = groups.len() < count;
-        let found: Vec<_> = groups.into_values().flat_map(|group| self.unite_all(group)).collect();
+        let found: Vec<_> = groups
+            .into_values()
+            .flat_map(|group| self.merging.unite_all(&mut self.machine, group))
+            .collect();
         let futile = met && found.len() == count;
         (found, futile)
     }
@@ -403,7 +409,7 @@ impl Engine<'_, '_> {
             return At::Inside;
         }
         let block = frame.block;
-        let stretch = &self.stretches.known[&here.begin];
+        let stretch = &self.merging.stretches.known[&here.begin];
         let place = match stretch.inside[block.index()] {
             true if block == header => At::Header,
             true => return At::Inside,

@@ -25,13 +25,14 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_eval::{Undetermined, sort_of, undefined_symbol};
 use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
-use lydian_smt::Term;
+use lydian_smt::{Term, TermPool};
 
 use crate::exploration::eviction::Home;
-use crate::exploration::explore::Engine;
+use crate::machine::Machine;
 use crate::machine::decision_log::Tape;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{DecisionEvent, Frame, State};
+use crate::merging::Merging;
 use crate::merging::hot_variables::holds;
 
 /// How the paths of two states parted.
@@ -44,9 +45,13 @@ struct Parting {
     fact: Term,
 }
 
-impl Engine<'_, '_> {
+impl Merging {
     /// Unites states of paths that met again as far as that is possible, those that parted last first.
-    pub(crate) fn unite_all(&mut self, states: Vec<Box<State>>) -> Vec<Box<State>> {
+    pub(crate) fn unite_all(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        states: Vec<Box<State>>,
+    ) -> Vec<Box<State>> {
         let mut states: Vec<Option<Box<State>>> = states.into_iter().map(Some).collect();
         // How many unions there were when each came to its place.
         let mut since = vec![0; states.len()];
@@ -60,8 +65,8 @@ impl Engine<'_, '_> {
             if at < since[a].max(since[b]) {
                 continue;
             }
-            let Some(united) = self.unite(one, other) else { continue };
-            self.machine.statistics.united += 1;
+            let Some(united) = self.unite(machine, one, other) else { continue };
+            machine.statistics.united += 1;
             unions += 1;
             (states[a], states[b], since[a]) = (Some(united), None, unions);
             let others = (0..states.len()).filter(|other| *other != a);
@@ -72,13 +77,13 @@ impl Engine<'_, '_> {
     }
 
     /// The union of two states; none where more than values tells them apart.
-    fn unite(&mut self, a: &State, b: &State) -> Option<Box<State>> {
+    fn unite(&mut self, machine: &mut Machine<'_, '_>, a: &State, b: &State) -> Option<Box<State>> {
         if !may_unite(a, b) {
             return None;
         }
-        let parting = self.parting(&a.facts, &b.facts)?;
-        let frame = self.unite_frames(a, b, parting.first)?;
-        let memory = Memory::either(&mut self.machine.pool, parting.first, &a.memory, &b.memory)?;
+        let parting = self.parting(machine, &a.facts, &b.facts)?;
+        let frame = self.unite_frames(machine, a, b, parting.first)?;
+        let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
         // Its model satisfies what one of them says, and it covers what that one's does.
         let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
         let mut union = Box::new(one.clone());
@@ -90,7 +95,7 @@ impl Engine<'_, '_> {
             Arc::make_mut(&mut union.expanded)
                 .retain(|pointer, places| other.expanded.get(pointer) == Some(places));
         }
-        if !union.add_fact(&mut self.machine.pool, parting.fact) {
+        if !union.add_fact(&mut machine.pool, parting.fact) {
             return None;
         }
         // What it covered it may have covered after the paths parted: another input must take that path.
@@ -111,29 +116,35 @@ impl Engine<'_, '_> {
     }
 
     /// How the paths of two states with these facts parted; none where one has no facts but the other's.
-    fn parting(&mut self, a: &Facts, b: &Facts) -> Option<Parting> {
+    fn parting(&mut self, machine: &mut Machine<'_, '_>, a: &Facts, b: &Facts) -> Option<Parting> {
         let common = common_facts(a, b);
         let (of_a, of_b) = (&a[common..], &b[common..]);
         let (&first, &other) = (of_a.first()?, of_b.first()?);
-        let negated = self.machine.pool.not(other);
-        let all =
-            |engine: &mut Self, facts: &[Term]| engine.machine.pool.and_all(facts.iter().copied());
+        let negated = machine.pool.not(other);
+        let all = |pool: &mut TermPool, facts: &[Term]| pool.and_all(facts.iter().copied());
         if first == negated {
-            let (of_a, of_b) = (all(self, &of_a[1..]), all(self, &of_b[1..]));
-            let fact = self.machine.pool.ite(first, of_a, of_b);
+            let (of_a, of_b) =
+                (all(&mut machine.pool, &of_a[1..]), all(&mut machine.pool, &of_b[1..]));
+            let fact = machine.pool.ite(first, of_a, of_b);
             return Some(Parting { common, first, fact });
         }
-        let (of_a, of_b) = (all(self, of_a), all(self, of_b));
-        let fact = self.machine.pool.or(of_a, of_b);
+        let (of_a, of_b) = (all(&mut machine.pool, of_a), all(&mut machine.pool, of_b));
+        let fact = machine.pool.or(of_a, of_b);
         Some(Parting { common, first: of_a, fact })
     }
 
     /// The innermost activation of the union of two states that stand at one place.
-    fn unite_frames(&mut self, a: &State, b: &State, first: Term) -> Option<Frame> {
+    fn unite_frames(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        a: &State,
+        b: &State,
+        first: Term,
+    ) -> Option<Frame> {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
-        let body = self.machine.world.program.functions[a.func].body.as_ref()?;
-        let decisive = self.machine.world.decisive(a.func, body, depth > 1);
+        let body = machine.world.program.functions[a.func].body.as_ref()?;
+        let decisive = machine.world.decisive(a.func, body, depth > 1);
         let decisive = decisive.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
@@ -148,10 +159,10 @@ impl Engine<'_, '_> {
             // What a register is that was never set.
             let mut value = |value: &Option<Term>| {
                 value.unwrap_or_else(|| {
-                    let name = &self.machine.world.program.functions[a.func].name;
+                    let name = &machine.world.program.functions[a.func].name;
                     let place = format!("{name}.{local}.{depth}");
                     undefined_symbol(
-                        &mut self.machine.pool,
+                        &mut machine.pool,
                         Undetermined::Unwritten,
                         &place,
                         sort_of(ty),
@@ -159,10 +170,10 @@ impl Engine<'_, '_> {
                 })
             };
             let (x, y) = (value(x), value(y));
-            if self.machine.pool.sort(x) != self.machine.pool.sort(y) {
+            if machine.pool.sort(x) != machine.pool.sort(y) {
                 return None;
             }
-            frame.registers[at] = Some(self.machine.pool.ite(first, x, y));
+            frame.registers[at] = Some(machine.pool.ite(first, x, y));
         }
         for (block, count) in &b.loops {
             match frame.loops.iter_mut().find(|(known, _)| known == block) {

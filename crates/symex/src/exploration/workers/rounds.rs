@@ -180,7 +180,7 @@ impl Engine<'_, '_> {
             reached: reached.clone(),
             crashes: crashes.clone(),
             news: news.clone(),
-            choices: self.choices.clone(),
+            choices: self.merging.choices.clone(),
             followed_values: self.machine.followed_values.clone(),
             shortages: self.exchange.shortages.clone(),
         };
@@ -198,7 +198,7 @@ impl Engine<'_, '_> {
         self.exchange.on = true;
         self.share();
         self.exchange.shortages = seed.shortages;
-        self.choices = seed.choices;
+        self.merging.choices = seed.choices;
         self.machine.followed_values = seed.followed_values;
         // So that no two workers give the same number.
         self.machine.havocs = (member.links.index as u64) << 24;
