@@ -9,6 +9,7 @@ pub(crate) mod invariants;
 pub(crate) mod outcome;
 pub(crate) mod outgrown;
 pub(crate) mod readable_inputs;
+pub(crate) mod scopes;
 pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod within_reason;

@@ -21,6 +21,7 @@ pub(crate) mod hyper_rows;
 pub(crate) mod hyper_sequences;
 pub(crate) mod label_questions;
 pub(crate) mod labels;
+pub(crate) mod left;
 pub(crate) mod observed;
 pub(crate) mod predicate_cache;
 pub(crate) mod predicates;

@@ -20,10 +20,11 @@ mod search;
 
 pub use config::{Config, LabelDeletion, Mode, Unreached};
 pub use exploration::entry::Task;
-pub use exploration::outcome::{Event, FoundTest, LeftHyper, LeftLabel, Progress, Summary, Unmet};
+pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};
 pub use exploration::workers::Workers;
 pub use goals::hyper::HyperRef;
 pub use goals::labels::LabelRef;
+pub use goals::left::{LeftHyper, LeftLabel};
 pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
 pub use machine::ending::Ending;

@@ -6,6 +6,7 @@
 //!   become one again behind them;
 //! - [`cycles`]: a path that goes round in circles is at its end.
 
+pub(crate) mod analyses;
 pub(crate) mod control;
 pub(crate) mod cycles;
 pub(crate) mod decisions;
@@ -18,11 +19,13 @@ pub(crate) mod state_merging;
 use lydian_ir::{BlockId, FuncId};
 use rustc_hash::FxHashMap;
 
+use analyses::Analyses;
 use merge_scopes::Stretches;
 
 /// What is known of the ways that are followed as one.
 #[derive(Default)]
 pub(crate) struct Merging {
+    pub(crate) analyses: Analyses,
     /// How often choices between values were met.
     pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
     /// What is gone through aside.

@@ -162,7 +162,9 @@ impl Engine<'_, '_> {
                 if self.goals.hypers.is_pairing_covered(pairing) || self.look_at_budget() {
                     break;
                 }
-                let Some(question) = self.goals.hypers.pairs.next_question(pairing) else { break };
+                let Some(question) = self.goals.hypers.pairs.next_question(pairing) else {
+                    break;
+                };
                 asked = true;
                 let found = self.goals.ask_about_pairs(&mut self.machine, pairing, question);
                 self.run_replays();

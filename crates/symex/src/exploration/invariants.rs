@@ -140,7 +140,9 @@ impl Engine<'_, '_> {
             wish = self.machine.pool.and(wish, near);
         }
         if !self.machine.evaluator.holds(&self.machine.pool, &state.model, wish) {
-            let Feasible::Yes(model) = self.machine.ask_for_wish(state, wish) else { return None };
+            let Feasible::Yes(model) = self.machine.ask_for_wish(state, wish) else {
+                return None;
+            };
             state.model = model;
         }
         Some(wish)
@@ -384,7 +386,9 @@ impl Engine<'_, '_> {
         if self.machine.evaluator.holds(&self.machine.pool, &whole.model, wish) {
             return false;
         }
-        let Feasible::Yes(model) = self.machine.ask_for_wish(whole, wish) else { return false };
+        let Feasible::Yes(model) = self.machine.ask_for_wish(whole, wish) else {
+            return false;
+        };
         whole.model = model;
         whole.add_fact(&mut self.machine.pool, wish)
     }

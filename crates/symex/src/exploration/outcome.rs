@@ -9,6 +9,7 @@ use lydian_objective::Assumption;
 
 use crate::goals::hyper::HyperRef;
 use crate::goals::labels::LabelRef;
+use crate::goals::left::{LeftHyper, LeftLabel};
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::statistics::Statistics;
@@ -86,29 +87,6 @@ pub enum Event {
     Test(Box<FoundTest>),
     /// A path was finished.
     Progress(Progress),
-}
-
-/// A label that no test covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftLabel {
-    /// The label.
-    pub label: LabelRef,
-    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
-    pub reasons: Vec<Cut>,
-    /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
-    pub bounds: Vec<Assumption>,
-}
-
-/// A hyperlabel that no tests cover.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftHyper {
-    /// The hyperlabel.
-    pub hyper: HyperRef,
-    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
-    pub reasons: Vec<Cut>,
-    /// Bounds that make a difference to predicates of some labels, besides those of the whole
-    /// exploration.
-    pub bounds: Vec<Assumption>,
 }
 
 /// The result of an exploration.

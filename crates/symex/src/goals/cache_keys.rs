@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 
 use crate::goals::labels::{GoalId, LabelTable};
 use crate::machine::site::SiteKey;
-use crate::machine::state::ConditionValue;
+use crate::machine::state::{ConditionValue, Mutants};
 
 /// An expression that reads more places is not kept.
 const MOST_PLACES: usize = 4;
@@ -100,21 +100,6 @@ pub(crate) enum Said {
 
 /// The labels of a site that hold somewhere, in the order of the objectives.
 pub(crate) type SiteGives = [(GoalId, Said)];
-
-/// Values of mutants of a condition, just before it is evaluated.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Mutants {
-    /// No other list has it.
-    number: u32,
-    values: Box<[(ExprId, Kleene)]>,
-}
-
-impl Mutants {
-    /// The value of a mutant, if it is one of these.
-    pub(crate) fn value(&self, mutant: ExprId) -> Option<Kleene> {
-        self.values.iter().find(|(expr, _)| *expr == mutant).map(|(_, value)| *value)
-    }
-}
 
 /// What is read and what it gives.
 pub(crate) type Reads = Arc<[(Place, Arc<[GoalId]>)]>;

@@ -23,12 +23,12 @@ use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::exploration::outcome::LeftHyper;
 use crate::goals::Goals;
 use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
 use crate::goals::hyper_rows::Rows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
+use crate::goals::left::LeftHyper;
 use crate::limits::{Cut, add_reason};
 use crate::machine::Machine;
 use crate::machine::left_out::InTheWay;

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-use crate::exploration::outcome::LeftLabel;
+use crate::goals::left::LeftLabel;
 use crate::goals::site_table::SiteTable;
 use crate::limits::{Cut, add_reason};
 use crate::machine::bounds_monitor::Watch;

@@ -12,13 +12,13 @@ use smallvec::SmallVec;
 
 use crate::config::Mode;
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Few, Group, Key, Mutants, Place, Reads, Said};
+use crate::goals::cache_keys::{Few, Group, Key, Place, Reads, Said};
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::bounds_monitor::Actor;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
+use crate::machine::state::{Mutants, State};
 
 /// The value of a label's predicate on a state.
 struct Value {

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
-use lydian_ir::cfg::Cfg;
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
@@ -20,8 +19,6 @@ use crate::config::{Config, Unreached};
 use crate::machine::aliasing::{Aliasing, is_character, places_within};
 use crate::machine::libc::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
-use crate::merging::hot_variables::Decisive;
-use crate::merging::regions::{Area, Region, Surroundings, readers};
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
@@ -30,15 +27,6 @@ use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;
-
-/// What begins at branches, where it is more than one condition.
-type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<Region>>>;
-
-/// Areas by the two blocks where they are entered; by none those that are a whole body.
-type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
-
-/// A function's graph, and which blocks read each of its registers.
-type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 
 /// A pointer may lead to so many functions of the program.
 const MOST_FUNCTIONS: usize = 8;
@@ -78,12 +66,6 @@ pub(crate) struct World<'p> {
     /// The variables of the explored functions that other files know by their names.
     pub(crate) shared_globals: Vec<GlobalId>,
     reach: RefCell<FxHashMap<FuncId, Reach>>,
-    /// What begins at branches that were met, if more than one condition does.
-    regions: RefCell<Regions>,
-    /// What only computes, where it was looked for.
-    areas: RefCell<Areas>,
-    flows: RefCell<FxHashMap<FuncId, Flow>>,
-    decisive: RefCell<FxHashMap<(FuncId, bool), Rc<Decisive>>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
@@ -114,9 +96,7 @@ impl<'p> World<'p> {
         let mut globals = global_addresses(sizes.chain(more));
         let behind = globals.split_off(program.globals.len());
         let streams = held.into_iter().zip(behind).collect();
-        let (reach, regions, traps) = (RefCell::default(), RefCell::default(), RefCell::default());
-        let (areas, flows) = (RefCell::default(), RefCell::default());
-        let decisive = RefCell::default();
+        let (reach, traps) = (RefCell::default(), RefCell::default());
         let assumes = program.functions.values().any(|function| {
             let model = model_of(&program.types, &function.name, function.ty);
             function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
@@ -143,10 +123,6 @@ impl<'p> World<'p> {
             farthest: FARTHEST,
             shared_globals: Vec::new(),
             reach,
-            regions,
-            areas,
-            flows,
-            decisive,
             traps,
         }
     }
@@ -362,63 +338,6 @@ impl<'p> World<'p> {
         let body = self.program.functions[func].body.as_ref();
         let is_one = || Some(body?.decisions[decision?].conditions[condition].is_one_expression());
         self.config.unreached != Unreached::Unknown && is_one().unwrap_or(false)
-    }
-
-    /// The conditions that the branch of a block decides, if they are several.
-    pub(crate) fn region(&self, func: FuncId, block: BlockId) -> Option<Rc<Region>> {
-        let mut regions = self.regions.borrow_mut();
-        let region = regions.entry((func, block)).or_insert_with(|| {
-            let body = self.program.functions[func].body.as_ref();
-            body.and_then(|body| Region::at(body, block)).map(Rc::new)
-        });
-        region.clone()
-    }
-
-    /// The area that a function's body is, if it is one. A function that may call itself is none.
-    pub(crate) fn computes(&self, func: FuncId) -> Option<Rc<Area>> {
-        self.area((func, None))
-    }
-
-    /// The area between two blocks of a function and the first block where all ways from them meet.
-    pub(crate) fn between(&self, func: FuncId, blocks: [BlockId; 2]) -> Option<Rc<Area>> {
-        self.area((func, Some(blocks)))
-    }
-
-    fn area(&self, key: (FuncId, Option<[BlockId; 2]>)) -> Option<Rc<Area>> {
-        if let Some(known) = self.areas.borrow().get(&key) {
-            return known.clone();
-        }
-        // While a function is looked at it is none, so that one that calls itself is none.
-        self.areas.borrow_mut().insert(key, None);
-        let (func, blocks) = key;
-        let body = self.program.functions[func].body.as_ref()?;
-        let flow = self.flow(func, body);
-        let surroundings = Surroundings {
-            body,
-            cfg: &flow.0,
-            readers: &flow.1,
-            region: &|block| self.region(func, block),
-            computes: &|callee| self.computes(callee).is_some(),
-        };
-        let area = match blocks {
-            Some(blocks) => surroundings.between(blocks),
-            None => surroundings.whole(),
-        };
-        let area = area.map(Rc::new);
-        self.areas.borrow_mut().insert(key, area.clone());
-        area
-    }
-
-    /// Which registers of a function decide what comes; its result, too, where it is called by another.
-    pub(crate) fn decisive(&self, func: FuncId, body: &Body, is_called: bool) -> Rc<Decisive> {
-        let mut known = self.decisive.borrow_mut();
-        let decisive = known.entry((func, is_called));
-        decisive.or_insert_with(|| Rc::new(Decisive::new(body, is_called))).clone()
-    }
-
-    fn flow(&self, func: FuncId, body: &Body) -> Flow {
-        let mut flows = self.flows.borrow_mut();
-        flows.entry(func).or_insert_with(|| Rc::new((Cfg::new(body), readers(body)))).clone()
     }
 
     /// Whether control can get from the start of one block to another of the same function.

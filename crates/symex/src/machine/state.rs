@@ -4,23 +4,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
-use lydian_ir::{BlockId, Body, ConditionId, DecisionId, FuncId, LocalId};
+use lydian_eval::Kleene;
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::exploration::eviction::Home;
-use crate::goals::cache_keys::Mutants;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
-use crate::goals::labels::GoalId;
 use crate::machine::decision_log::Tape;
 use crate::machine::invariants::{Check, Met};
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
-use crate::machine::site::SiteKey;
+use crate::machine::site::{ObserverId, SiteKey};
 use crate::machine::undetermined::Dependences;
 use crate::merging::cycles::Mark;
 use crate::search::directed::Progress;
@@ -44,13 +43,28 @@ impl ConditionValue {
     }
 }
 
+/// Values of mutants of a condition, just before it is evaluated.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Mutants {
+    /// No other list has it.
+    pub(crate) number: u32,
+    pub(crate) values: Box<[(ExprId, Kleene)]>,
+}
+
+impl Mutants {
+    /// The value of a mutant, if it is one of these.
+    pub(crate) fn value(&self, mutant: ExprId) -> Option<Kleene> {
+        self.values.iter().find(|(expr, _)| *expr == mutant).map(|(_, value)| *value)
+    }
+}
+
 /// Labels that control passes, to be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Passed {
     /// Those of a site. Their predicates are to be evaluated on the state.
     Site(SiteKey),
     /// One that was evaluated, and surely holds on the inputs of the path on which this does.
-    Where { site: SiteKey, goal: GoalId, holds: Term },
+    Where { site: SiteKey, goal: ObserverId, holds: Term },
 }
 
 /// The last evaluation of a decision in one activation.
@@ -153,7 +167,7 @@ pub(crate) struct State {
     /// Labels of the site that control just passed, to be looked at before anything else.
     pub(crate) queue: SmallVec<[Passed; 4]>,
     /// What this model covers and no test was given for yet.
-    pub(crate) covered: Vec<GoalId>,
+    pub(crate) covered: Vec<ObserverId>,
     /// What makes the model cover those labels.
     pub(crate) promises: Vec<Term>,
     /// Labels of the site that control passes which no input covers together with those, and what

@@ -60,7 +60,7 @@ impl Merging {
             return alone;
         }
         let func = state.frame().func;
-        let region = machine.world.region(func, state.frame().block);
+        let region = self.analyses.region(machine.world.program, func, state.frame().block);
         let Some(region) = region else { return alone };
         if !state.tape.decide(Question::Merge, || self.may_merge(goals, func, &region)) {
             return alone;

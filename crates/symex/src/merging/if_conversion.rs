@@ -81,7 +81,9 @@ impl Merging {
             return false;
         }
         let (func, block) = (state.frame().func, state.frame().block);
-        let Some(area) = machine.world.between(func, outcome.targets) else { return false };
+        let Some(area) = self.analyses.between(machine.world.program, func, outcome.targets) else {
+            return false;
+        };
         let Some(join) = area.join else { return false };
         let quiet =
             || self.ends_quietly(goals, func, origin) && self.is_quiet(machine, goals, func, &area);
@@ -119,7 +121,10 @@ impl Merging {
         if !begins || state.frames.len() == 1 || !machine.world.config.merge {
             return false;
         }
-        let area = machine.world.computes(func).filter(|area| area.blocks.len() > 1);
+        let area = self
+            .analyses
+            .computes(machine.world.program, func)
+            .filter(|area| area.blocks.len() > 1);
         let Some(area) = area else { return false };
         let caller = state.frames[state.frames.len() - 2].func;
         let locals = machine.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
@@ -179,7 +184,7 @@ impl Merging {
     }
 
     fn calls_quietly(&self, machine: &Machine<'_, '_>, goals: &Goals<'_>, callee: FuncId) -> bool {
-        let area = machine.world.computes(callee);
+        let area = self.analyses.computes(machine.world.program, callee);
         !goals.hypers.sequences.watches(callee, SiteKey::Entry)
             && area.is_some_and(|area| self.is_quiet(machine, goals, callee, &area))
     }
@@ -193,7 +198,7 @@ impl Merging {
         term: &Terminator,
     ) -> bool {
         let Terminator::Branch { origin, .. } = term else { return true };
-        match machine.world.region(func, block) {
+        match self.analyses.region(machine.world.program, func, block) {
             Some(region) => self.may_merge(goals, func, &region),
             None => self.ends_quietly(goals, func, *origin),
         }
@@ -262,7 +267,7 @@ impl Merging {
         area: &Area,
     ) -> bool {
         let has = |callee: &FuncId| {
-            let area = machine.world.computes(*callee);
+            let area = self.analyses.computes(machine.world.program, *callee);
             area.is_some_and(|area| self.has_labels(machine, goals, *callee, &area))
         };
         goals.labels.has(func) || area.calls.iter().any(has)
@@ -458,7 +463,7 @@ impl Merging {
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Option<Term>> {
-        let area = machine.world.computes(func)?;
+        let area = self.analyses.computes(machine.world.program, func)?;
         let body = machine.world.program.functions[func].body.as_ref()?;
         if args.len() != body.params.len() || machine.check_depth(state, func).is_err() {
             return None;
@@ -492,7 +497,8 @@ impl Merging {
             Terminator::Branch { cond, then_to, else_to, origin } => {
                 let value = self.value_where(machine, state, *cond, guard)?;
                 let func = state.frame().func;
-                let region = origin.and_then(|_| machine.world.region(func, block));
+                let region =
+                    origin.and_then(|_| self.analyses.region(machine.world.program, func, block));
                 let evaluated = match &region {
                     Some(region) => {
                         Some(self.evaluate_region(machine, state, region, (value, guard))?)

@@ -31,22 +31,17 @@ use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::config::Mode;
-use crate::exploration::explore::Engine;
 use crate::exploration::stepping::Flow;
+use crate::goals::Goals;
+use crate::machine::Machine;
 use crate::machine::control_flow::places_of;
 use crate::machine::site::SiteKey;
 use crate::machine::state::State;
+use crate::merging::Merging;
 
 /// A stretch behind which nothing could be united so often, or that took too long, is gone through no
 /// more.
 const FUTILE: u32 = 2;
-/// With so many states aside, those that are still inside wait like others.
-const MOST_STATES: usize = 64;
-/// After so many steps aside, too.
-const MOST_STEPS: u64 = 1 << 14;
-/// After so many turns of a loop of the C library, too: how far such a function reads in a string that
-/// has no end yet is nothing to look for all at once.
-const MOST_LIBRARY_TURNS: u32 = 2;
 /// So many stretches within each other are gone through aside.
 const MOST_DEPTH: usize = 12;
 
@@ -90,6 +85,30 @@ impl Stretches {
         self.taken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// Whether some states are aside, so that their forks are taken.
+    pub(crate) fn is_aside(&self) -> bool {
+        self.taken.is_some()
+    }
+
+    /// States are aside in a stretch from now on, and forks are taken; gives what was taken until now.
+    pub(crate) fn enter(&mut self, here: &Here) -> Option<Vec<Box<State>>> {
+        self.active.push((here.serial, here.begin.1));
+        self.taken.replace(Vec::new())
+    }
+
+    /// No state is in the stretch that was entered last any more.
+    pub(crate) fn leave(&mut self, outer: Option<Vec<Box<State>>>) {
+        self.active.pop();
+        self.taken = outer;
+    }
+
+    /// States met behind a stretch and could not be united.
+    pub(crate) fn note_futile(&mut self, here: &Here) {
+        if let Some(stretch) = self.known.get_mut(&here.begin) {
+            stretch.futile += 1;
+        }
+    }
+
     /// Forks are taken as they were before.
     pub(crate) fn give_back(&mut self, taken: Option<Vec<Box<State>>>) {
         self.taken = taken;
@@ -108,8 +127,8 @@ impl Stretches {
 }
 
 /// A stretch that a state is in.
-struct Here {
-    begin: Begin,
+pub(crate) struct Here {
+    pub(crate) begin: Begin,
     /// How many activations there were.
     depth: usize,
     /// The number of the innermost.
@@ -117,66 +136,23 @@ struct Here {
 }
 
 /// Where a state is that is aside.
-enum At {
+pub(crate) enum At {
     Inside,
     /// At the header of the loop.
     Header,
     Behind,
 }
 
-/// What came of following a state.
-enum Followed {
-    Header(Box<State>),
-    Behind(Box<State>),
-    /// It waits like others.
-    Left(Box<State>),
-    Gone,
-}
-
-/// States that are aside.
-#[derive(Default)]
-struct Aside {
-    /// To be followed.
-    waiting: Vec<Box<State>>,
-    /// At the header, for the next turn.
-    next: Vec<Box<State>>,
-    behind: Vec<Box<State>>,
-    left: Vec<Box<State>>,
-}
-
-impl Aside {
-    fn len(&self) -> usize {
-        self.waiting.len() + self.next.len() + self.behind.len()
-    }
-}
-
-impl Engine<'_, '_> {
-    /// Goes through a stretch aside if a state is at the beginning of one that does not matter. Gives the
-    /// state that is to go on; none where others are to be chosen from.
-    pub(crate) fn pass_stretch(&mut self, mut state: Box<State>) -> Option<Box<State>> {
-        let Some(here) = self.begins_stretch(&mut state) else { return Some(state) };
-        self.machine.statistics.stretches += 1;
-        let mut found = self.go_aside(&here, state);
-        let has_test = |state: &State| state.keep || !state.covered.is_empty();
-        let aside = self.merging.stretches.taken.is_some();
-        let goes_on = match found.iter().position(|state| has_test(state)) {
-            None if aside || found.len() == 1 || self.searcher.stays() => {
-                found.iter().position(|state| !state.pending)
-            }
-            with_test => with_test,
-        };
-        let goes_on = goes_on.filter(|_| !self.stopped).map(|at| found.remove(at));
-        found.into_iter().for_each(|state| self.push(state));
-        if goes_on.is_none() {
-            self.look_at_budget();
-        }
-        goes_on
-    }
-
+impl Merging {
     /// The stretch that a state is at the beginning of, if its ways are to be united.
-    fn begins_stretch(&mut self, state: &mut State) -> Option<Here> {
-        let config = &self.machine.world.config;
-        let exhaustive = !config.stop_when_covered || self.goals.labels.new_ones() == 0;
+    pub(crate) fn begins_stretch(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        state: &mut State,
+    ) -> Option<Here> {
+        let config = &machine.world.config;
+        let exhaustive = !config.stop_when_covered || goals.labels.new_ones() == 0;
         let wanted =
             config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
@@ -188,19 +164,19 @@ impl Engine<'_, '_> {
             && !state.replay
             && !state.depends.are_some()
             && state.queue.is_empty()
-            && self.merging.stretches.active.len() < MOST_DEPTH;
+            && self.stretches.active.len() < MOST_DEPTH;
         if !fits {
             return None;
         }
         let (func, block, serial) = (frame.func, frame.block, frame.serial);
-        let body = self.machine.body(state);
+        let body = machine.body(state);
         let is_call = block == body.entry && state.frames.len() > 1 && body.blocks.len() > 1;
         let call = is_call.then_some(None);
         let is_header = self.headers(func, body).contains_key(&block);
         for header in call.into_iter().chain(is_header.then_some(Some(block))) {
             let begin = (func, header);
-            let active = self.merging.stretches.active.contains(&(serial, header));
-            if !active && self.is_due(begin, body) && self.settles(state) {
+            let active = self.stretches.active.contains(&(serial, header));
+            if !active && self.is_due(machine, goals, begin, body) && self.settles(goals, state) {
                 return Some(Here { begin, depth: state.frames.len(), serial });
             }
         }
@@ -208,19 +184,25 @@ impl Engine<'_, '_> {
     }
 
     /// Whether the ways through a stretch are to be united now.
-    fn is_due(&mut self, begin: Begin, body: &Body) -> bool {
-        let Some(after) = self.machine.world.config.unite_after else { return false };
-        if !self.merging.stretches.known.contains_key(&begin) {
-            let stretch = self.stretch(begin, body);
-            self.merging.stretches.known.insert(begin, stretch);
+    fn is_due(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        begin: Begin,
+        body: &Body,
+    ) -> bool {
+        let Some(after) = machine.world.config.unite_after else { return false };
+        if !self.stretches.known.contains_key(&begin) {
+            let stretch = self.stretch(machine, goals, begin, body);
+            self.stretches.known.insert(begin, stretch);
         }
-        let Some(stretch) = self.merging.stretches.known.get_mut(&begin) else { return false };
+        let Some(stretch) = self.stretches.known.get_mut(&begin) else { return false };
         stretch.met += 1;
         if stretch.met <= after || stretch.futile >= FUTILE {
             return false;
         }
-        let sequences = &self.goals.hypers.sequences;
-        let labels = &self.goals.labels;
+        let sequences = &goals.hypers.sequences;
+        let labels = &goals.labels;
         let is_open = |(func, site): &(FuncId, SiteKey)| {
             labels.is_open(*func, *site) || sequences.watches(*func, *site)
         };
@@ -233,31 +215,37 @@ impl Engine<'_, '_> {
     }
 
     /// What a stretch is.
-    fn stretch(&mut self, (func, header): Begin, body: &Body) -> Stretch {
+    fn stretch(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        goals: &mut Goals<'_>,
+        (func, header): Begin,
+        body: &Body,
+    ) -> Stretch {
         let mut inside = vec![header.is_none(); body.blocks.len()];
         if let Some(header) = header {
             let headers = self.headers(func, body);
             headers[&header].iter().for_each(|block| inside[block.index()] = true);
         }
         let mut sites = Vec::new();
-        if self.goals.labels.has(func) {
-            let places = places_of(body, self.goals.labels.sites(func));
+        if goals.labels.has(func) {
+            let places = places_of(body, goals.labels.sites(func));
             let lies_in = |places: &[(BlockId, u32)]| places.iter().any(|at| inside[at.0.index()]);
             let mut own: Vec<SiteKey> =
                 places.iter().filter(|(_, at)| lies_in(at)).map(|(site, _)| *site).collect();
             own.sort_unstable();
             sites.extend(own.into_iter().map(|site| (func, site)));
         }
-        let called = called_in(self.machine.world.program, body, &inside);
+        let called = called_in(machine.world.program, body, &inside);
         for callee in called.into_iter().filter(|callee| *callee != func || header.is_some()) {
-            sites.extend(self.goals.labels.sites(callee).map(|site| (callee, site)));
+            sites.extend(goals.labels.sites(callee).map(|site| (callee, site)));
         }
         Stretch { inside, sites, ..Stretch::default() }
     }
 
     /// The loops of a function by their headers, with their blocks.
     fn headers(&mut self, func: FuncId, body: &Body) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
-        let headers = self.merging.stretches.headers.entry(func).or_insert_with(|| {
+        let headers = self.stretches.headers.entry(func).or_insert_with(|| {
             let cfg = Cfg::new(body);
             let loops = Loops::new(&cfg, &Dominators::new(&cfg)).loops;
             Rc::new(loops.values().map(|one| (one.header, one.blocks.clone())).collect())
@@ -266,12 +254,11 @@ impl Engine<'_, '_> {
     }
 
     /// Whether nothing is looked at where a state just arrived, which is noted then.
-    fn settles(&self, state: &mut State) -> bool {
+    fn settles(&self, goals: &Goals<'_>, state: &mut State) -> bool {
         let func = state.frame().func;
         let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
         let quiet = |site: SiteKey| {
-            !self.goals.labels.is_open(func, site)
-                && !self.goals.hypers.sequences.watches(func, site)
+            !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
         };
         let settles = state.arrival.into_iter().chain(evaluated).all(quiet);
         if settles {
@@ -280,66 +267,13 @@ impl Engine<'_, '_> {
         settles
     }
 
-    /// Runs a state and all that forks off it through a stretch. Gives those that came out, united where
-    /// that was possible, and those that did not.
-    fn go_aside(&mut self, here: &Here, state: Box<State>) -> Vec<Box<State>> {
-        let outer = self.merging.stretches.taken.replace(Vec::new());
-        self.merging.stretches.active.push((here.serial, here.begin.1));
-        let until = self.machine.statistics.steps + MOST_STEPS;
-        let mut aside = Aside { waiting: vec![state], ..Aside::default() };
-        let in_library = self.machine.world.program.functions[here.begin.0].library;
-        let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
-        loop {
-            while let Some(state) = aside.waiting.pop() {
-                if self.stopped
-                    || self.machine.statistics.steps > until
-                    || aside.len() >= MOST_STATES
-                {
-                    aside.left.push(state);
-                    aside.left.append(&mut aside.waiting);
-                    aside.left.append(&mut aside.next);
-                    break;
-                }
-                match self.follow(here, state) {
-                    Followed::Header(state) => aside.next.push(state),
-                    Followed::Behind(state) => aside.behind.push(state),
-                    Followed::Left(state) => aside.left.push(state),
-                    Followed::Gone => {}
-                }
-                for mut fork in
-                    self.merging.stretches.taken.replace(Vec::new()).into_iter().flatten()
-                {
-                    match self.place_in(here, &mut fork) {
-                        At::Header => aside.next.push(fork),
-                        At::Behind => aside.behind.push(fork),
-                        At::Inside => aside.waiting.push(fork),
-                    }
-                }
-            }
-            if aside.next.is_empty() {
-                break;
-            }
-            aside.waiting =
-                self.merging.unite_all(&mut self.machine, std::mem::take(&mut aside.next));
-            turns -= 1;
-            if turns == 0 {
-                aside.left.append(&mut aside.waiting);
-                break;
-            }
-        }
-        self.merging.stretches.active.pop();
-        self.merging.stretches.taken = outer;
-        let (mut found, futile) = self.unite_behind(aside.behind);
-        if futile && let Some(stretch) = self.merging.stretches.known.get_mut(&here.begin) {
-            stretch.futile += 1;
-        }
-        found.append(&mut aside.left);
-        found
-    }
-
     /// Unites states behind a stretch, where they came to one place; and whether some did, and none could
     /// be.
-    fn unite_behind(&mut self, behind: Vec<Box<State>>) -> (Vec<Box<State>>, bool) {
+    pub(crate) fn unite_behind(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        behind: Vec<Box<State>>,
+    ) -> (Vec<Box<State>>, bool) {
         let count = behind.len();
         let mut groups: BTreeMap<_, Vec<Box<State>>> = BTreeMap::new();
         for state in behind {
@@ -348,56 +282,14 @@ impl Engine<'_, '_> {
             groups.entry(place).or_default().push(state);
         }
         let met = groups.len() < count;
-        let found: Vec<_> = groups
-            .into_values()
-            .flat_map(|group| self.merging.unite_all(&mut self.machine, group))
-            .collect();
+        let found: Vec<_> =
+            groups.into_values().flat_map(|group| self.unite_all(machine, group)).collect();
         let futile = met && found.len() == count;
         (found, futile)
     }
 
-    /// Runs a state until it has left a stretch or is at its header again.
-    fn follow(&mut self, here: &Here, mut state: Box<State>) -> Followed {
-        let until = self.machine.statistics.steps + MOST_STEPS;
-        loop {
-            let Some(active) = self.activated(state) else { return Followed::Gone };
-            let Some(next) = self.pass_stretch(active) else { return Followed::Gone };
-            state = next;
-            match self.place_in(here, &mut state) {
-                At::Behind => return Followed::Behind(state),
-                At::Inside | At::Header => {}
-            }
-            let flow = self.step(&mut state);
-            self.run_replays();
-            match flow {
-                Ok(()) => {}
-                Err(Flow::Yield) => {
-                    if self.drops(&mut state) {
-                        return Followed::Gone;
-                    }
-                }
-                Err(Flow::End(ending)) => {
-                    self.finish(state, ending);
-                    self.look_at_budget();
-                    return Followed::Gone;
-                }
-                Err(Flow::Infeasible) => return Followed::Gone,
-            }
-            let late =
-                self.stopped || self.is_out_of_time() || self.machine.statistics.steps > until;
-            if late || state.replay {
-                return Followed::Left(state);
-            }
-            match self.place_in(here, &mut state) {
-                At::Inside => {}
-                At::Header => return Followed::Header(state),
-                At::Behind => return Followed::Behind(state),
-            }
-        }
-    }
-
     /// Where a state is, seen from a stretch.
-    fn place_in(&mut self, here: &Here, state: &mut State) -> At {
+    pub(crate) fn place_in(&self, goals: &Goals<'_>, here: &Here, state: &mut State) -> At {
         let depth = state.frames.len();
         if depth < here.depth {
             return At::Behind;
@@ -409,13 +301,13 @@ impl Engine<'_, '_> {
             return At::Inside;
         }
         let block = frame.block;
-        let stretch = &self.merging.stretches.known[&here.begin];
+        let stretch = &self.stretches.known[&here.begin];
         let place = match stretch.inside[block.index()] {
             true if block == header => At::Header,
             true => return At::Inside,
             false => At::Behind,
         };
-        if self.settles(state) { place } else { At::Inside }
+        if self.settles(goals, state) { place } else { At::Inside }
     }
 }
 

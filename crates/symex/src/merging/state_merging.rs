@@ -144,7 +144,7 @@ impl Merging {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
         let body = machine.world.program.functions[a.func].body.as_ref()?;
-        let decisive = machine.world.decisive(a.func, body, depth > 1);
+        let decisive = self.analyses.decisive(a.func, body, depth > 1);
         let decisive = decisive.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {

@@ -98,7 +98,9 @@ impl Engine<'_, '_> {
             self.goals.learn_vector(*of, vector, self.stopped);
         }
         for told in &news.occurrences {
-            let Some(occurrence) = self.occurrence_of(told) else { return self.lose_a_worker() };
+            let Some(occurrence) = self.occurrence_of(told) else {
+                return self.lose_a_worker();
+            };
             self.goals.learn_occurrence(told.of, occurrence, asks);
         }
     }

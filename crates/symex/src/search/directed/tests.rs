@@ -78,7 +78,9 @@ impl Subject {
     fn pair(&self, engine: &Engine<'_, '_>, parts: &[&str]) -> GoalId {
         let mut found = Vec::new();
         for goal in engine.goals.labels.followed() {
-            let Aim::Sequence(position, sequence) = engine.goals.labels.aim(goal) else { continue };
+            let Aim::Sequence(position, sequence) = engine.goals.labels.aim(goal) else {
+                continue;
+            };
             let of = &self.objectives[position];
             let named = of.hypers.values().filter(|hyper| {
                 let mut own = false;

@@ -1,0 +1,101 @@
+//! What follows from the program's text about the ways through its functions, found where it is asked for
+//! first.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lydian_ir::cfg::Cfg;
+use lydian_ir::{BlockId, Body, FuncId, Program};
+use rustc_hash::FxHashMap;
+
+use crate::merging::hot_variables::Decisive;
+use crate::merging::regions::{Area, Region, Surroundings, readers};
+
+/// What begins at branches, where it is more than one condition.
+type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<Region>>>;
+
+/// Areas by the two blocks where they are entered; by none those that are a whole body.
+type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
+
+/// A function's graph, and which blocks read each of its registers.
+type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
+
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Analyses {
+    /// What begins at branches that were met, if more than one condition does.
+    regions: RefCell<Regions>,
+    /// What only computes, where it was looked for.
+    areas: RefCell<Areas>,
+    flows: RefCell<FxHashMap<FuncId, Flow>>,
+    decisive: RefCell<FxHashMap<(FuncId, bool), Rc<Decisive>>>,
+}
+
+impl Analyses {
+    /// The conditions that the branch of a block decides, if they are several.
+    pub(crate) fn region(
+        &self,
+        program: &Program,
+        func: FuncId,
+        block: BlockId,
+    ) -> Option<Rc<Region>> {
+        let mut regions = self.regions.borrow_mut();
+        let region = regions.entry((func, block)).or_insert_with(|| {
+            let body = program.functions[func].body.as_ref();
+            body.and_then(|body| Region::at(body, block)).map(Rc::new)
+        });
+        region.clone()
+    }
+
+    /// The area that a function's body is, if it is one. A function that may call itself is none.
+    pub(crate) fn computes(&self, program: &Program, func: FuncId) -> Option<Rc<Area>> {
+        self.area(program, (func, None))
+    }
+
+    /// The area between two blocks of a function and the first block where all ways from them meet.
+    pub(crate) fn between(
+        &self,
+        program: &Program,
+        func: FuncId,
+        blocks: [BlockId; 2],
+    ) -> Option<Rc<Area>> {
+        self.area(program, (func, Some(blocks)))
+    }
+
+    fn area(&self, program: &Program, key: (FuncId, Option<[BlockId; 2]>)) -> Option<Rc<Area>> {
+        if let Some(known) = self.areas.borrow().get(&key) {
+            return known.clone();
+        }
+        // While a function is looked at it is none, so that one that calls itself is none.
+        self.areas.borrow_mut().insert(key, None);
+        let (func, blocks) = key;
+        let body = program.functions[func].body.as_ref()?;
+        let flow = self.flow(func, body);
+        let surroundings = Surroundings {
+            body,
+            cfg: &flow.0,
+            readers: &flow.1,
+            region: &|block| self.region(program, func, block),
+            computes: &|callee| self.computes(program, callee).is_some(),
+        };
+        let area = match blocks {
+            Some(blocks) => surroundings.between(blocks),
+            None => surroundings.whole(),
+        };
+        let area = area.map(Rc::new);
+        self.areas.borrow_mut().insert(key, area.clone());
+        area
+    }
+
+    /// Which registers of a function decide what comes; its result, too, where it is called by another.
+    pub(crate) fn decisive(&self, func: FuncId, body: &Body, is_called: bool) -> Rc<Decisive> {
+        let mut known = self.decisive.borrow_mut();
+        let decisive = known.entry((func, is_called));
+        decisive.or_insert_with(|| Rc::new(Decisive::new(body, is_called))).clone()
+    }
+
+    fn flow(&self, func: FuncId, body: &Body) -> Flow {
+        let mut flows = self.flows.borrow_mut();
+        flows.entry(func).or_insert_with(|| Rc::new((Cfg::new(body), readers(body)))).clone()
+    }
+}
