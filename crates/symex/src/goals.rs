@@ -32,7 +32,7 @@ pub(crate) mod site_table;
 use lydian_ir::Program;
 use lydian_objective::{FunctionObjectives, Harvest};
 
-use crate::machine::state::State;
+use crate::State;
 use cache_keys::PredicateMemo;
 use core_cache::Excluded;
 use deferred::DeferredLabels;

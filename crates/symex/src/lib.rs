@@ -16,7 +16,15 @@ mod goals;
 pub mod limits;
 mod machine;
 mod merging;
+mod notes;
 mod search;
+
+/// A state with all notes.
+type State = machine::state::State<notes::Notes>;
+/// The machine that runs them.
+type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::Notes>;
+/// A state to evaluate on.
+type Scope<'a, 'p> = machine::evaluation::Scope<'a, 'p, notes::Notes>;
 
 pub use config::{Config, LabelDeletion, Mode, Unreached};
 pub use exploration::entry::Task;

@@ -60,9 +60,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::config::Config;
-use crate::exploration::eviction::Home;
-use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
 use crate::limits::Cut;
 use bounds_monitor::Watch;
 use clock::TermClock;
@@ -77,7 +74,7 @@ use outbox::Outbox;
 use questions::Feasible;
 use repeated_calls::Statics;
 use setup::{ExploreError, lay_out};
-use state::State;
+use state::{Notes, State};
 use statistics::Statistics;
 use traps::Crash;
 use undetermined::Dependences;
@@ -105,7 +102,7 @@ pub(crate) struct Setting<'a> {
 }
 
 /// What runs states.
-pub(crate) struct Machine<'p, 'e> {
+pub(crate) struct Machine<'p, 'e, N> {
     pub(crate) world: World<'p>,
     pub(crate) pool: TermPool,
     pub(crate) evaluator: Evaluator,
@@ -138,9 +135,9 @@ pub(crate) struct Machine<'p, 'e> {
     /// Its static variables, where runs of several calls are followed.
     pub(crate) statics: Statics,
     pub(crate) control_flow: Rc<ControlFlow>,
-    pub(crate) outbox: Outbox,
+    pub(crate) outbox: Outbox<N>,
     /// Where all paths begin.
-    pub(crate) start: Option<Box<State>>,
+    pub(crate) start: Option<Box<State<N>>>,
     /// A question was not asked as no time was left for it.
     pub(crate) late: bool,
     /// Steps since the last look at the clock.
@@ -154,7 +151,7 @@ pub(crate) struct Machine<'p, 'e> {
     pub(crate) reads: Reads,
 }
 
-impl<'p, 'e> Machine<'p, 'e> {
+impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
     /// A machine and the functions that calls may lead to.
     pub(crate) fn set_up(
         setting: Setting<'e>,
@@ -243,7 +240,7 @@ impl<'p, 'e> Machine<'p, 'e> {
     }
 
     /// The state that all paths begin with, with a model; none where no input is one.
-    pub(crate) fn first_state(&mut self, memory: Memory) -> Option<Box<State>> {
+    pub(crate) fn first_state(&mut self, memory: Memory) -> Option<Box<State<N>>> {
         let began_with = self.begin_statics(&memory);
         let mut state = Box::new(State {
             frames: SmallVec::new(),
@@ -259,19 +256,12 @@ impl<'p, 'e> Machine<'p, 'e> {
             queue: SmallVec::new(),
             covered: Vec::new(),
             promises: Vec::new(),
-            undecided: Vec::new(),
-            trail: Trail::default(),
-            underway: Underway::default(),
-            haste: false,
             keep: false,
             depends: Dependences::default(),
             placed: None,
             tries: 0,
             replay: false,
             steps: 0,
-            idle: 0,
-            fresh_at: 0,
-            progress: crate::search::directed::Progress::default(),
             volatile: Arc::default(),
             unknowns: 0,
             outgrown: false,
@@ -282,10 +272,7 @@ impl<'p, 'e> Machine<'p, 'e> {
             met: Arc::default(),
             check: None,
             tape: Tape::default(),
-            start: None,
-            mark: None,
-            compacted: None,
-            home: Home::Any,
+            notes: N::default(),
         });
         let constraints = self.plan.constraints.clone();
         if self.assume(&mut state, &constraints).is_err() {
@@ -296,17 +283,17 @@ impl<'p, 'e> Machine<'p, 'e> {
     }
 
     /// All paths begin with a state.
-    pub(crate) fn begin_with(&mut self, first: &State) {
+    pub(crate) fn begin_with(&mut self, first: &State<N>) {
         self.start = Some(Box::new(first.clone()));
     }
 
     /// Where all paths begin.
-    pub(crate) fn start(&self) -> Option<&State> {
+    pub(crate) fn start(&self) -> Option<&State<N>> {
         self.start.as_deref()
     }
 
     /// Finds a first model that meets as many preferences as can be, the weightiest first.
-    fn prefer(&mut self, state: &mut State) {
+    fn prefer(&mut self, state: &mut State<N>) {
         let preferences = self.plan.preferences.clone();
         let mut kept = self.pool.tt();
         let all = self.pool.and_all(preferences.iter().copied());

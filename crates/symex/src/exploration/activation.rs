@@ -1,9 +1,9 @@
 //! States that wait without a model get one before they go on.
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::machine::ending::Ending;
 use crate::machine::questions::{Feasible, TRIES};
-use crate::machine::state::State;
 
 impl Engine<'_, '_> {
     /// A state with a model. `None` where no input takes its path, and where none was found with as little

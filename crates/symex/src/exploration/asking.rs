@@ -1,6 +1,7 @@
 //! Questions that waited are asked: for labels, for rows of decisions, and for guards over values. What
 //! inputs are found is followed to its end.
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::deferred::Deferred;
@@ -9,7 +10,6 @@ use crate::goals::hyper_pairs::AT_A_TIME;
 use crate::goals::hyper_rows::DeferredRow;
 use crate::limits::Cut;
 use crate::machine::questions::{Feasible, TRIES};
-use crate::machine::state::State;
 
 impl Engine<'_, '_> {
     /// Looks at the labels that waited long enough.

@@ -25,13 +25,15 @@ use lydian_smt::{Structures, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::State;
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
 use crate::exploration::stepping::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::PlayedSoFar;
 use crate::machine::memory::{Facts, Memory};
-use crate::machine::state::{Frame, ReturnTo, State};
+use crate::machine::state::{Frame, ReturnTo};
+use crate::notes::Home;
 use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
@@ -39,18 +41,6 @@ const LOOKS: u32 = 16;
 
 /// The place of an activation: function, block, position in it, and whether labels there were looked at.
 pub(crate) type Place = (FuncId, BlockId, usize, bool);
-
-/// Who may make a compacted state again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Home {
-    /// Any worker; it was compacted by this one.
-    #[default]
-    Any,
-    /// This one tries, and gives it back to the worker of a number where it cannot.
-    Elsewhere(usize),
-    /// Only this one: another could not.
-    Here,
-}
 
 /// What compaction knows.
 #[derive(Default)]
@@ -84,7 +74,7 @@ impl Compaction {
 
     /// Takes away what the tape makes again.
     pub(crate) fn compact(&mut self, pool: &TermPool, state: &mut State) {
-        state.compacted = Some(fingerprint(&mut self.structures, pool, state));
+        state.notes.eviction.compacted = Some(fingerprint(&mut self.structures, pool, state));
         let places: SmallVec<[Place; 4]> = places_of(state).collect();
         self.empty(state, &places);
         state.tape.shrink();
@@ -92,7 +82,7 @@ impl Compaction {
 
     /// Leaves a state with nothing but activations that say where control is.
     pub(crate) fn empty(&mut self, state: &mut State, places: &[Place]) {
-        state.mark = None;
+        state.notes.merging.mark = None;
         state.frames.clear();
         for place in places {
             let frame = self.places.entry(*place).or_insert_with(|| Arc::new(at_place(*place)));
@@ -171,7 +161,7 @@ impl Engine<'_, '_> {
     /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
     /// it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
-        let Some(before) = state.compacted else { return true };
+        let Some(before) = state.notes.eviction.compacted else { return true };
         let tape = state.tape.clone();
         match self.follow_again(state, before) {
             Again::Same(mut made) => {
@@ -184,7 +174,7 @@ impl Engine<'_, '_> {
                     self.cut_path(state, cut);
                 }
             }
-            Again::Other => match state.home {
+            Again::Other => match state.notes.eviction.home {
                 Home::Elsewhere(worker) => {
                     state.tape = tape;
                     self.give_back(state, worker);
@@ -200,7 +190,7 @@ impl Engine<'_, '_> {
 
     /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
-        let start = state.start.as_deref().or(self.machine.start());
+        let start = state.notes.merging.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
         made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
         made.model = state.model.clone();
@@ -241,7 +231,10 @@ enum Again {
 impl State {
     /// Whether the tape and what a compacted state keeps say all about it.
     fn can_be_made_again(&self) -> bool {
-        self.compacted.is_none() && !self.replay && !self.keep && self.covered.is_empty()
+        self.notes.eviction.compacted.is_none()
+            && !self.replay
+            && !self.keep
+            && self.covered.is_empty()
     }
 
     /// Takes over from a compacted state what does not follow from the path.
@@ -253,14 +246,14 @@ impl State {
         self.queue = std::mem::take(&mut compacted.queue);
         self.covered = std::mem::take(&mut compacted.covered);
         self.promises = std::mem::take(&mut compacted.promises);
-        self.undecided = std::mem::take(&mut compacted.undecided);
-        self.trail = std::mem::take(&mut compacted.trail);
-        self.underway = std::mem::take(&mut compacted.underway);
-        self.start = compacted.start.take();
-        self.haste = compacted.haste;
+        self.notes.goals.undecided = std::mem::take(&mut compacted.notes.goals.undecided);
+        self.notes.goals.trail = std::mem::take(&mut compacted.notes.goals.trail);
+        self.notes.goals.underway = std::mem::take(&mut compacted.notes.goals.underway);
+        self.notes.merging.start = compacted.notes.merging.start.take();
+        self.notes.goals.haste = compacted.notes.goals.haste;
         self.keep = compacted.keep;
         self.steps = compacted.steps;
-        self.idle = compacted.idle;
+        self.notes.search.idle = compacted.notes.search.idle;
         let sites_done = compacted.frame().sites_done;
         if self.frame().sites_done != sites_done {
             self.frame_mut().sites_done = sites_done;

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use lydian_base::StopReason;
 use lydian_smt::{Solver, TermPool};
 
+use crate::Machine;
+use crate::State;
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::entry::Task;
 use crate::exploration::eviction::Compaction;
@@ -16,6 +18,7 @@ use crate::exploration::workers::{Exchange, Given};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
+use crate::machine::Setting;
 use crate::machine::context::World;
 use crate::machine::control_flow::SitePlaces;
 use crate::machine::ending::Ending;
@@ -23,8 +26,6 @@ use crate::machine::lazy::looked_at;
 use crate::machine::left_out::InTheWay;
 use crate::machine::memory::Memory;
 use crate::machine::setup::ExploreError;
-use crate::machine::state::State;
-use crate::machine::{Machine, Setting};
 use crate::merging::Merging;
 use crate::search::directed::Guide;
 use crate::search::distance::Distances;
@@ -236,7 +237,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                     }
                 }
                 Err(Flow::Yield) => {
-                    state.idle = 0;
+                    state.notes.search.idle = 0;
                     self.machine.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
                         self.put_back(state);
@@ -273,7 +274,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         // One that only follows its model has nothing else to meet.
         if !state.replay {
-            state.idle = state.idle.saturating_add(1);
+            state.notes.search.idle = state.notes.search.idle.saturating_add(1);
             self.put_back(state);
         }
     }

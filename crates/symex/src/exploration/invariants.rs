@@ -26,6 +26,7 @@ use lydian_ir::CType;
 use lydian_smt::Term;
 use rustc_hash::FxHashSet;
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::Unmet;
 use crate::exploration::stepping::Flow;
@@ -40,7 +41,7 @@ use crate::machine::lazy::looked_at;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::questions::Feasible;
 use crate::machine::setup::add_input_object;
-use crate::machine::state::{ReturnTo, State};
+use crate::machine::state::ReturnTo;
 
 /// More steps than this no evaluation of an invariant takes.
 const MOST_STEPS: u64 = 1 << 14;
@@ -257,9 +258,10 @@ impl Engine<'_, '_> {
         let mut beside = state.fork();
         beside.queue.clear();
         (beside.evaluated, beside.arrival) = (None, None);
-        (beside.trail, beside.underway) = (Trail::default(), Underway::default());
+        (beside.notes.goals.trail, beside.notes.goals.underway) =
+            (Trail::default(), Underway::default());
         (beside.pending, beside.replay) = (false, false);
-        (beside.tape, beside.start) = (Tape::default(), None);
+        (beside.tape, beside.notes.merging.start) = (Tape::default(), None);
         beside
     }
 

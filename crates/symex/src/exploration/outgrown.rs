@@ -8,10 +8,10 @@
 //! is met there again, so nothing is left out. Each time a record is larger than the one before, which
 //! comes to an end.
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
-use crate::machine::state::State;
 
 /// So often an exploration begins anew.
 const MOST_BEGINNINGS: u32 = 32;

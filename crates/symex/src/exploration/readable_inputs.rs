@@ -11,8 +11,8 @@
 use lydian_ir::Type;
 use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 
+use crate::State;
 use crate::exploration::explore::Engine;
-use crate::machine::state::State;
 use lydian_inputs::{CellPlan, WritePlan};
 
 /// Terms that are evaluated for one test.

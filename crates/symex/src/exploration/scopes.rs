@@ -1,9 +1,9 @@
 //! Loops and calls in which nothing is looked for are run through *aside*: the state that came to one and
 //! all that forks off it, until each has left it ([`merge_scopes`](crate::merging::merge_scopes)).
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::stepping::Flow;
-use crate::machine::state::State;
 use crate::merging::merge_scopes::{At, Here};
 
 /// With so many states aside, those that are still inside wait like others.

@@ -4,6 +4,7 @@
 use lydian_ir::Stmt;
 use lydian_ir::source::Point;
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
@@ -11,7 +12,6 @@ use crate::machine::ending::Ending;
 use crate::machine::outbox::{Ended, Retracted};
 use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
 use crate::machine::step::{Interrupt, check_outgrown};
 use crate::merging::cycles::is_in_a_circle;
 

@@ -2,9 +2,9 @@
 
 use lydian_base::StopReason;
 
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
-use crate::machine::state::State;
 
 impl Engine<'_, '_> {
     /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends

@@ -2,13 +2,13 @@
 //! test is given, its input is exchanged for one whose objects and blocks are small enough for the test to
 //! be written down and run, if there is one that covers the same.
 
+use crate::Machine;
+use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::lazy::looked_at;
 use crate::machine::memory::{Region, TouchedAt, distance};
 use crate::machine::questions::Feasible;
-use crate::machine::state::State;
 use lydian_inputs::lazy::REACH;
 use lydian_smt::{Model, Term};
 

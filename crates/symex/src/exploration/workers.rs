@@ -59,6 +59,7 @@ use rustc_hash::FxHashSet;
 use self::merged::Part;
 use self::rounds::{Links, Member, Seed};
 use self::state_transfer::Parcel;
+use crate::State;
 use crate::config::Mode;
 use crate::exploration::entry::Task;
 use crate::exploration::explore::Engine;
@@ -67,7 +68,6 @@ use crate::goals::labels::GoalId;
 use crate::goals::shared::Asker;
 use crate::machine::CrashPlace;
 use crate::machine::ending::Ending;
-use crate::machine::state::State;
 use crate::machine::traps::place_of;
 
 /// So much work an exploration does before others help: some 50 milliseconds.

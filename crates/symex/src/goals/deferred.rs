@@ -14,9 +14,9 @@
 
 use std::collections::VecDeque;
 
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
-use crate::machine::state::State;
 
 /// So many states are kept for labels; the oldest is looked at when there are more.
 const MOST_WAITING: usize = 4096;
@@ -66,7 +66,7 @@ impl DeferredLabels {
 impl Goals<'_> {
     /// Lets the labels that a state could not decide at a site wait.
     pub(crate) fn defer(&mut self, state: &mut State) {
-        let labels = std::mem::take(&mut state.undecided);
+        let labels = std::mem::take(&mut state.notes.goals.undecided);
         let copy = state.fork();
         self.wait_for_labels(copy, labels, 0);
     }

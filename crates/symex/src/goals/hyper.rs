@@ -23,6 +23,8 @@ use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
 use crate::goals::hyper_rows::Rows;
@@ -30,10 +32,8 @@ use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
 use crate::limits::{Cut, add_reason};
-use crate::machine::Machine;
 use crate::machine::left_out::InTheWay;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
 
 /// The vectors of a decision with more conditions are not listed: their number doubles with each.
 const MOST_LISTED: usize = 6;
@@ -581,7 +581,7 @@ impl Goals<'_> {
         model: &Model,
     ) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
         let mut vectors = FxHashSet::default();
-        for evaluation in state.trail.evaluations() {
+        for evaluation in state.notes.goals.trail.evaluations() {
             let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
             vectors.insert((evaluation.position, evaluation.decision, vector));
         }

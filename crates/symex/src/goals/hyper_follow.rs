@@ -17,6 +17,8 @@ use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 
 use crate::config::Mode;
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
@@ -25,10 +27,8 @@ use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::memory::definedness;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
 
 /// A path is not in the midst of more beginnings than this; of further ones no more is known.
 const MOST_UNDERWAY: usize = 2048;
@@ -128,7 +128,7 @@ impl Goals<'_> {
                 self.decide_labels(machine, state, vec![OpenLabel::new(goal, holds)]);
             }
         }
-        if state.queue.is_empty() && !state.undecided.is_empty() {
+        if state.queue.is_empty() && !state.notes.goals.undecided.is_empty() {
             self.defer(state);
         }
     }
@@ -198,7 +198,7 @@ impl Goals<'_> {
                 let fits = |begun: &&Begun| {
                     begun.wait == wait && (begun.activation == 0 || begun.activation == serial)
                 };
-                state.underway.0.iter().filter(fits).cloned().map(Some).collect()
+                state.notes.goals.underway.0.iter().filter(fits).cloned().map(Some).collect()
             }
         };
         if before.is_empty() {
@@ -491,13 +491,13 @@ impl Goals<'_> {
         func: FuncId,
         passed: &PassedSite,
     ) {
-        if state.underway.0.is_empty() {
+        if state.notes.goals.underway.0.is_empty() {
             return;
         }
         let serial = state.frame().serial;
-        let mut kept = Vec::with_capacity(state.underway.0.len());
+        let mut kept = Vec::with_capacity(state.notes.goals.underway.0.len());
         let mut changed = false;
-        for begun in Arc::clone(&state.underway.0).iter() {
+        for begun in Arc::clone(&state.notes.goals.underway.0).iter() {
             let concerned = begun.activation == 0 || begun.activation == serial;
             match concerned {
                 false => kept.push(begun.clone()),
@@ -511,7 +511,7 @@ impl Goals<'_> {
             }
         }
         if changed {
-            state.underway.0 = Arc::new(kept);
+            state.notes.goals.underway.0 = Arc::new(kept);
         }
     }
 
@@ -610,7 +610,7 @@ impl Goals<'_> {
         if new.is_empty() {
             return;
         }
-        let underway = Arc::make_mut(&mut state.underway.0);
+        let underway = Arc::make_mut(&mut state.notes.goals.underway.0);
         for begun in new {
             let same = |known: &&mut Begun| {
                 known.wait == begun.wait

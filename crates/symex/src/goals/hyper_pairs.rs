@@ -30,14 +30,14 @@ use lydian_smt::{Model, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::StepId;
 use crate::goals::shared::Asker;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::questions::Feasible;
-use crate::machine::state::State;
 
 /// More occurrences of one part are not kept.
 const MOST_OCCURRENCES: usize = 256;
@@ -287,7 +287,7 @@ impl Goals<'_> {
     ) {
         let Some(parts) = self.hypers.pairs.by_step.get(&step) else { return };
         let parts = parts.clone();
-        state.trail.push_met(Arc::new(Met { step, holds, bound: bound.clone() }));
+        state.notes.goals.trail.push_met(Arc::new(Met { step, holds, bound: bound.clone() }));
         if state.replay {
             return;
         }
@@ -351,7 +351,7 @@ impl Goals<'_> {
         model: &Model,
     ) -> Vec<(usize, Values, Row)> {
         let mut rows = Vec::new();
-        for met in state.trail.met() {
+        for met in state.notes.goals.trail.met() {
             if !machine.evaluator.holds(&machine.pool, model, met.holds) {
                 continue;
             }

@@ -27,13 +27,14 @@ use rustc_hash::FxBuildHasher;
 
 use lydian_eval::{Kleene, PredEnvironment};
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::hyper_pairs::Met;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
-use crate::machine::state::{ConditionValue, State};
+use crate::machine::state::ConditionValue;
 
 /// More rows of one decision are not looked for.
 pub(crate) const MOST_ROWS: usize = 1024;
@@ -314,7 +315,7 @@ impl Goals<'_> {
         }
         let Some(evaluation) = self.evaluation(machine, state, of) else { return };
         let evaluation = Arc::new(evaluation);
-        state.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
+        state.notes.goals.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
         self.meet_row(machine, of, &evaluation, vector, state);
         if !state.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of) {

@@ -2,12 +2,12 @@
 
 use lydian_smt::{Answer, Reason, Term};
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::questions::{Effort, Feasible};
-use crate::machine::state::State;
 
 impl Goals<'_> {
     /// The same where `extra` says that one of some labels holds, after so many tries.

@@ -10,15 +10,16 @@ use lydian_objective::{FunctionObjectives, Pred};
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
+use crate::Machine;
+use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
 use crate::goals::cache_keys::{Few, Group, Key, Place, Reads, Said};
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::bounds_monitor::Actor;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Mutants, State};
+use crate::machine::state::Mutants;
 
 /// The value of a label's predicate on a state.
 struct Value {

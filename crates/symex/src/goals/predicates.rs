@@ -7,18 +7,20 @@ use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId};
 use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
 
+use crate::Machine;
+use crate::Scope;
+use crate::State;
 use crate::config::{LabelDeletion, Mode};
 use crate::goals::Goals;
 use crate::goals::cache_keys::{Key, Place, PredicateMemo, Reads};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::Machine;
-use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::evaluation::Stop;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, Passed, State};
+use crate::machine::state::{ConditionValue, Passed};
 use crate::machine::step::Interrupt;
 
 /// A label of a site that control passes, and where it may hold.
@@ -87,7 +89,7 @@ impl Goals<'_> {
             open.extend(holds.map(|holds| OpenLabel::new(goal, holds)));
         }
         self.decide_labels(machine, state, open);
-        if !state.undecided.is_empty() {
+        if !state.notes.goals.undecided.is_empty() {
             self.defer(state);
         }
         Ok(())
@@ -192,7 +194,7 @@ impl Goals<'_> {
         let before = open.len();
         self.take_held(machine, state, &mut open);
         machine.statistics.free_labels += (before - open.len()) as u64;
-        if state.haste {
+        if state.notes.goals.haste {
             // Questions about this path are hard: its own end comes first.
             self.put_off(state, open);
         } else {
@@ -252,7 +254,7 @@ impl Goals<'_> {
                 }
                 Some(Feasible::No) => return,
                 Some(Feasible::Unknown(_)) => {
-                    state.haste |= !state.replay;
+                    state.notes.goals.haste |= !state.replay;
                     return self.put_off(state, open);
                 }
                 None => return self.put_off(state, open),
@@ -284,7 +286,7 @@ impl Goals<'_> {
     /// already, or is asked for on the program's own paths.
     fn put_off(&mut self, state: &mut State, open: Vec<OpenLabel>) {
         if !state.replay {
-            state.undecided.extend(open);
+            state.notes.goals.undecided.extend(open);
         }
     }
 

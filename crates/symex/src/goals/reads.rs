@@ -4,8 +4,9 @@ use lydian_eval::{Environment as _, Traps};
 use lydian_ir::{Expr, ExprArena, ExprId, Type};
 use lydian_smt::{Term, TermPool};
 
+use crate::Scope;
 use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
-use crate::machine::evaluation::{Scope, as_read};
+use crate::machine::evaluation::as_read;
 use crate::machine::memory::Region;
 
 impl PredicateMemo {

@@ -21,6 +21,7 @@ use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };
+use crate::machine::state::Notes;
 
 /// The place in an object of which an offset says that it is the first.
 const fn first_place(offset: Offset) -> i64 {
@@ -30,7 +31,7 @@ const fn first_place(offset: Offset) -> i64 {
     }
 }
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// An address was resolved: records at known places in objects of the inputs, as pointers into which
     /// it was made, lie there.
     pub(crate) fn lay_out_records(

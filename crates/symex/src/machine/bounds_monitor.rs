@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::questions::Feasible;
 use crate::machine::site::ObserverId;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use lydian_inputs::bounds::nothing_before;
 use lydian_inputs::{Bound, RawPointer, Reach};
 
@@ -762,14 +762,14 @@ pub(crate) fn objects_of(
     Some(pointed_to(memory, &constants).into_iter().flatten().collect())
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Adds bounds of objects that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
         self.watch.add_on_path(bounds);
     }
 
     /// Asks about what may have met a bound on this path.
-    pub(crate) fn settle_suspicions(&mut self, state: &State) {
+    pub(crate) fn settle_suspicions(&mut self, state: &State<N>) {
         if self.watch.suspicions.is_empty() {
             return;
         }
@@ -788,7 +788,7 @@ impl Machine<'_, '_> {
     /// Notes an access that is no load of a value.
     pub(crate) fn note_access(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         resolution: &Resolution,
         size: u64,
         write: bool,
@@ -801,7 +801,7 @@ impl Machine<'_, '_> {
 
     /// Whether a condition may hold on a path. Without an answer, and where the exploration is
     /// incomplete so that it does not matter, it may.
-    fn may_hold(&mut self, state: &State, condition: Term) -> bool {
+    fn may_hold(&mut self, state: &State<N>, condition: Term) -> bool {
         match state.knowledge().known(&mut self.pool, condition) {
             Some(known) => return known,
             None if self.evaluator.holds(&self.pool, &state.model, condition) => return true,

@@ -27,7 +27,7 @@ use crate::machine::reachable::is_of_system;
 use crate::machine::setup::{add_input_object, contents_of};
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
-use crate::machine::state::{Frame, ReturnTo, State};
+use crate::machine::state::{Frame, Notes, ReturnTo, State};
 use crate::machine::step::{Interrupt, as_type};
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
@@ -40,9 +40,9 @@ pub(crate) struct CallSite {
     pub(crate) result: CTypeId,
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p, N: Notes> Machine<'p, '_, N> {
     /// Executes a call statement.
-    pub(crate) fn call(&mut self, state: &mut State, stmt: &Stmt) -> Result<(), Interrupt> {
+    pub(crate) fn call(&mut self, state: &mut State<N>, stmt: &Stmt) -> Result<(), Interrupt> {
         let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else {
             return Err(Interrupt::unsupported("a call that is none"));
         };
@@ -78,7 +78,7 @@ impl<'p> Machine<'p, '_> {
 
     fn call_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         position: usize,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -108,7 +108,7 @@ impl<'p> Machine<'p, '_> {
     /// one of several.
     fn called_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         pointer: Term,
         ty: CTypeId,
         arg_types: &[CTypeId],
@@ -164,7 +164,7 @@ impl<'p> Machine<'p, '_> {
 
     fn call_defined(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -188,7 +188,7 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Enters the next precondition or the function under test.
-    pub(crate) fn begin_root(&mut self, state: &mut State) -> Result<(), Interrupt> {
+    pub(crate) fn begin_root(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
         let func = self.roots[state.root];
         state.root += 1;
         let program = self.world.program;
@@ -206,7 +206,7 @@ impl<'p> Machine<'p, '_> {
     /// Enters a function.
     pub(crate) fn enter(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         body: &'p Body,
         args: &[Term],
@@ -252,7 +252,7 @@ impl<'p> Machine<'p, '_> {
     /// Where structs and unions that are passed by value are copied from.
     fn struct_arguments(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         body: &Body,
         args: &[Term],
     ) -> Result<Vec<Option<Resolution>>, Interrupt> {
@@ -283,7 +283,7 @@ impl<'p> Machine<'p, '_> {
         Ok(sources)
     }
 
-    pub(crate) fn check_depth(&self, state: &State, func: FuncId) -> Result<(), Interrupt> {
+    pub(crate) fn check_depth(&self, state: &State<N>, func: FuncId) -> Result<(), Interrupt> {
         let limits = &self.world.config.limits;
         let live = state.frames.iter().filter(|frame| frame.func == func).count();
         if live >= limits.recursion as usize {
@@ -298,7 +298,7 @@ impl<'p> Machine<'p, '_> {
     /// Returns from the innermost activation.
     pub(crate) fn return_from(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         value: Option<ExprId>,
     ) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
@@ -329,7 +329,7 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// A precondition or the function under test returned.
-    fn end_root(&mut self, state: &mut State, value: Option<Term>) -> Result<(), Interrupt> {
+    fn end_root(&mut self, state: &mut State<N>, value: Option<Term>) -> Result<(), Interrupt> {
         if let Some(check) = &mut state.check {
             check.value = value;
             return Err(Interrupt::End(Ending::Returned));
@@ -349,7 +349,7 @@ impl<'p> Machine<'p, '_> {
         self.begin_root(state)
     }
 
-    pub(crate) fn register_type(&self, state: &State, register: LocalId) -> Type {
+    pub(crate) fn register_type(&self, state: &State<N>, register: LocalId) -> Type {
         match self.body(state).locals[register].storage {
             Storage::Register(ty) => ty,
             Storage::Memory { .. } => Type::Ptr,
@@ -357,7 +357,7 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Sets a register of the innermost activation.
-    pub(crate) fn set_register(&mut self, state: &mut State, register: LocalId, value: Term) {
+    pub(crate) fn set_register(&mut self, state: &mut State<N>, register: LocalId, value: Term) {
         let ty = self.register_type(state, register);
         let value = as_type(&mut self.pool, ty, value);
         state.frame_mut().registers[register.index()] = Some(value);
@@ -376,7 +376,7 @@ impl<'p> Machine<'p, '_> {
     /// An undefined function: its result is a fresh input, and so is what it writes.
     fn call_external(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -436,7 +436,7 @@ impl<'p> Machine<'p, '_> {
     /// The symbolic result of the next call of an undefined function, and what it writes.
     fn fresh_result(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
         targets: &[OutTarget],
@@ -456,7 +456,7 @@ impl<'p> Machine<'p, '_> {
     /// Adds new inputs to a path: their objects, and what holds of them.
     pub(crate) fn take_inputs(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         plan: &ExternalPlan,
     ) -> Result<(), Interrupt> {
         state.cursor = plan.cursor;
@@ -478,7 +478,7 @@ impl<'p> Machine<'p, '_> {
     /// them.
     pub(crate) fn assume(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         constraints: &[Term],
     ) -> Result<(), Interrupt> {
         for constraint in constraints {
@@ -493,7 +493,7 @@ impl<'p> Machine<'p, '_> {
     /// Writes cells over zero bytes to an address.
     pub(crate) fn store_cells(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         dst: Term,
         size: u64,
         cells: &[CellPlan],

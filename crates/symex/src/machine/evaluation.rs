@@ -20,7 +20,7 @@ use crate::machine::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_kind, within_count,
 };
-use crate::machine::state::{State, VolatilePlace};
+use crate::machine::state::{Notes, State, VolatilePlace};
 use crate::machine::undetermined::{Reads, text_at};
 
 /// Why an evaluation has no value yet.
@@ -41,7 +41,7 @@ pub(crate) enum Stop {
 }
 
 /// A state to evaluate on.
-pub(crate) struct Scope<'a, 'p> {
+pub(crate) struct Scope<'a, 'p, N> {
     pub(crate) world: &'a World<'p>,
     pub(crate) evaluator: &'a mut Evaluator,
     /// Addresses with the base and the offset that they were made of.
@@ -53,15 +53,15 @@ pub(crate) struct Scope<'a, 'p> {
     pub(crate) reads: &'a mut Reads,
     /// What was left out.
     pub(crate) left_out: &'a mut LeftOut,
-    pub(crate) state: &'a mut State,
+    pub(crate) state: &'a mut State<N>,
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p, N: Notes> Machine<'p, '_, N> {
     /// A state to evaluate on, and the pool for what that makes.
     pub(crate) fn scope<'a>(
         &'a mut self,
-        state: &'a mut State,
-    ) -> (Scope<'a, 'p>, &'a mut TermPool) {
+        state: &'a mut State<N>,
+    ) -> (Scope<'a, 'p, N>, &'a mut TermPool) {
         let scope = Scope {
             world: &self.world,
             evaluator: &mut self.evaluator,
@@ -76,7 +76,7 @@ impl<'p> Machine<'p, '_> {
     }
 }
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// The value of an expression of the program and where it traps.
     pub(crate) fn eval(
         &mut self,
@@ -422,7 +422,7 @@ fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
     pool.ule(offset, size)
 }
 
-impl Environment for Scope<'_, '_> {
+impl<N: Notes> Environment for Scope<'_, '_, N> {
     type Stop = Stop;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {

@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::machine::context::World;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{Candidate, Offset, Resolution};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// Of more objects than this no test's invariants are looked at.
@@ -132,7 +132,7 @@ fn part_over(types: &CTypes, ty: CTypeId, at: u64) -> Option<(CTypeId, u64)> {
     }
 }
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// The path is about to look at places: it supposes the invariants of the objects there first.
     pub(crate) fn meet_invariants(
         &mut self,
@@ -228,11 +228,11 @@ fn has_tail(types: &CTypes, ty: CTypeId) -> bool {
     last.is_some_and(|field| is_open(field.ty))
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// The same for what was resolved outside of an expression.
     pub(crate) fn meet_invariants(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         found: &Resolution,
     ) -> Result<(), Interrupt> {
         if self.world.invariants.is_empty() {

@@ -9,14 +9,14 @@ use lydian_smt::Term;
 use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::stack::leave_frame;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Executes a call of `setjmp`, `longjmp` or their like.
     pub(crate) fn jump_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         site: &CallSite,
     ) -> Result<(), Interrupt> {
@@ -37,7 +37,7 @@ impl Machine<'_, '_> {
         self.jump_back(state, ticket, value)
     }
 
-    fn set_jump(&mut self, state: &mut State, buffer: Term) -> Result<(), Interrupt> {
+    fn set_jump(&mut self, state: &mut State<N>, buffer: Term) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let to = self.resolve_for_write(state, buffer, TICKET_BYTES, &mut traps)?;
         self.leave_traps(state, &traps)?;
@@ -52,7 +52,7 @@ impl Machine<'_, '_> {
     }
 
     /// The ticket in a buffer; a trap where it holds another constant.
-    fn ticket_at(&mut self, state: &mut State, buffer: Term) -> Result<Ticket, Interrupt> {
+    fn ticket_at(&mut self, state: &mut State<N>, buffer: Term) -> Result<Ticket, Interrupt> {
         let mut words = [0; 2];
         for (index, word) in (0..).zip(&mut words) {
             let mut traps = Traps::none();
@@ -68,7 +68,7 @@ impl Machine<'_, '_> {
     /// Ends the activations above the one that waits, whose `setjmp` returns again.
     fn jump_back(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         ticket: Ticket,
         value: Option<Term>,
     ) -> Result<(), Interrupt> {

@@ -33,7 +33,7 @@ use crate::machine::memory::{
     Touched, TouchedAt, distance, range_within,
 };
 use crate::machine::places::{Around, Elements, Places};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
@@ -144,10 +144,10 @@ impl PointerUses {
     }
 
     /// It was evaluated: it holds only on inputs on which its pointers are what was supposed.
-    pub(crate) fn end_aside(
+    pub(crate) fn end_aside<N>(
         &mut self,
         pool: &mut TermPool,
-        state: &mut State,
+        state: &mut State<N>,
         outer: Aside,
         traps: &mut Traps,
     ) {
@@ -162,13 +162,13 @@ impl PointerUses {
     }
 
     /// The predicate supposes something about a pointer, which the path is to know nothing of.
-    fn suppose_aside(&mut self, state: &State, fact: Term) {
+    fn suppose_aside<N>(&mut self, state: &State<N>, fact: Term) {
         self.keep_aside(state);
         self.aside.supposed.push(fact);
     }
 
     /// The predicate changes what the path has, which the path is to know nothing of.
-    pub(crate) fn keep_aside(&mut self, state: &State) {
+    pub(crate) fn keep_aside<N>(&mut self, state: &State<N>) {
         self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
     }
 }
@@ -196,7 +196,7 @@ pub(crate) fn address_of(pool: &TermPool, pointer: Term) -> Term {
     }
 }
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// An address is used as that of a record. Where the path has a part of that record there, and more of
     /// its kind around it, it is outgrown.
     pub(crate) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
@@ -812,7 +812,7 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
     pub(crate) fn note_left_out_targets(&mut self) {
         if self.world.inputs.leaves_targets_out() {

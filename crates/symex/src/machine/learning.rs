@@ -12,14 +12,14 @@ use lydian_smt::{Model, Sort, Term, TermPool, Value};
 use crate::machine::Machine;
 use crate::machine::evaluation::Scope;
 use crate::machine::memory::{Candidate, Offset};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
 /// So many of a path's last facts are looked through for what bounds an element.
 const MOST_FACTS: usize = 64;
 /// A number to try as that of an element.
 const SOME_ELEMENT: u64 = 5;
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// Notes an access to an object that came into being.
     pub(crate) fn learn(&mut self, pool: &mut TermPool, candidate: &Candidate) {
         if self.uses.learned.is_none() || self.state.check.is_some() {
@@ -111,9 +111,9 @@ impl Scope<'_, '_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Notes the pointers that a condition compares with null.
-    pub(crate) fn learn_condition(&mut self, state: &State, condition: Term) {
+    pub(crate) fn learn_condition(&mut self, state: &State<N>, condition: Term) {
         if state.check.is_some() {
             return;
         }

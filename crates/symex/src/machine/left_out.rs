@@ -25,7 +25,7 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::control_flow::{ReachablePlaces, SitePlaces};
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Passed, State};
+use crate::machine::state::{Notes, Passed, State};
 
 /// What was left out of an exploration.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl InTheWay<'_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Whether something was left out that may concern every objective: then nothing is infeasible.
     pub(crate) fn is_cut(&self) -> bool {
         !self.left_out.everywhere.is_empty()
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
     }
 
     /// Notes that what some inputs of a path do from where it is now was left out.
-    pub(crate) fn cut_ahead(&mut self, state: &State, cut: Cut) {
+    pub(crate) fn cut_ahead(&mut self, state: &State<N>, cut: Cut) {
         let is_known = self.world.config.mode == Mode::Tight
             && self.control_flow.is_structured()
             && state.has_begun(self.roots.len());
@@ -119,7 +119,7 @@ impl Machine<'_, '_> {
     }
 
     /// Adds where a path may come to. False where that is not known.
-    fn reach_from(&self, state: &State, reached: &mut ReachablePlaces) -> bool {
+    fn reach_from(&self, state: &State<N>, reached: &mut ReachablePlaces) -> bool {
         let ahead = &self.control_flow;
         let again = self.may_call_again(state).then_some(self.plan.function);
         if again.is_some_and(|function| !ahead.enter(reached, function)) {
@@ -141,6 +141,6 @@ impl Machine<'_, '_> {
                 Passed::Where { site, .. } => reached.pass(func, *site),
             }
         }
-        state.undecided.is_empty()
+        !state.notes.is_waiting()
     }
 }

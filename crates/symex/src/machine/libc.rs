@@ -28,7 +28,7 @@ use crate::machine::calls::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::evaluation::Stop;
 use crate::machine::memory::{Offset, Region};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 pub(crate) use alloc::{ROOM, Size};
@@ -52,11 +52,11 @@ fn may_set_error_number(model: &Model) -> bool {
     }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Executes a call of a modelled function.
     pub(crate) fn call_model(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -82,7 +82,7 @@ impl Machine<'_, '_> {
 
     fn result_of_model(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
         arg_types: &[CTypeId],
@@ -107,7 +107,7 @@ impl Machine<'_, '_> {
     }
 
     /// Sets the result's register, whose type may be narrower or wider than the model's result.
-    fn set_result(&mut self, state: &mut State, register: lydian_ir::LocalId, result: Term) {
+    fn set_result(&mut self, state: &mut State<N>, register: lydian_ir::LocalId, result: Term) {
         let ty = self.register_type(state, register);
         if ty.is_float() || ty == Type::BOOL {
             self.set_register(state, register, result);
@@ -118,7 +118,7 @@ impl Machine<'_, '_> {
         self.set_register(state, register, bits);
     }
 
-    fn end_function(&mut self, state: &mut State, function: LibFn) -> Interrupt {
+    fn end_function(&mut self, state: &mut State<N>, function: LibFn) -> Interrupt {
         let kind = match function {
             LibFn::Abort | LibFn::AssertFail => TrapKind::Abort,
             LibFn::Unreachable => TrapKind::Unreachable,
@@ -130,7 +130,7 @@ impl Machine<'_, '_> {
 
     fn hint_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
@@ -182,7 +182,7 @@ impl Machine<'_, '_> {
     /// hold wherever `alive` does.
     fn byte_at(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         base: Term,
         offset: u64,
         alive: Term,
@@ -194,7 +194,7 @@ impl Machine<'_, '_> {
     /// The same for an integer of any size.
     fn element_at(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         ty: Type,
         base: Term,
         offset: u64,
@@ -216,7 +216,7 @@ impl Machine<'_, '_> {
     /// address lies in it; if so, adds that this is a trap where `alive` holds.
     fn is_beyond(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         base: Term,
         offset: u64,
         alive: Term,
@@ -234,7 +234,7 @@ impl Machine<'_, '_> {
     }
 
     /// How many bytes there are at most between an address and the end of its object.
-    fn room(&mut self, state: &mut State, address: Term) -> Result<u64, Interrupt> {
+    fn room(&mut self, state: &mut State<N>, address: Term) -> Result<u64, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let rooms = resolution.candidates.iter().map(|candidate| {
             let size = state.memory.object(candidate.object).size;
@@ -259,12 +259,12 @@ impl Machine<'_, '_> {
 
     /// Whether the path surely does not get to where `alive` holds, as its facts say of that as a whole.
     /// What it is made of byte by byte was looked up as it was made.
-    fn is_dead(&mut self, state: &State, alive: Term) -> bool {
+    fn is_dead(&mut self, state: &State<N>, alive: Term) -> bool {
         state.knowledge().known_alone(&mut self.pool, alive) == Some(false)
     }
 
     /// `condition` where the path knows it, else the condition itself.
-    fn simplified(&mut self, state: &State, condition: Term) -> Term {
+    fn simplified(&mut self, state: &State<N>, condition: Term) -> Term {
         match state.knowledge().known(&mut self.pool, condition) {
             Some(known) => self.pool.bool(known),
             None => condition,
@@ -274,7 +274,12 @@ impl Machine<'_, '_> {
     /// Whether a function looks at a byte at a distance, which it does on the inputs on which `alive`
     /// holds: an error where it looks at more bytes than are allowed. What has no end in sight is split
     /// into paths on which it ends soon and others.
-    fn looks_at(&mut self, state: &mut State, bytes: u64, alive: Term) -> Result<bool, Interrupt> {
+    fn looks_at(
+        &mut self,
+        state: &mut State<N>,
+        bytes: u64,
+        alive: Term,
+    ) -> Result<bool, Interrupt> {
         let limit = self.world.config.limits.libc_bytes;
         if bytes >= limit {
             let what = format!("on more than {limit} bytes");
@@ -289,7 +294,7 @@ impl Machine<'_, '_> {
 
     /// Whether what lies at an address goes on as long as the input likes, whichever object it lies in. A
     /// test has another byte there then, of which the path says nothing: zero, at which texts end.
-    fn is_endless(&mut self, state: &mut State, address: Term) -> Result<bool, Interrupt> {
+    fn is_endless(&mut self, state: &mut State<N>, address: Term) -> Result<bool, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
         let is_endless = objects.all(|object| object.first.is_some());
@@ -300,7 +305,7 @@ impl Machine<'_, '_> {
     }
 
     /// Splits the path so that a number has one value; gives it.
-    fn one_value(&mut self, state: &mut State, number: Term) -> Result<u64, Interrupt> {
+    fn one_value(&mut self, state: &mut State<N>, number: Term) -> Result<u64, Interrupt> {
         if let Some(value) = self.pool.as_u64(number) {
             return Ok(value);
         }

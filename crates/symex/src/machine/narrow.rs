@@ -7,12 +7,12 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::outbox::Retracted;
 use crate::machine::questions::Feasible;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// The path goes on with the inputs on which a condition holds; whether there are any. Where its model
     /// is none of them, another takes its place: one that keeps what the model covers, if there is one.
-    pub(crate) fn narrow(&mut self, state: &mut State, holds: Term, reason: Cut) -> bool {
+    pub(crate) fn narrow(&mut self, state: &mut State<N>, holds: Term, reason: Cut) -> bool {
         self.meet_undefined(state, holds);
         // A path that is followed again did not end here the first time.
         let told = state.tape.is_played();
@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
     }
 
     /// Lets the other side of a split wait.
-    pub(crate) fn fork_off(&mut self, state: Box<State>) {
+    pub(crate) fn fork_off(&mut self, state: Box<State<N>>) {
         // It was pushed when the path was followed the first time.
         if !state.tape.is_played() {
             self.outbox.forks.push(state);
@@ -47,7 +47,7 @@ impl Machine<'_, '_> {
     }
 
     /// What the state's model was to cover is open again, for a reason.
-    pub(crate) fn retract_for(&mut self, state: &mut State, reason: Cut) {
+    pub(crate) fn retract_for(&mut self, state: &mut State<N>, reason: Cut) {
         let claims = std::mem::take(&mut state.covered);
         self.outbox.retracted.push(Retracted { claims, reason });
         state.promises.clear();

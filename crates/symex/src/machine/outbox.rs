@@ -7,9 +7,9 @@ use crate::machine::site::ObserverId;
 use crate::machine::state::State;
 
 /// A path that ended beside the one that is followed.
-pub(crate) struct Ended {
+pub(crate) struct Ended<N> {
     /// The path with an input that takes it, if a test of it is wanted.
-    pub(crate) state: Option<Box<State>>,
+    pub(crate) state: Option<Box<State<N>>>,
     pub(crate) ending: Ending,
 }
 
@@ -20,16 +20,22 @@ pub(crate) struct Retracted {
 }
 
 /// What steps left since it was emptied, in the order in which it came.
-#[derive(Default)]
-pub(crate) struct Outbox {
-    pub(crate) forks: Vec<Box<State>>,
-    pub(crate) ended: Vec<Ended>,
+pub(crate) struct Outbox<N> {
+    pub(crate) forks: Vec<Box<State<N>>>,
+    pub(crate) ended: Vec<Ended<N>>,
     /// States that a limit excludes, if any input takes them.
-    pub(crate) abandoned: Vec<(Box<State>, Cut)>,
+    pub(crate) abandoned: Vec<(Box<State<N>>, Cut)>,
     pub(crate) retracted: Vec<Retracted>,
 }
 
-impl Outbox {
+impl<N> Default for Outbox<N> {
+    /// With nothing.
+    fn default() -> Self {
+        Self { forks: Vec::new(), ended: Vec::new(), abandoned: Vec::new(), retracted: Vec::new() }
+    }
+}
+
+impl<N> Outbox<N> {
     /// Whether there is nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.forks.is_empty()

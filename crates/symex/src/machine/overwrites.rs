@@ -30,7 +30,7 @@ use crate::machine::calls::CallSite;
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
 use crate::machine::permitted::Permitted;
 use crate::machine::reachable::{Piece, Reach, Reached, is_of_system};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
 /// Numbers that stand without a gap are one array beyond so many bytes.
 const MOST_APART: u64 = 64;
@@ -50,7 +50,7 @@ enum Rows {
 
 impl Rows {
     /// Whether there are more bytes than are written over one by one.
-    fn leave_bytes_out(&self, state: &State, reached: &Reached) -> bool {
+    fn leave_bytes_out<N>(&self, state: &State<N>, reached: &Reached) -> bool {
         let contents = &state.memory.object(reached.object).contents;
         let is_lazy = matches!(contents.background(), Background::Lazy { .. });
         let bytes = reached.bytes.end.saturating_sub(reached.bytes.start);
@@ -85,12 +85,12 @@ impl Call<'_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Lets a call of an undefined function write over what it can reach, and gives what it writes,
     /// what lies behind the most pointers first.
     pub(crate) fn overwrite(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -134,7 +134,7 @@ impl Machine<'_, '_> {
     /// that were made so already.
     fn overwrite_pieces(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         reached: &Reached,
         rows: &Rows,
         call: Call<'_>,
@@ -200,7 +200,7 @@ impl Machine<'_, '_> {
     }
 
     /// Whether what was reached is a lone variable that an argument leads to, which the plan sets.
-    fn is_planned_variable(&self, state: &State, reached: &Reached) -> bool {
+    fn is_planned_variable(&self, state: &State<N>, reached: &Reached) -> bool {
         let object = state.memory.object(reached.object);
         let types = &self.world.program.types;
         let is_lone = |ty: CTypeId| {
@@ -215,7 +215,7 @@ impl Machine<'_, '_> {
     /// Makes each array in what was reached a choice between what it is and a fresh one.
     fn overwrite_rows(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         reached: &Reached,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
@@ -280,7 +280,7 @@ impl Machine<'_, '_> {
     /// Makes the rows of an object of the inputs that the path has as arrays choices; gives them.
     fn overwrite_lazy_rows(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         reached: &Reached,
         lazy: &Arc<LazyObject>,
         call: Call<'_>,

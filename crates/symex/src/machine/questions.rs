@@ -9,7 +9,7 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
 /// A question that can wait is asked so often with little effort.
 pub(crate) const TRIES: u8 = 2;
@@ -54,10 +54,10 @@ pub(crate) enum Feasible {
     Unknown(Cut),
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// The path is about to depend on a value, which may depend on memory that was never written.
     /// Only the inputs on which it does not go on, if the state's model is one of them.
-    pub(crate) fn meet_undefined(&mut self, state: &mut State, value: Term) {
+    pub(crate) fn meet_undefined(&mut self, state: &mut State<N>, value: Term) {
         if !depends_on_undefined(&mut self.pool, value) {
             return;
         }
@@ -84,45 +84,45 @@ impl Machine<'_, '_> {
     }
 
     /// The value of a term on the state's model, on which the path is to depend.
-    pub(crate) fn value_on_model(&mut self, state: &mut State, term: Term) -> u64 {
+    pub(crate) fn value_on_model(&mut self, state: &mut State<N>, term: Term) -> u64 {
         let Self { pool, evaluator, .. } = self;
         state.tape.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
     }
 
     /// Whether a condition holds on the state's model, where the path is to depend on that.
-    pub(crate) fn holds_on_model(&mut self, state: &mut State, condition: Term) -> bool {
+    pub(crate) fn holds_on_model(&mut self, state: &mut State<N>, condition: Term) -> bool {
         let Self { pool, evaluator, .. } = self;
         state.tape.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
     }
 
     /// Whether some input takes the path and makes `extra` true.
-    pub(crate) fn ask(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+    pub(crate) fn ask(&mut self, state: &State<N>, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, Effort::FULL).0
     }
 
     /// Whether some input takes the path, with the effort that its question is worth after it was tried
     /// before.
-    pub(crate) fn try_to_ask(&mut self, state: &State) -> Feasible {
+    pub(crate) fn try_to_ask(&mut self, state: &State<N>) -> Feasible {
         self.ask_within(state, &[], None, Effort::after(state.tries)).0
     }
 
     /// The same, with further terms that are to hold.
-    pub(crate) fn ask_more(&mut self, state: &State, more: &[Term], extra: Term) -> Feasible {
+    pub(crate) fn ask_more(&mut self, state: &State<N>, more: &[Term], extra: Term) -> Feasible {
         self.ask_within(state, more, Some(extra), Effort::FULL).0
     }
 
     /// The same for an input that keeps what the state's model promises, too.
-    pub(crate) fn ask_with_promises(&mut self, state: &State, extra: Term) -> Feasible {
+    pub(crate) fn ask_with_promises(&mut self, state: &State<N>, extra: Term) -> Feasible {
         self.ask_within(state, &state.promises, Some(extra), Effort::FULL).0
     }
 
     /// The same for what one would like of it, with little effort.
-    pub(crate) fn ask_for_wish(&mut self, state: &State, wish: Term) -> Feasible {
+    pub(crate) fn ask_for_wish(&mut self, state: &State<N>, wish: Term) -> Feasible {
         self.ask_within(state, &state.promises, Some(wish), Effort::WISH).0
     }
 
     /// The same with little time: for what is wanted but not needed, or can be asked again.
-    pub(crate) fn ask_in_haste(&mut self, state: &State, extra: Option<Term>) -> Feasible {
+    pub(crate) fn ask_in_haste(&mut self, state: &State<N>, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, Effort::HASTE).0
     }
 
@@ -130,7 +130,7 @@ impl Machine<'_, '_> {
     /// exclude it, where the solver knows.
     pub(crate) fn ask_within(
         &mut self,
-        state: &State,
+        state: &State<N>,
         more: &[Term],
         extra: Option<Term>,
         effort: Effort,
@@ -148,7 +148,7 @@ impl Machine<'_, '_> {
     /// What the solver says of that; an error if the exploration is to stop.
     pub(crate) fn answer(
         &mut self,
-        state: &State,
+        state: &State<N>,
         more: &[Term],
         extra: Option<Term>,
         effort: Effort,

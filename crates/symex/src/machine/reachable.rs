@@ -21,7 +21,7 @@ use crate::machine::memory::{
     Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,
     flatten_address,
 };
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 
 /// A pointer that leads to more places than this is followed to none.
 const MOST_PLACES: usize = 8;
@@ -76,11 +76,11 @@ pub(crate) fn is_of_system(function: &Function) -> bool {
     function.system || is_confined(&function.name)
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// The objects that a call can reach, those behind fewer pointers first.
     pub(crate) fn reach_of(
         &mut self,
-        state: &State,
+        state: &State<N>,
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
@@ -140,7 +140,7 @@ impl Machine<'_, '_> {
     }
 
     /// Adds the variables that an undefined function knows by their names.
-    fn add_variables(&mut self, state: &State, func: FuncId, reach: &mut Reach) {
+    fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut Reach) {
         let program = self.world.program;
         let shared = match is_of_system(&program.functions[func]) {
             true => &[][..],
@@ -167,7 +167,7 @@ impl Machine<'_, '_> {
     /// Adds the objects that a pointer of a type leads to.
     fn add_reached(
         &mut self,
-        state: &State,
+        state: &State<N>,
         (pointer, ty, outer): (Term, CTypeId, Term),
         way: Way,
         reach: &mut Reach,
@@ -250,7 +250,7 @@ impl Machine<'_, '_> {
     /// The pointers in what was reached, each with how far it lies behind where the way leads.
     fn pointers_within(
         &mut self,
-        state: &State,
+        state: &State<N>,
         reached: &Reached,
         reach: &mut Reach,
     ) -> Vec<(u64, Term, CTypeId)> {
@@ -276,7 +276,7 @@ impl Machine<'_, '_> {
     }
 
     /// The values in what was reached that make a difference: those that the path looked at or wrote.
-    pub(crate) fn pieces(&mut self, state: &State, reached: &Reached) -> Vec<Piece> {
+    pub(crate) fn pieces(&mut self, state: &State<N>, reached: &Reached) -> Vec<Piece> {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
             return touched_pieces(object, lazy, &reached.bytes);

@@ -31,7 +31,7 @@ use crate::config::{Config, Mode};
 use crate::machine::Machine;
 use crate::machine::context::{Touched, World};
 use crate::machine::memory::{Contents, Memory, Region};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::static_values::Uses;
 use crate::machine::step::Interrupt;
 use lydian_inputs::globals::can_be_input;
@@ -123,7 +123,7 @@ fn follows_calls(config: &Config) -> bool {
         && config.limits.calls > 1
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// A static local has its first value where the first call begins, and any that earlier calls gave it
     /// elsewhere. So has a static of another file, which only others can give another.
     pub(crate) fn note_static_locals(&mut self, touched: &Touched) {
@@ -186,7 +186,7 @@ impl Machine<'_, '_> {
 
     /// What others may write to between two calls stays as it is: that is an assumption of what is left,
     /// where the path hangs on it.
-    fn assume_unchanged_between_calls(&mut self, state: &State) {
+    fn assume_unchanged_between_calls(&mut self, state: &State<N>) {
         let mut asked = FxHashSet::default();
         for fact in state.facts.iter() {
             asked.extend(self.pool.vars_of(*fact).iter().copied());
@@ -254,7 +254,7 @@ impl Machine<'_, '_> {
     }
 
     /// Whether a path may go on with a further call, so that nothing is out of its reach.
-    pub(crate) fn may_call_again(&self, state: &State) -> bool {
+    pub(crate) fn may_call_again(&self, state: &State<N>) -> bool {
         !self.statics.are_none()
             && !state.replay
             && state.further_calls() + 1 < self.world.config.limits.calls
@@ -262,7 +262,7 @@ impl Machine<'_, '_> {
 
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
-    pub(crate) fn calls_again(&mut self, state: &State, is_done: bool) -> bool {
+    pub(crate) fn calls_again(&mut self, state: &State<N>, is_done: bool) -> bool {
         if self.statics.are_none() || state.replay {
             return false;
         }
@@ -323,7 +323,7 @@ impl Machine<'_, '_> {
     }
 
     /// Begins a further call with fresh arguments.
-    pub(crate) fn begin_further_call(&mut self, state: &mut State) -> Result<(), Interrupt> {
+    pub(crate) fn begin_further_call(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
         self.assume_unchanged_between_calls(state);
         let World { program, spec, .. } = &self.world;
         let call = FurtherCall {
@@ -341,7 +341,7 @@ impl Machine<'_, '_> {
     }
 
     /// The arguments of the call that a path is in.
-    pub(crate) fn arguments_of(&self, state: &State) -> Vec<Term> {
+    pub(crate) fn arguments_of(&self, state: &State<N>) -> Vec<Term> {
         let further = state.externals.iter().rfind(|call| call.is_further_call());
         match further {
             Some(call) => call.cells.iter().map(|cell| cell.value).collect(),

@@ -19,7 +19,7 @@ use crate::machine::libc::{ROOM, Size};
 use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 
@@ -36,12 +36,12 @@ enum Passed {
     From(Resolution),
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// `Stmt::Alloca`. A size that depends on the input is a length of the object, as for `malloc`;
     /// the path is split where it may be bad, or more than the room that such an object has.
     pub(crate) fn alloca(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         dst: LocalId,
         size: ExprId,
         array: bool,
@@ -71,7 +71,7 @@ impl Machine<'_, '_> {
 
     /// A size that is a constant or at most [`ROOM`]. Of the larger ones that an input can ask for
     /// one is followed, and the others are cut.
-    fn within_room(&mut self, state: &mut State, size: Term) -> Result<Term, Interrupt> {
+    fn within_room(&mut self, state: &mut State<N>, size: Term) -> Result<Term, Interrupt> {
         if self.pool.as_u64(size).is_some() {
             return Ok(size);
         }
@@ -96,7 +96,7 @@ impl Machine<'_, '_> {
     /// An object of the innermost activation, with indeterminate bytes.
     fn make_object(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         size: u64,
         length: Option<Term>,
         name: &str,
@@ -117,7 +117,11 @@ impl Machine<'_, '_> {
     }
 
     /// `Stmt::Release`.
-    pub(crate) fn release(&mut self, state: &mut State, pointer: LocalId) -> Result<(), Interrupt> {
+    pub(crate) fn release(
+        &mut self,
+        state: &mut State<N>,
+        pointer: LocalId,
+    ) -> Result<(), Interrupt> {
         let Some(value) = state.frame().registers[pointer.index()] else { return Ok(()) };
         let Some(address) = self.pool.as_u64(value) else {
             return Err(Interrupt::unsupported("the end of an array at an unknown address"));
@@ -138,7 +142,7 @@ impl Machine<'_, '_> {
     /// What a call passes after its fixed arguments; nothing where the function takes no more.
     pub(crate) fn variable_arguments(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         (args, arg_types): (&[Term], &[CTypeId]),
         fixed: usize,
@@ -170,7 +174,7 @@ impl Machine<'_, '_> {
     /// Makes the variable arguments of the activation that was just begun.
     pub(crate) fn pass_variable(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         arguments: Option<VariableArguments>,
     ) -> Result<(), Interrupt> {
         let Some(VariableArguments { area, values }) = arguments else { return Ok(()) };
@@ -196,7 +200,7 @@ impl Machine<'_, '_> {
     /// ([`Self::va_arg`]).
     pub(crate) fn open_variable(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
     ) -> Result<(), Interrupt> {
         let program = self.world.program;
@@ -226,7 +230,7 @@ impl Machine<'_, '_> {
     /// `va_arg` has no value, or lies behind a bound.
     pub(crate) fn va_arg(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         at: ExprId,
         ty: CTypeId,
     ) -> Result<(), Interrupt> {
@@ -280,7 +284,7 @@ impl Machine<'_, '_> {
     /// Makes one more variable argument, at an offset from the first.
     fn give_argument(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: FuncId,
         (first, offset): (u64, u64),
         ty: CTypeId,
@@ -308,7 +312,7 @@ impl Machine<'_, '_> {
     }
 
     /// `Stmt::VaStart`.
-    pub(crate) fn va_start(&mut self, state: &mut State, list: ExprId) -> Result<(), Interrupt> {
+    pub(crate) fn va_start(&mut self, state: &mut State<N>, list: ExprId) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let list = self.eval(state, list, &mut traps)?;
         let target = self.world.program.types.target;
@@ -323,7 +327,7 @@ impl Machine<'_, '_> {
 
     /// `Stmt::Havoc`: values that the engine does not compute. What depends on them is not claimed
     /// as covered, but the path's test is given, to be measured.
-    pub(crate) fn havoc(&mut self, state: &mut State, havoc: &Havoc) -> Result<(), Interrupt> {
+    pub(crate) fn havoc(&mut self, state: &mut State<N>, havoc: &Havoc) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let mut places = Vec::with_capacity(havoc.places.len());
         for (addr, size) in &havoc.places {
@@ -368,7 +372,7 @@ const fn room_bytes(room: Room) -> u64 {
 }
 
 /// Makes the contents of all memory that can be written unknown.
-fn forget_memory(state: &mut State, number: u64) {
+fn forget_memory<N: Notes>(state: &mut State<N>, number: u64) {
     for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
         let objects = state.memory.objects(region);
         let writable = objects.filter(|(_, object)| object.alive && !object.read_only);
@@ -382,9 +386,9 @@ fn forget_memory(state: &mut State, number: u64) {
 }
 
 /// Ends the innermost activation, with all objects that live in it.
-pub(crate) fn leave_frame(state: &mut State) {
+pub(crate) fn leave_frame<N: Notes>(state: &mut State<N>) {
     let Some(frame) = state.frames.pop() else { return };
-    state.underway.leave(frame.serial);
+    state.notes.leave(frame.serial);
     frame.made.iter().rev().for_each(|object| state.memory.release(*object));
     let locals = frame.objects.iter().flatten();
     let locals: Vec<ObjectId> = locals.copied().collect();

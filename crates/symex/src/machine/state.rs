@@ -1,6 +1,6 @@
 //! One path prefix. Forking copies a few small vectors; memory and lower frames are shared.
 
-use std::rc::Rc;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
@@ -10,10 +10,6 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::exploration::eviction::Home;
-use crate::goals::core_cache::OpenLabel;
-use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
 use crate::machine::decision_log::Tape;
 use crate::machine::invariants::{Check, Met};
 use crate::machine::memory::{
@@ -21,8 +17,6 @@ use crate::machine::memory::{
 };
 use crate::machine::site::{ObserverId, SiteKey};
 use crate::machine::undetermined::Dependences;
-use crate::merging::cycles::Mark;
-use crate::search::directed::Progress;
 use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
@@ -141,9 +135,22 @@ pub(crate) struct Frame {
     pub(crate) return_to: ReturnTo,
 }
 
+/// What those who run the machine note of a state. It travels with the state, and the machine never looks
+/// into it.
+pub(crate) trait Notes: Clone + Debug + Default {
+    /// For the other side of a branch.
+    fn fork(&self) -> Self;
+
+    /// An activation ends, which has this number on its path.
+    fn leave(&mut self, activation: u64);
+
+    /// Whether something that control passed still waits to be looked at.
+    fn is_waiting(&self) -> bool;
+}
+
 /// A path prefix.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
+pub(crate) struct State<N> {
     /// Activations, outermost first.
     pub(crate) frames: SmallVec<[Arc<Frame>; 4]>,
     pub(crate) memory: Memory,
@@ -170,15 +177,6 @@ pub(crate) struct State {
     pub(crate) covered: Vec<ObserverId>,
     /// What makes the model cover those labels.
     pub(crate) promises: Vec<Term>,
-    /// Labels of the site that control passes which no input covers together with those, and what
-    /// makes each hold.
-    pub(crate) undecided: Vec<OpenLabel>,
-    /// The evaluations of decisions that hyperlabels ask for.
-    pub(crate) trail: Trail,
-    /// The sequences that the path is in the midst of.
-    pub(crate) underway: Underway,
-    /// Whether labels wait without being asked for, as one was too hard a question.
-    pub(crate) haste: bool,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(crate) keep: bool,
     /// What the path depends on that the program does not determine.
@@ -189,13 +187,6 @@ pub(crate) struct State {
     /// Whether the state only follows its model, to see what that covers.
     pub(crate) replay: bool,
     pub(crate) steps: u64,
-    /// How often in a row it let others go on without having been split meanwhile.
-    pub(crate) idle: u32,
-    /// How many steps it had taken when it met an instruction that no path had passed; only where a
-    /// search asks for it.
-    pub(crate) fresh_at: u64,
-    /// How far a guided search has come with it.
-    pub(crate) progress: Progress,
     /// Places of volatile memory that the path read, each once.
     pub(crate) volatile: Arc<Vec<VolatilePlace>>,
     /// How many symbols it made, each for something else that is not determined.
@@ -217,18 +208,11 @@ pub(crate) struct State {
     pub(crate) check: Option<Check>,
     /// What makes the state again.
     pub(crate) tape: Tape,
-    /// Where the tape begins, if that is not where all paths do: the union of several paths.
-    pub(crate) start: Option<Rc<State>>,
-    /// An earlier state of the path, to see whether it goes round in circles.
-    pub(crate) mark: Option<Arc<Mark>>,
-    /// A fingerprint of what a state had that was compacted since: registers, memory and facts are gone
-    /// until it is made again.
-    pub(crate) compacted: Option<u64>,
-    /// Who may make it again.
-    pub(crate) home: Home,
+    /// What others note of it.
+    pub(crate) notes: N,
 }
 
-impl State {
+impl<N: Notes> State<N> {
     /// Whether the function under test has begun, which comes after so many functions but one; not on what
     /// is no path of the program's.
     pub(crate) const fn has_begun(&self, roots: usize) -> bool {
@@ -296,18 +280,11 @@ impl State {
             queue: self.queue.clone(),
             covered: Vec::new(),
             promises: Vec::new(),
-            undecided: Vec::new(),
-            trail: self.trail.clone(),
-            underway: self.underway.clone(),
-            haste: self.haste,
             keep: false,
             depends: self.depends.clone(),
             placed: self.placed,
             replay: self.replay,
             steps: self.steps,
-            idle: 0,
-            fresh_at: self.fresh_at,
-            progress: self.progress,
             volatile: self.volatile.clone(),
             unknowns: self.unknowns,
             outgrown: self.outgrown,
@@ -318,10 +295,7 @@ impl State {
             met: self.met.clone(),
             check: self.check.clone(),
             tape: self.tape.clone(),
-            start: self.start.clone(),
-            mark: None,
-            compacted: None,
-            home: Home::Any,
+            notes: self.notes.fork(),
         })
     }
 

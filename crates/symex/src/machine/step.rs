@@ -14,7 +14,7 @@ use crate::machine::evaluation::Stop;
 use crate::machine::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions,
 };
-use crate::machine::state::{State, VolatilePlace};
+use crate::machine::state::{Notes, State, VolatilePlace};
 
 /// Why what a path covered is open again where none of its inputs goes on.
 const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
@@ -41,9 +41,9 @@ impl Interrupt {
     }
 }
 
-impl<'p> Machine<'p, '_> {
+impl<'p, N: Notes> Machine<'p, '_, N> {
     /// The body of the innermost activation.
-    pub(crate) fn body(&self, state: &State) -> &'p Body {
+    pub(crate) fn body(&self, state: &State<N>) -> &'p Body {
         let function = &self.world.program.functions[state.frame().func];
         function.body.as_ref().expect("only functions with bodies are entered")
     }
@@ -51,7 +51,7 @@ impl<'p> Machine<'p, '_> {
     /// Evaluates what a statement or terminator will, so that addresses are decided.
     pub(crate) fn evaluate_early(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         point: Point,
     ) -> Result<(), Interrupt> {
         let body = self.body(state);
@@ -69,7 +69,7 @@ impl<'p> Machine<'p, '_> {
     /// The value of an expression of the innermost activation's body.
     pub(crate) fn eval(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Interrupt> {
@@ -86,7 +86,7 @@ impl<'p> Machine<'p, '_> {
     /// The objects that an address may lie in.
     pub(crate) fn resolve(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         addr: Term,
     ) -> Result<Resolution, Interrupt> {
         let span = self.term_clock.begin();
@@ -99,7 +99,7 @@ impl<'p> Machine<'p, '_> {
     /// The value of type `ty` at an address.
     pub(crate) fn load(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         ty: Type,
         addr: Term,
         traps: &mut Traps,
@@ -115,7 +115,7 @@ impl<'p> Machine<'p, '_> {
     /// Resolves an address for writing and adds where that traps.
     pub(crate) fn resolve_for_write(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         addr: Term,
         size: u64,
         traps: &mut Traps,
@@ -130,7 +130,7 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Splits the path where an evaluation asked for it.
-    pub(crate) fn stopped(&mut self, state: &mut State, stop: Stop) -> Interrupt {
+    pub(crate) fn stopped(&mut self, state: &mut State<N>, stop: Stop) -> Interrupt {
         match stop {
             Stop::Unsupported(what) => Interrupt::unsupported(what),
             Stop::Infeasible => {
@@ -167,7 +167,7 @@ impl<'p> Machine<'p, '_> {
     /// Whether an address lies in an object only because a number came out so: nothing in it was made
     /// from the object's address. Where objects lie differs from run to run and from suite to suite,
     /// so that no test should hang on it.
-    fn is_by_chance(&mut self, state: &mut State, (address, target): (Term, Target)) -> bool {
+    fn is_by_chance(&mut self, state: &mut State<N>, (address, target): (Term, Target)) -> bool {
         let base = match target {
             Target::Known(base, _) => base,
             // Other inputs of the path may reach an object.
@@ -191,9 +191,9 @@ impl<'p> Machine<'p, '_> {
     /// for the other side is given back unless the path excludes it.
     pub(crate) fn split(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         condition: Term,
-    ) -> (bool, Option<Box<State>>) {
+    ) -> (bool, Option<Box<State<N>>>) {
         let span = self.term_clock.begin();
         let known = state.knowledge().known(&mut self.pool, condition);
         self.term_clock.end(span);
@@ -231,7 +231,7 @@ impl<'p> Machine<'p, '_> {
     /// Executes a statement of the innermost activation. Marks do nothing.
     pub(crate) fn statement(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         body: &Body,
         stmt: &Stmt,
     ) -> Result<(), Interrupt> {
@@ -289,7 +289,7 @@ impl<'p> Machine<'p, '_> {
     /// Copies `size` bytes; traps found so far come first.
     pub(crate) fn copy(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         dst: Term,
         src: Term,
         size: u64,
@@ -310,7 +310,7 @@ impl<'p> Machine<'p, '_> {
 
     fn store_bits(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         addr: ExprId,
         field: BitField,
         value: ExprId,
@@ -332,7 +332,7 @@ impl<'p> Machine<'p, '_> {
     /// Begins the lifetime of a memory local, with indeterminate bytes.
     pub(crate) fn enter_local(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         body: &Body,
         local: LocalId,
     ) -> Result<(), Interrupt> {
@@ -356,7 +356,7 @@ impl<'p> Machine<'p, '_> {
 }
 
 /// Stops a path on which a pointer was taken for one into a larger record than what it leads to.
-pub(crate) fn check_outgrown(state: &State) -> Result<(), Interrupt> {
+pub(crate) fn check_outgrown<N: Notes>(state: &State<N>) -> Result<(), Interrupt> {
     match state.outgrown && !state.replay {
         true => Err(Interrupt::Outgrown),
         false => Ok(()),
@@ -364,7 +364,7 @@ pub(crate) fn check_outgrown(state: &State) -> Result<(), Interrupt> {
 }
 
 /// Ends the lifetime of a memory local, if it is alive.
-pub(crate) fn leave_local(state: &mut State, local: LocalId) {
+pub(crate) fn leave_local<N: Notes>(state: &mut State<N>, local: LocalId) {
     if let Some(object) = state.frame().object(local) {
         state.frame_mut().objects[local.index()] = None;
         state.memory.release(object);

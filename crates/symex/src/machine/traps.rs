@@ -8,7 +8,7 @@ use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::outbox::Ended;
 use crate::machine::questions::Feasible;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 use crate::machine::{CrashPlace, Machine};
 
@@ -21,11 +21,11 @@ pub(crate) struct Crash {
     queries: u32,
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Goes on with the inputs that do not trap; the others end here.
     pub(crate) fn leave_traps(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         traps: &Traps,
     ) -> Result<(), Interrupt> {
         for (fault, condition) in traps.iter() {
@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
     }
 
     /// The path ends in a trap; its test is kept if it is the first at this place.
-    pub(crate) fn trapped(&mut self, state: &mut State, kind: TrapKind) -> Interrupt {
+    pub(crate) fn trapped(&mut self, state: &mut State<N>, kind: TrapKind) -> Interrupt {
         if !state.has_begun(self.roots.len()) {
             return Interrupt::End(Ending::Assumption);
         }
@@ -90,7 +90,7 @@ impl Machine<'_, '_> {
     /// The state's own model traps: that ends one path, and an input that does not trap goes on.
     fn leave_own_trap(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         kind: TrapKind,
         safe: Term,
     ) -> Result<(), Interrupt> {
@@ -128,7 +128,7 @@ impl Machine<'_, '_> {
 
     /// Looks for an input of the path that traps, unless one is known for this place. True where
     /// there surely is none.
-    fn surely_safe(&mut self, state: &State, kind: TrapKind, condition: Term) -> bool {
+    fn surely_safe(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
         if !self.world.config.crash_tests || state.replay {
             return false;
         }
@@ -153,12 +153,12 @@ impl Machine<'_, '_> {
     }
 
     /// A path ends beside the one that is followed, with a test if its state is given.
-    fn end_beside(&mut self, state: Option<Box<State>>, ending: Ending) {
+    fn end_beside(&mut self, state: Option<Box<State<N>>>, ending: Ending) {
         self.outbox.ended.push(Ended { state, ending });
     }
 
     /// Whether a test that traps here is wanted; only once.
-    fn is_new_crash(&mut self, state: &State, kind: TrapKind) -> bool {
+    fn is_new_crash(&mut self, state: &State<N>, kind: TrapKind) -> bool {
         if !self.world.config.crash_tests || state.depends.are_some() {
             return false;
         }
@@ -168,7 +168,7 @@ impl Machine<'_, '_> {
 }
 
 /// The place where a state is, if it traps there.
-pub(crate) fn place_of(state: &State, kind: TrapKind) -> CrashPlace {
+pub(crate) fn place_of<N: Notes>(state: &State<N>, kind: TrapKind) -> CrashPlace {
     let frame = state.frame();
     (frame.func, frame.block, frame.next, kind)
 }

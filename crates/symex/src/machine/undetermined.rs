@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::memory::undetermined;
-use crate::machine::state::{Frame, State};
+use crate::machine::state::{Frame, Notes, State};
 
 /// What a path depends on that is not determined: each kind once, with the place where it first came
 /// into play. One word, as nearly all paths depend on nothing.
@@ -71,7 +71,7 @@ impl Reads {
 }
 
 /// The text that a state is at: of the user's own, where it is in a function of the library.
-pub(crate) fn text_at(program: &Program, state: &State) -> Span {
+pub(crate) fn text_at<N: Notes>(program: &Program, state: &State<N>) -> Span {
     let depth = state.frames.len();
     let frames = state.frames.iter().enumerate().rev();
     let texts = frames.map(|(at, frame)| {
@@ -95,15 +95,15 @@ fn text_of(function: &Function, frame: &Frame, next: usize) -> Span {
     if text.is_none() { function.span } else { text }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// The text that a state is at.
-    pub(crate) fn text_at(&self, state: &State) -> Span {
+    pub(crate) fn text_at(&self, state: &State<N>) -> Span {
         text_at(self.world.program, state)
     }
 
     /// What a value depends on that is not determined, as far as its term says, with where that was
     /// read; where that is not known, the text that the state is at.
-    pub(crate) fn dependences_of(&mut self, state: &State, value: Term) -> Dependences {
+    pub(crate) fn dependences_of(&mut self, state: &State<N>, value: Term) -> Dependences {
         let mut found = Dependences::default();
         let here = self.text_at(state);
         for var in self.pool.vars_of(value).iter() {
@@ -118,7 +118,7 @@ impl Machine<'_, '_> {
     /// state's path depends on, and the value, unless it is always defined.
     pub(crate) fn undetermined_of(
         &mut self,
-        state: &State,
+        state: &State<N>,
         value: Term,
         defined: Term,
     ) -> Vec<Cut> {
@@ -130,7 +130,7 @@ impl Machine<'_, '_> {
     }
 
     /// A state's path depends on what is not determined of a value.
-    pub(crate) fn depend_on(&mut self, state: &mut State, value: Term) {
+    pub(crate) fn depend_on(&mut self, state: &mut State<N>, value: Term) {
         for cut in self.dependences_of(state, value).cuts() {
             if let Cut::Undetermined(kind, at) = cut {
                 state.depends.add(kind, at);
@@ -140,14 +140,14 @@ impl Machine<'_, '_> {
 
     /// Notes that what a state's path does from here on says nothing, where it depends on what is not
     /// determined and is not followed for that.
-    pub(crate) fn cut_dependences(&mut self, state: &State) {
+    pub(crate) fn cut_dependences(&mut self, state: &State<N>) {
         if state.depends.end_path() {
             self.leave_to_dependences(state);
         }
     }
 
     /// Notes that what lies ahead of a state was left out for what its path depends on.
-    pub(crate) fn leave_to_dependences(&mut self, state: &State) {
+    pub(crate) fn leave_to_dependences(&mut self, state: &State<N>) {
         state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
     }
 }

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
 use crate::machine::permitted::Permitted;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 
 /// An argument that points to more places than this is written through at none.
@@ -37,11 +37,11 @@ pub(crate) struct Writable {
     places: Vec<Place>,
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// What a call of an undefined function may write to.
     pub(crate) fn writable(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
         permitted: &Permitted,
@@ -64,7 +64,7 @@ impl Machine<'_, '_> {
     }
 
     /// The objects of the program's own that a pointer leads to, each with when it does.
-    fn places_of(&mut self, state: &State, pointer: Term) -> Vec<(Term, Place)> {
+    fn places_of(&mut self, state: &State<N>, pointer: Term) -> Vec<(Term, Place)> {
         if self.pool.sort(pointer) != Sort::BitVec(64) {
             return Vec::new();
         }
@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
 
     fn out_target(
         &mut self,
-        state: &State,
+        state: &State<N>,
         parameter: OutParameter,
         guard: Term,
         place: Place,
@@ -109,7 +109,7 @@ impl Machine<'_, '_> {
     }
 
     /// A pointer before a call that may set it.
-    fn old_pointer(&mut self, state: &State, place: Place) -> Old {
+    fn old_pointer(&mut self, state: &State<N>, place: Place) -> Old {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);
@@ -119,7 +119,7 @@ impl Machine<'_, '_> {
     /// Writes what was planned for a call.
     pub(crate) fn write_planned(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         writable: &Writable,
         plan: &ExternalPlan,
     ) {

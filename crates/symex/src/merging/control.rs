@@ -8,14 +8,15 @@ use lydian_ir::{BlockId, Body, BranchOrigin, ExprId, FuncId, SwitchCase, Termina
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
+use crate::Machine;
+use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, State};
+use crate::machine::state::ConditionValue;
 use crate::machine::step::Interrupt;
 use crate::merging::Merging;
 use crate::merging::decisions::Outcome;

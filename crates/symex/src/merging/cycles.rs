@@ -17,11 +17,12 @@ use std::sync::Arc;
 use lydian_ir::{ConditionId, DecisionId};
 use smallvec::SmallVec;
 
+use crate::State;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::machine::memory::Memory;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Frame, State};
+use crate::machine::state::Frame;
 use crate::machine::undetermined::Dependences;
 
 /// Paths of fewer steps are not looked at.
@@ -50,8 +51,8 @@ impl Mark {
             facts: state.facts.len(),
             evaluated: state.evaluated,
             arrival: state.arrival,
-            trail: state.trail.clone(),
-            underway: state.underway.clone(),
+            trail: state.notes.goals.trail.clone(),
+            underway: state.notes.goals.underway.clone(),
             depends: state.depends.clone(),
             root: state.root,
         }
@@ -69,8 +70,8 @@ impl Mark {
             && (self.evaluated, self.arrival) == (state.evaluated, state.arrival)
             && self.root == state.root
             && self.depends == state.depends
-            && self.trail.is(&state.trail)
-            && self.underway.is(&state.underway)
+            && self.trail.is(&state.notes.goals.trail)
+            && self.underway.is(&state.notes.goals.underway)
             && self.memory.is_same(&state.memory)
     }
 }
@@ -92,11 +93,11 @@ pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
     if state.steps < FIRST || !state.queue.is_empty() {
         return false;
     }
-    if state.mark.as_ref().is_some_and(|mark| mark.is(state)) {
+    if state.notes.merging.mark.as_ref().is_some_and(|mark| mark.is(state)) {
         return true;
     }
     if state.steps.is_power_of_two() {
-        state.mark = Some(Arc::new(Mark::of(state)));
+        state.notes.merging.mark = Some(Arc::new(Mark::of(state)));
     }
     false
 }

@@ -12,12 +12,13 @@ use lydian_ir::{BlockId, Body, BranchOrigin, ConditionId, DecisionId, ExprId, Fu
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
-use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, Passed, State};
+use crate::machine::state::{ConditionValue, Passed};
 use crate::merging::Merging;
 use crate::merging::regions::{Region, Way};
 

@@ -22,13 +22,14 @@ use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
+use crate::Machine;
+use crate::State;
 use crate::goals::Goals;
 use crate::limits::Cut;
-use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
-use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo, State};
+use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo};
 use crate::machine::step::as_type;
 use crate::merging::Merging;
 use crate::merging::decisions::{Evaluated, Outcome};

@@ -30,13 +30,12 @@ use lydian_ir::cfg::{Cfg, Dominators, Loops};
 use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::Machine;
+use crate::State;
 use crate::config::Mode;
-use crate::exploration::stepping::Flow;
 use crate::goals::Goals;
-use crate::machine::Machine;
 use crate::machine::control_flow::places_of;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
 use crate::merging::Merging;
 
 /// A stretch behind which nothing could be united so often, or that took too long, is gone through no

@@ -27,13 +27,14 @@ use lydian_eval::{Undetermined, sort_of, undefined_symbol};
 use lydian_ir::{BlockId, Body, DecisionId, LocalId, Storage, Terminator};
 use lydian_smt::{Term, TermPool};
 
-use crate::exploration::eviction::Home;
-use crate::machine::Machine;
+use crate::Machine;
+use crate::State;
 use crate::machine::decision_log::Tape;
 use crate::machine::memory::{Facts, Memory};
-use crate::machine::state::{DecisionEvent, Frame, State};
+use crate::machine::state::{DecisionEvent, Frame};
 use crate::merging::Merging;
 use crate::merging::hot_variables::holds;
+use crate::notes::Home;
 
 /// How the paths of two states parted.
 struct Parting {
@@ -103,14 +104,14 @@ impl Merging {
             union.promises.extend(&one.facts[parting.common..]);
         }
         union.tries = 0;
-        union.haste |= other.haste;
+        union.notes.goals.haste |= other.notes.goals.haste;
         union.placed = union.placed.or(other.placed);
         union.steps = union.steps.max(other.steps);
-        union.idle = union.idle.min(other.idle);
+        union.notes.search.idle = union.notes.search.idle.min(other.notes.search.idle);
         union.activations = union.activations.max(other.activations);
         union.unknowns = union.unknowns.max(other.unknowns);
         other.volatile.iter().for_each(|place| union.note_volatile(*place));
-        union.mark = None;
+        union.notes.merging.mark = None;
         begin_anew(&mut union);
         Some(union)
     }
@@ -244,8 +245,8 @@ fn may_unite(a: &State, b: &State) -> bool {
         && (&x.objects, &x.made) == (&y.objects, &y.made)
         && (&a.depends, a.root, a.cursor, &a.met) == (&b.depends, b.root, b.cursor, &b.met)
         && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
-        && a.trail.is(&b.trail)
-        && a.underway.is(&b.underway)
+        && a.notes.goals.trail.is(&b.notes.goals.trail)
+        && a.notes.goals.underway.is(&b.notes.goals.underway)
         && same_calls()
         && same_inputs()
 }
@@ -254,10 +255,10 @@ fn may_unite(a: &State, b: &State) -> bool {
 fn is_plain(state: &State) -> bool {
     !state.replay
         && state.queue.is_empty()
-        && state.undecided.is_empty()
+        && state.notes.goals.undecided.is_empty()
         && state.evaluated.is_none()
         && state.arrival.is_none()
-        && state.compacted.is_none()
+        && state.notes.eviction.compacted.is_none()
         && !state.tape.is_played()
 }
 
@@ -271,13 +272,13 @@ fn is_first(a: &State, b: &State) -> bool {
 /// begin, which no other worker can follow.
 fn begin_anew(union: &mut State) {
     union.tape = Tape::default();
-    union.home = Home::Here;
-    union.start = None;
+    union.notes.eviction.home = Home::Here;
+    union.notes.merging.start = None;
     let mut start = union.clone();
     start.covered.clear();
     start.promises.clear();
     start.keep = false;
-    union.start = Some(Rc::new(start));
+    union.notes.merging.start = Some(Rc::new(start));
 }
 
 /// Whether an evaluation of a decision may go on from the start of a block: a branch of it that does not

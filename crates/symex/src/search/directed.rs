@@ -21,12 +21,12 @@ use lydian_objective::hyper::{Passage, Scope};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use crate::State;
 use crate::goals::hyper::HyperTable;
 use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::machine::control_flow::places_of;
 use crate::machine::site::SiteKey;
-use crate::machine::state::State;
 use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
@@ -191,7 +191,7 @@ impl<'p> Guide<'p> {
         if let Some(seen) = node.map(|node| &mut self.seen[node])
             && !std::mem::replace(seen, true)
         {
-            state.fresh_at = state.steps;
+            state.notes.search.fresh_at = state.steps;
         }
     }
 
@@ -209,7 +209,7 @@ impl<'p> Guide<'p> {
             let passed = positions.iter().map(|of| self.passed(&view, of));
             if let Some(passed) = passed.max() {
                 let (stage, passed) = (number as u32, passed as u32);
-                state.progress = Progress { turn: self.turn, stage, passed };
+                state.notes.search.progress = Progress { turn: self.turn, stage, passed };
                 return;
             }
         }
@@ -254,7 +254,7 @@ impl<'p> Guide<'p> {
         if distance >= FAR {
             return 0;
         }
-        let since = state.steps - state.fresh_at;
+        let since = state.steps - state.notes.search.fresh_at;
         ((number as u64 + 1) << STAGE_SHIFT)
             | ((passed as u64).min(0xfffe) + 1) << POINT_SHIFT
             | fraction(distance, since)
@@ -285,7 +285,7 @@ impl<'p> Guide<'p> {
             0 => at.iter().map(|(node, _)| *node).collect(),
             own => at.iter().filter(|(_, one)| *one == own).map(|(node, _)| *node).collect(),
         };
-        let Progress { turn, stage: of_stage, passed } = state.progress;
+        let Progress { turn, stage: of_stage, passed } = state.notes.search.progress;
         let before = turn == self.turn && of_stage as usize == number;
         let before = if before { passed as usize } else { 0 };
         stage.passed(&nodes, of.entered).max(before).min(stage.count())
@@ -429,7 +429,7 @@ fn positions(stage: &Stage, state: &State) -> SmallVec<[Position; 2]> {
     let Some(wait) = stage.wait else {
         return SmallVec::from_iter([Position { activation: 0, entered: 0 }]);
     };
-    let begun = state.underway.0.iter().filter(|begun| begun.wait == wait);
+    let begun = state.notes.goals.underway.0.iter().filter(|begun| begun.wait == wait);
     let position = |begun: &crate::goals::hyper_sequences::Begun| Position {
         activation: if stage.is_within() { begun.activation } else { 0 },
         entered: begun.entered as usize,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::machine::state::State;
+use crate::State;
 
 /// Pending states whose question was not answered with little effort. Each is asked again with more once
 /// others had their time, so that one hard question neither takes the time of all others nor waits for an

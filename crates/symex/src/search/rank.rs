@@ -2,9 +2,10 @@
 
 use lydian_base::EntityId;
 
+use crate::State;
 use crate::goals::labels::LabelTable;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Passed, State};
+use crate::machine::state::Passed;
 use crate::search::distance::{Distances, FAR, Target};
 
 /// Bringing distances up to date may cost a block of work for so many steps of states.
@@ -49,7 +50,9 @@ impl Ranks {
             let visits = self.visits.get(frame.func.index());
             visits.and_then(|of| of.get(frame.block.index()).copied()).unwrap_or(0)
         });
-        u64::from(best) + u64::from((visits + 1).ilog2()) + IDLE * u64::from(state.idle)
+        u64::from(best)
+            + u64::from((visits + 1).ilog2())
+            + IDLE * u64::from(state.notes.search.idle)
     }
 
     /// Whether no continuation of a state's path meets a label that is left. Distances that are out of
@@ -72,7 +75,7 @@ impl Ranks {
         };
         self.distances.is_structured()
             && !state.queue.iter().any(is_waiting)
-            && state.undecided.is_empty()
+            && state.notes.goals.undecided.is_empty()
             && state.frames.iter().rev().all(far)
             && !arrives()
     }

@@ -14,7 +14,7 @@ use lydian_base::Rng;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::machine::state::State;
+use crate::State;
 use crate::search::directed::Guide;
 use crate::search::distance::Target;
 use crate::search::rank::Ranks;

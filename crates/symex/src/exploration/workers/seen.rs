@@ -7,9 +7,9 @@
 use lydian_smt::{PortableTerms, Term, TermPool};
 use rustc_hash::FxHashMap;
 
+use crate::State;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
-use crate::machine::state::State;
 
 /// It, with terms of the pool that it comes from.
 pub(crate) struct Seen {
@@ -23,7 +23,8 @@ pub(crate) struct Seen {
 impl Seen {
     /// What a state's path met; none if that is nothing.
     pub(crate) fn take(pool: &TermPool, state: &State) -> Option<Self> {
-        let (trail, underway) = (state.trail.clone(), state.underway.clone());
+        let (trail, underway) =
+            (state.notes.goals.trail.clone(), state.notes.goals.underway.clone());
         let mut terms = Vec::new();
         let mut note = |term: Term| {
             terms.push(term);

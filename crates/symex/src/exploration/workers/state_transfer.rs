@@ -4,14 +4,16 @@ use lydian_ir::{ConditionId, DecisionId};
 use lydian_smt::{Model, PortableTerms, Sort, TermPool, Value};
 use smallvec::SmallVec;
 
-use crate::exploration::eviction::{Home, Place, places_of};
+use crate::State;
+use crate::exploration::eviction::{Place, places_of};
 use crate::exploration::explore::Engine;
 use crate::exploration::workers::seen::Seen;
 use crate::goals::labels::GoalId;
 use crate::machine::decision_log::Tape;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Passed, State};
+use crate::machine::state::Passed;
 use crate::machine::undetermined::Dependences;
+use crate::notes::Home;
 use crate::search::directed::Progress;
 use crate::search::searcher::Searcher;
 
@@ -85,10 +87,10 @@ fn is_portable(state: &State) -> bool {
         && !state.keep
         && state.covered.is_empty()
         && state.promises.is_empty()
-        && state.undecided.is_empty()
-        && state.home != Home::Here
+        && state.notes.goals.undecided.is_empty()
+        && state.notes.eviction.home != Home::Here
         // Its tape does not begin where all paths do.
-        && state.start.is_none()
+        && state.notes.merging.start.is_none()
 }
 
 impl Engine<'_, '_> {
@@ -105,7 +107,7 @@ impl Engine<'_, '_> {
             // The first is kept, so that nobody gives all.
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
             let Some(mut state) = self.searcher.take(number) else { continue };
-            if state.compacted.is_none() {
+            if state.notes.eviction.compacted.is_none() {
                 self.compaction.compact(&self.machine.pool, &mut state);
             }
             self.machine.statistics.handed_over += 1;
@@ -133,12 +135,12 @@ impl Engine<'_, '_> {
             Passed::Where { site, goal, .. } => Queued::Where(*site, *goal),
         };
         Some(Parcel {
-            home: match state.home {
+            home: match state.notes.eviction.home {
                 Home::Elsewhere(home) => home,
                 Home::Any | Home::Here => self.exchange.index,
             },
             returned,
-            fingerprint: state.compacted?,
+            fingerprint: state.notes.eviction.compacted?,
             places: places_of(state).collect(),
             model: NamedModel::take(&self.machine.pool, &state.model),
             terms: PortableTerms::take(&self.machine.pool, holds),
@@ -149,10 +151,10 @@ impl Engine<'_, '_> {
             tries: state.tries,
             evaluated: state.evaluated,
             arrival: state.arrival,
-            haste: state.haste,
+            haste: state.notes.goals.haste,
             depends: state.depends.clone(),
             steps: state.steps,
-            idle: state.idle,
+            idle: state.notes.search.idle,
             root: state.root,
         })
     }
@@ -172,10 +174,11 @@ impl Engine<'_, '_> {
         };
         state.queue = parcel.queue.into_iter().filter_map(passed).collect();
         if let Some(seen) = parcel.seen {
-            (state.trail, state.underway) = seen.make(&mut self.machine.pool);
+            (state.notes.goals.trail, state.notes.goals.underway) =
+                seen.make(&mut self.machine.pool);
         }
-        state.compacted = Some(parcel.fingerprint);
-        state.home = match parcel.returned {
+        state.notes.eviction.compacted = Some(parcel.fingerprint);
+        state.notes.eviction.home = match parcel.returned {
             true => Home::Here,
             false if parcel.home == self.exchange.index => Home::Any,
             false => Home::Elsewhere(parcel.home),
@@ -185,12 +188,12 @@ impl Engine<'_, '_> {
         state.tries = parcel.tries;
         state.evaluated = parcel.evaluated;
         state.arrival = parcel.arrival;
-        state.haste = parcel.haste;
+        state.notes.goals.haste = parcel.haste;
         state.depends = parcel.depends;
         state.steps = parcel.steps;
-        state.idle = parcel.idle;
+        state.notes.search.idle = parcel.idle;
         state.root = parcel.root;
-        (state.fresh_at, state.progress) = (0, Progress::default());
+        (state.notes.search.fresh_at, state.notes.search.progress) = (0, Progress::default());
         self.let_wait(state, Searcher::fork);
     }
 }
@@ -227,10 +230,16 @@ mod tests {
                     let (fingerprint, named) = (parcel.fingerprint, parcel.model.len());
                     engine.unpack(parcel);
                     let mut state = engine.waiting().remove(0);
-                    assert_eq!((state.compacted, state.model.len()), (Some(fingerprint), named));
+                    assert_eq!(
+                        (state.notes.eviction.compacted, state.model.len()),
+                        (Some(fingerprint), named)
+                    );
                     // The fingerprint is held against the state that is made.
                     assert!(engine.revive(&mut state));
-                    assert!(state.compacted.is_none() && !state.frame().registers.is_empty());
+                    assert!(
+                        state.notes.eviction.compacted.is_none()
+                            && !state.frame().registers.is_empty()
+                    );
                 }
                 assert!(!engine.machine.is_cut() && engine.exchange.back.is_empty());
             });

@@ -12,6 +12,7 @@ use crate::machine::memory::{
     Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
 };
 use crate::machine::places::{Elements, Places};
+use crate::machine::state::Notes;
 
 /// Two pointers that are compared may each lead to so many objects; with more the path is split first.
 const MOST_COMPARED: usize = 16;
@@ -22,7 +23,7 @@ const PLAIN_DISTANCE: u64 = 3;
 /// A pointer that was not followed yet, and the objects into which it leads as it is compared.
 type ToLead = (Term, Vec<Arc<LazyObject>>);
 
-impl Scope<'_, '_> {
+impl<N: Notes> Scope<'_, '_, N> {
     /// Two values are compared for their order, or subtracted: C defines that within one object alone. A
     /// pointer of the inputs that was not followed yet leads to elements of the object of the other.
     pub(crate) fn lead_together(

@@ -15,7 +15,7 @@ use crate::machine::memory::{
     Background, Candidate, Contents, NewObject, ObjectId, ObjectKind, Offset,
 };
 use crate::machine::questions::Feasible;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 use lydian_inputs::CellPlan;
 use lydian_inputs::lazy::{LazyObject, REACH};
@@ -36,10 +36,10 @@ pub(crate) enum Size {
     Symbolic(Term, u64),
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn allocation_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
@@ -80,7 +80,7 @@ impl Machine<'_, '_> {
     /// fails.
     pub(crate) fn size_of_allocation(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         size: Term,
     ) -> Result<Option<Size>, Interrupt> {
         if self.pool.as_u64(size).is_none() {
@@ -109,7 +109,7 @@ impl Machine<'_, '_> {
     /// has.
     fn size_of_large_block(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         size: Term,
     ) -> Result<Option<Size>, Interrupt> {
         let most = self.pool.bv(64, MOST_OF_A_BLOCK);
@@ -122,7 +122,7 @@ impl Machine<'_, '_> {
     }
 
     /// The least of [`ROOMS`] that a size is surely not greater than.
-    fn room_for(&mut self, state: &mut State, size: Term) -> u64 {
+    fn room_for(&mut self, state: &mut State<N>, size: Term) -> u64 {
         if let Some(room) = state.tape.played(Question::Room) {
             return room;
         }
@@ -131,7 +131,7 @@ impl Machine<'_, '_> {
         room
     }
 
-    fn least_room(&mut self, state: &State, size: Term) -> u64 {
+    fn least_room(&mut self, state: &State<N>, size: Term) -> u64 {
         let value = self.evaluator.eval_u64(&self.pool, &state.model, size);
         for room in ROOMS.into_iter().filter(|room| *room < ROOM && value <= *room) {
             let most = self.pool.bv(64, room);
@@ -144,7 +144,7 @@ impl Machine<'_, '_> {
     }
 
     /// The entry of the test's list for one allocation; the choice by which it fails.
-    fn next_choice(&mut self, state: &mut State, model: &Model) -> Term {
+    fn next_choice(&mut self, state: &mut State<N>, model: &Model) -> Term {
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         self.list(state, model, choice);
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
     }
 
     /// Adds an entry to the test's list of allocations: whether one fails.
-    fn list(&mut self, state: &mut State, model: &Model, fails: Term) {
+    fn list(&mut self, state: &mut State<N>, model: &Model, fails: Term) {
         let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(fails, zero, one);
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
@@ -162,7 +162,7 @@ impl Machine<'_, '_> {
     }
 
     /// Sets the error number where an allocation fails.
-    fn note_no_memory(&mut self, state: &mut State, fails: Term) {
+    fn note_no_memory(&mut self, state: &mut State<N>, fails: Term) {
         let Some(error_number) = self.world.error_number else { return };
         let place = self.world.globals[error_number.index()];
         let Some(object) = state.memory.object_at(place) else { return };
@@ -177,7 +177,7 @@ impl Machine<'_, '_> {
 
     /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
     /// granted what is refused here.
-    fn failed(&mut self, state: &mut State, model: &Model) -> Result<Term, Interrupt> {
+    fn failed(&mut self, state: &mut State<N>, model: &Model) -> Result<Term, Interrupt> {
         let surely = self.pool.tt();
         self.list(state, model, surely);
         self.note_no_memory(state, surely);
@@ -187,7 +187,7 @@ impl Machine<'_, '_> {
     /// Allocates; gives the pointer, null where the choice is to fail, and the object.
     fn allocate(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         size: Size,
         zeroed: bool,
@@ -218,7 +218,7 @@ impl Machine<'_, '_> {
     /// where it may be one of several.
     fn allocated(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         pointer: Term,
     ) -> Result<Option<ObjectId>, Interrupt> {
         let resolution = self.resolve(state, pointer)?;
@@ -248,7 +248,7 @@ impl Machine<'_, '_> {
     /// Whether a pointer leads to the first byte of an allocated block, before which nothing was accessed.
     fn begins_block(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         pointer: Term,
         candidate: &Candidate,
     ) -> Result<bool, Interrupt> {
@@ -294,9 +294,9 @@ impl Machine<'_, '_> {
     /// Runs `then` where a condition holds.
     fn decide(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         condition: Term,
-        then: impl FnOnce(&mut Self, &mut State) -> Result<(), Interrupt>,
+        then: impl FnOnce(&mut Self, &mut State<N>) -> Result<(), Interrupt>,
     ) -> Result<(), Interrupt> {
         if self.split_on(state, condition)? { then(self, state) } else { Ok(()) }
     }
@@ -304,7 +304,7 @@ impl Machine<'_, '_> {
     /// Whether a condition holds on this path, which is split where it may and may not.
     pub(crate) fn split_on(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         condition: Term,
     ) -> Result<bool, Interrupt> {
         let (side, other) = self.split(state, condition);
@@ -317,7 +317,7 @@ impl Machine<'_, '_> {
 
     fn reallocate(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         old: Term,
         size: Term,
@@ -371,7 +371,7 @@ impl Machine<'_, '_> {
     /// there first is what the inputs' block had.
     fn move_input(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         old: ObjectId,
         size: Size,
@@ -394,7 +394,7 @@ impl Machine<'_, '_> {
     /// `strdup` and `strndup`.
     fn duplicate(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
@@ -421,7 +421,7 @@ impl Machine<'_, '_> {
     /// them that may not be there.
     fn text_bytes(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         length: Term,
     ) -> Result<Vec<Term>, Interrupt> {

@@ -7,7 +7,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// The addresses of pointers into glibc's tables of characters.
@@ -64,10 +64,10 @@ fn add_table(
     Some(memory.object(pointer).base)
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn character_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
@@ -90,7 +90,7 @@ impl Machine<'_, '_> {
     }
 
     /// The bit of a class where a character is in it, else 0.
-    fn has_class(&mut self, state: &mut State, c: Term, bit: u16) -> Result<Term, Interrupt> {
+    fn has_class(&mut self, state: &mut State<N>, c: Term, bit: u16) -> Result<Term, Interrupt> {
         let start = self.pool.bv_signed(32, i64::from(-TABLE_START));
         let index = self.pool.add(c, start);
         let entries = self.pool.bv(32, 384);

@@ -10,7 +10,7 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::context::World;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// Bytes of the longest name of a variable.
@@ -29,11 +29,11 @@ impl Addresses for Apart<'_, '_> {
     }
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// `getenv`: null, or a string with any contents.
     pub(crate) fn environment_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         name: Term,
     ) -> Result<Term, Interrupt> {
@@ -63,7 +63,7 @@ impl Machine<'_, '_> {
     }
 
     /// The name that a call asks for, which must not depend on the input.
-    fn variable_name(&mut self, state: &mut State, address: Term) -> Result<String, Interrupt> {
+    fn variable_name(&mut self, state: &mut State<N>, address: Term) -> Result<String, Interrupt> {
         let mut bytes = Vec::new();
         for offset in 0..LONGEST_NAME {
             let at = self.address_at(address, offset);

@@ -7,7 +7,7 @@ use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 
 use crate::machine::Machine;
 use crate::machine::libc::integer::leading_zeros;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// Bits of a double's fraction.
@@ -15,11 +15,11 @@ const FRACTION: u32 = 52;
 /// Powers of two beyond this in either direction take every number to zero or infinity.
 const MOST_POWER: i64 = 2200;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Calls one of the functions; `None` for others.
     pub(crate) fn parts_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {

@@ -7,13 +7,13 @@ use lydian_ir::libc::LibFn;
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn integer_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Term, Interrupt> {

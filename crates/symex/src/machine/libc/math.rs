@@ -12,16 +12,16 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::Stop;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// How many values of an argument are followed at one call of a function that no term computes.
 const FOLLOWED_VALUES: u32 = 8;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn math_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
@@ -129,7 +129,7 @@ impl Machine<'_, '_> {
     /// The value of a function that no term computes, at one value of each argument.
     fn value_at(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
@@ -144,7 +144,12 @@ impl Machine<'_, '_> {
     }
 
     /// The bits of the one value that a float has on this path, which is split on it.
-    fn one_float(&mut self, state: &mut State, model: &Model, arg: Term) -> Result<u64, Interrupt> {
+    fn one_float(
+        &mut self,
+        state: &mut State<N>,
+        model: &Model,
+        arg: Term,
+    ) -> Result<u64, Interrupt> {
         if let Some(bits) = self.pool.as_float_bits(arg) {
             return Ok(bits);
         }

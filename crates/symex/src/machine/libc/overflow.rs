@@ -6,15 +6,15 @@ use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
     /// not.
     pub(crate) fn overflow_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
         arg_types: &[CTypeId],

@@ -7,7 +7,7 @@ use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
 use crate::machine::libc::SIGHTS;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// So far texts of the inputs are followed at least.
@@ -39,10 +39,10 @@ enum Same {
     Letters,
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn string_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
     /// The length of a string, looking at no more than `limit` bytes.
     pub(crate) fn length(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         limit: Option<Term>,
         traps: &mut Traps,
@@ -112,7 +112,7 @@ impl Machine<'_, '_> {
     /// limit.
     fn is_far(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         texts: &[Term],
         limit: Option<Term>,
         offset: u64,
@@ -127,7 +127,7 @@ impl Machine<'_, '_> {
 
     fn are_endless(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         texts: &[Term],
         offset: u64,
     ) -> Result<bool, Interrupt> {
@@ -141,14 +141,14 @@ impl Machine<'_, '_> {
     }
 
     /// A length of more than so many bytes: nothing is said of it but that an object can have it.
-    fn length_beyond(&mut self, state: &mut State, bytes: u64) -> Term {
+    fn length_beyond(&mut self, state: &mut State<N>, bytes: u64) -> Term {
         let more = self.not_followed(state, LENGTH_BITS);
         let (more, bytes) = (self.pool.zext(more, 64), self.pool.bv(64, bytes));
         self.pool.add(more, bytes)
     }
 
     /// An address of a text that lies more than so many bytes on, or another value.
-    fn place_beyond(&mut self, state: &mut State, text: Term, bytes: u64, other: Term) -> Term {
+    fn place_beyond(&mut self, state: &mut State<N>, text: Term, bytes: u64, other: Term) -> Term {
         let length = self.length_beyond(state, bytes);
         let address = self.address_plus(text, length);
         let any = self.not_followed(state, 1);
@@ -157,7 +157,7 @@ impl Machine<'_, '_> {
     }
 
     /// What follows from a string that is too long to look at all of it: any value of so many bits.
-    pub(crate) fn not_followed(&mut self, state: &mut State, bits: u32) -> Term {
+    pub(crate) fn not_followed(&mut self, state: &mut State<N>, bits: u32) -> Term {
         let name = state.unknowns.to_string();
         state.unknowns += 1;
         let any = undefined_symbol(&mut self.pool, Undetermined::Length, &name, Sort::BitVec(bits));
@@ -169,7 +169,7 @@ impl Machine<'_, '_> {
     /// Stops with a value where a condition holds; whether the call may go on.
     fn stop_where(
         &mut self,
-        state: &State,
+        state: &State<N>,
         condition: Term,
         value: Term,
         alive: &mut Term,
@@ -188,7 +188,7 @@ impl Machine<'_, '_> {
     /// Stops with a value where a limit is reached; whether the call may go on.
     fn below_limit(
         &mut self,
-        state: &State,
+        state: &State<N>,
         limit: Option<Term>,
         offset: u64,
         value: Term,
@@ -203,7 +203,7 @@ impl Machine<'_, '_> {
 
     fn compare(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         [a, b]: [Term; 2],
         limit: Option<Term>,
         same: Same,
@@ -261,7 +261,7 @@ impl Machine<'_, '_> {
     /// `memchr` with a count, `strchr` without.
     fn find_byte(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         wanted: Term,
         count: Option<Term>,
@@ -302,7 +302,7 @@ impl Machine<'_, '_> {
 
     fn last_char(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         wanted: Term,
         traps: &mut Traps,
@@ -336,7 +336,7 @@ impl Machine<'_, '_> {
 
     fn find_text(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         wanted: Term,
         traps: &mut Traps,
@@ -371,7 +371,7 @@ impl Machine<'_, '_> {
     /// Whether the text at an address begins with a string.
     fn begins_with(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         text: Term,
         wanted: Term,
         alive: Term,
@@ -403,7 +403,7 @@ impl Machine<'_, '_> {
     /// How many first characters are in a set or are not, or where the first one in it is.
     fn span(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         [text, set]: [Term; 2],
         kind: Span,
         traps: &mut Traps,
@@ -446,7 +446,7 @@ impl Machine<'_, '_> {
     /// Whether a byte other than zero is one of a string's.
     fn is_in_set(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         set: Term,
         byte: Term,
         alive: Term,

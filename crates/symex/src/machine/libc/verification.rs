@@ -16,7 +16,7 @@ use lydian_smt::{Sort, Term};
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::ending::Ending;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 use lydian_inputs::{CellPlan, ExternalPlan};
 
@@ -25,10 +25,10 @@ const MOST: u64 = 1 << 16;
 /// Bytes of the name of an input that are read.
 const NAME: u64 = 64;
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn verification_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
@@ -82,7 +82,7 @@ impl Machine<'_, '_> {
     /// The path goes on with the inputs for which a condition holds.
     pub(crate) fn assume_in_program(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         holds: Term,
     ) -> Result<(), Interrupt> {
         match state.knowledge().known(&mut self.pool, holds) {
@@ -97,21 +97,21 @@ impl Machine<'_, '_> {
     }
 
     /// The path ends, and what its model covered is open again.
-    fn assumption_fails(&mut self, state: &mut State) -> Interrupt {
+    fn assumption_fails(&mut self, state: &mut State<N>) -> Interrupt {
         self.retract(state);
         state.keep = false;
         Interrupt::End(Ending::Assumption)
     }
 
     /// What the state's model was to cover is open again.
-    fn retract(&mut self, state: &mut State) {
+    fn retract(&mut self, state: &mut State<N>) {
         self.retract_for(state, Cut::Assumption);
     }
 
     /// Fills an object with a fresh input.
     fn make_symbolic(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         model: &Model,
         to: Term,
         size: Term,
@@ -149,7 +149,12 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn fresh_int(&mut self, state: &mut State, model: &Model, name: Term) -> (Term, ExternalPlan) {
+    fn fresh_int(
+        &mut self,
+        state: &mut State<N>,
+        model: &Model,
+        name: Term,
+    ) -> (Term, ExternalPlan) {
         let name = self.constant_text(state, name);
         let nth = state.calls_of(model.name);
         let value = self.pool.var(&format!("{name}:{}#{nth}", model.name), Sort::BitVec(32));
@@ -160,7 +165,7 @@ impl Machine<'_, '_> {
     /// The entry of the test's list for a call: `size` bytes, under a name if there is one.
     pub(crate) fn input_plan(
         &self,
-        state: &State,
+        state: &State<N>,
         model: &Model,
         name: String,
         size: u64,
@@ -186,7 +191,7 @@ impl Machine<'_, '_> {
 
     /// A text that the program holds, as far as it is constant. What is wrong with it is of no
     /// interest: it only names an input.
-    fn constant_text(&mut self, state: &mut State, address: Term) -> String {
+    fn constant_text(&mut self, state: &mut State<N>, address: Term) -> String {
         let mut text = String::new();
         for offset in 0..NAME {
             let at = self.address_at(address, offset);

@@ -8,7 +8,7 @@ use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
-use crate::machine::state::State;
+use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 use lydian_inputs::lazy::REACH;
 
@@ -31,10 +31,10 @@ struct Write {
     size: u64,
 }
 
-impl Machine<'_, '_> {
+impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn writing_function(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         function: LibFn,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
@@ -84,7 +84,7 @@ impl Machine<'_, '_> {
     /// Where writes go, each with when it is to change anything there, and when they trap.
     fn places_of_writes(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         writes: &[Write],
         traps: &mut Traps,
     ) -> Result<Vec<(Resolution, Term)>, Interrupt> {
@@ -103,7 +103,12 @@ impl Machine<'_, '_> {
     }
 
     /// Writes on a path that does not trap there.
-    fn write_all(&mut self, state: &mut State, writes: &[Write], places: Vec<(Resolution, Term)>) {
+    fn write_all(
+        &mut self,
+        state: &mut State<N>,
+        writes: &[Write],
+        places: Vec<(Resolution, Term)>,
+    ) {
         for (write, (to, guard)) in writes.iter().zip(places) {
             let guard = self.simplified(state, guard);
             if self.pool.as_bool(guard) == Some(false) {
@@ -124,7 +129,7 @@ impl Machine<'_, '_> {
     /// in far smaller terms.
     fn range_traps(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         base: Term,
         count: Term,
         write: bool,
@@ -161,7 +166,7 @@ impl Machine<'_, '_> {
 
     fn copy_bytes(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         dst: Term,
         src: Term,
         count: Term,
@@ -205,7 +210,7 @@ impl Machine<'_, '_> {
     /// where the number of bytes surely is a multiple of that. Whole elements keep their terms.
     fn element_size(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         src: Term,
         count: Term,
     ) -> Result<u64, Interrupt> {
@@ -225,7 +230,7 @@ impl Machine<'_, '_> {
 
     fn fill_bytes(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         dst: Term,
         byte: Term,
         count: Term,
@@ -265,7 +270,7 @@ impl Machine<'_, '_> {
     }
 
     /// Sets a known number of bytes to one value, words at a time.
-    fn fill_known(&mut self, state: &mut State, to: &Resolution, byte: Term, count: u64) {
+    fn fill_known(&mut self, state: &mut State<N>, to: &Resolution, byte: Term, count: u64) {
         if self.pool.as_u64(byte) == Some(0) {
             state.memory.zero(&mut self.pool, to, count);
             return;
@@ -285,7 +290,7 @@ impl Machine<'_, '_> {
     /// Resolves the address of a write, which happens only where its guard holds.
     fn resolve_where(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         write: &Write,
         traps: &mut Traps,
     ) -> Result<Resolution, Interrupt> {
@@ -299,7 +304,7 @@ impl Machine<'_, '_> {
     /// Adds a write; false where it surely traps, so that nothing comes after it.
     fn push_write(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         write: Write,
         traps: &mut Traps,
         writes: &mut Vec<Write>,
@@ -317,7 +322,7 @@ impl Machine<'_, '_> {
     /// is split on numbers above [`CONDITIONAL_BYTES`]; other symbolic numbers give `None`.
     fn bytes_to_write(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         count: Term,
         places: &[Term],
     ) -> Result<Option<u64>, Interrupt> {
@@ -348,7 +353,7 @@ impl Machine<'_, '_> {
 
     /// The path goes on where a number of bytes is not too great to be written one by one. No object of
     /// the inputs has more than [`REACH`].
-    fn leave_out_of_reach(&mut self, state: &mut State, count: Term) -> Result<(), Interrupt> {
+    fn leave_out_of_reach(&mut self, state: &mut State<N>, count: Term) -> Result<(), Interrupt> {
         let reach = self.pool.bv(64, REACH);
         let beyond = self.pool.ugt(count, reach);
         let mut traps = Traps::none();
@@ -365,7 +370,7 @@ impl Machine<'_, '_> {
     /// Plans the copy of a string; gives its length.
     fn copy_text(
         &mut self,
-        state: &mut State,
+        state: &mut State<N>,
         plan: &CopyText,
         traps: &mut Traps,
         writes: &mut Vec<Write>,

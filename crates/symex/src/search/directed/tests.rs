@@ -231,9 +231,9 @@ fn a_deeper_cut_point_outweighs_any_distance_and_then_near_and_fresh_states_come
         state.steps += 50;
         let stale = guide.weight(&state, 1);
         assert!(stale < first, "instructions that are not new make it less");
-        state.progress = Progress { turn, stage: 0, passed: 1 };
+        state.notes.search.progress = Progress { turn, stage: 0, passed: 1 };
         assert!(guide.weight(&state, 1) > first, "what was passed while it had its turn counts");
-        state.progress.turn += 1;
+        state.notes.search.progress.turn += 1;
         assert_eq!(guide.weight(&state, 1), stale, "but not what was noted for another");
     });
 }

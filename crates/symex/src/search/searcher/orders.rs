@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use lydian_base::Rng;
 
-use crate::machine::state::State;
+use crate::State;
 use crate::search::distance::Target;
 use crate::search::searcher::{Order, Origin, Rank, Waiting};
 

@@ -3,7 +3,7 @@
 use lydian_base::Rng;
 use rustc_hash::FxHashMap;
 
-use crate::machine::state::State;
+use crate::State;
 use crate::search::searcher::{Order, Origin, Rank, Waiting};
 
 /// The state at the end of a random walk from the root, each side of a fork with the same chance.
