@@ -53,6 +53,7 @@ use std::sync::Arc;
 
 use lydian_base::Budget;
 use lydian_inputs::globals::can_be_input;
+use lydian_inputs::learned::Learned;
 use lydian_inputs::{InputPlan, InputSpec, plan};
 use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
@@ -71,7 +72,7 @@ use left_out::LeftOut;
 use libc::CharacterTables;
 use memory::{Facts, Memory, in_region};
 use outbox::Outbox;
-use questions::Feasible;
+use questions::{Feasible, Questions};
 use repeated_calls::Statics;
 use setup::{ExploreError, lay_out};
 use state::{Notes, State};
@@ -85,6 +86,9 @@ const MOST_PREFERENCES: usize = 64;
 
 /// Where a program traps: function, block, position in it, and how.
 pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+
+/// By call and position of an argument.
+pub(crate) type FollowedValues = FxHashMap<(FuncId, BlockId, usize), u32>;
 
 /// What a machine runs.
 pub(crate) struct Setting<'a> {
@@ -103,52 +107,44 @@ pub(crate) struct Setting<'a> {
 
 /// What runs states.
 pub(crate) struct Machine<'p, 'e, N> {
+    /// What questions are asked with.
+    pub(crate) questions: Questions<'e>,
     pub(crate) world: World<'p>,
     pub(crate) pool: TermPool,
     pub(crate) evaluator: Evaluator,
-    pub(crate) solver: &'e mut dyn Solver,
-    pub(crate) budget: Budget,
     pub(crate) statistics: Statistics,
-    pub(crate) crashes: FxHashMap<CrashPlace, Crash>,
+    crashes: FxHashMap<CrashPlace, Crash>,
     /// Preconditions, and the function under test after them.
     pub(crate) roots: Vec<FuncId>,
     /// Memory as the inputs first are, without what comes into being.
-    pub(crate) first_memory: Memory,
+    first_memory: Memory,
     /// Whether any path began the function under test.
     pub(crate) begun: bool,
     /// Addresses with the base and the offset that they were made of.
-    pub(crate) derived: FxHashMap<Term, (Term, Term)>,
+    derived: FxHashMap<Term, (Term, Term)>,
     /// What pointers of the inputs are used as.
-    pub(crate) uses: PointerUses,
+    uses: PointerUses,
     /// At calls of functions that no term computes: how many values of arguments were followed.
-    pub(crate) followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    followed_values: FollowedValues,
     /// glibc's tables of characters, where the program uses them.
-    pub(crate) tables: Option<CharacterTables>,
-    /// Gives the values of inputs that the solver leaves open.
-    pub(crate) base: Model,
+    tables: Option<CharacterTables>,
     /// Which bounds on inputs paths met.
     pub(crate) watch: Watch,
     pub(crate) left_out: LeftOut,
     pub(crate) plan: InputPlan,
     /// What the function under test is called with.
-    pub(crate) arguments: Vec<Term>,
+    arguments: Vec<Term>,
     /// Its static variables, where runs of several calls are followed.
-    pub(crate) statics: Statics,
-    pub(crate) control_flow: Rc<ControlFlow>,
+    statics: Statics,
+    control_flow: Rc<ControlFlow>,
     pub(crate) outbox: Outbox<N>,
     /// Where all paths begin.
-    pub(crate) start: Option<Box<State<N>>>,
-    /// A question was not asked as no time was left for it.
-    pub(crate) late: bool,
-    /// Steps since the last look at the clock.
-    pub(crate) ticks: u32,
-    /// Terms at the last look at the clock.
-    pub(crate) clock_terms: usize,
+    start: Option<Box<State<N>>>,
     pub(crate) term_clock: TermClock,
     /// How often inline assembly was passed, for the names of what it leaves.
-    pub(crate) havocs: u64,
+    havocs: u64,
     /// Where what is not determined was read.
-    pub(crate) reads: Reads,
+    reads: Reads,
 }
 
 impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
@@ -187,11 +183,15 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let functions = touched.functions.iter().copied().chain(others);
         let control_flow = Rc::new(ControlFlow::new(program, functions));
         let mut machine = Self {
+            questions: Questions {
+                solver,
+                budget: budget.clone(),
+                late: false,
+                base: telling_values(&pool, &plan),
+            },
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
             uses: PointerUses::default(),
-            solver,
-            budget: budget.clone(),
             statistics: Statistics::default(),
             crashes: FxHashMap::default(),
             followed_values: FxHashMap::default(),
@@ -201,16 +201,12 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             control_flow,
             outbox: Outbox::default(),
             start: None,
-            late: false,
-            ticks: 0,
-            clock_terms: 0,
             term_clock: TermClock::new(config.measure_terms),
             first_memory: memory.clone(),
             begun: false,
             havocs: 0,
             reads: Reads::default(),
             world,
-            base: telling_values(&pool, &plan),
             pool,
             plan,
             arguments,
@@ -249,7 +245,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             facts: Facts::new(),
             resolved: FxHashMap::default(),
             expanded: Arc::default(),
-            model: self.base.clone(),
+            model: self.questions.base.clone(),
             pending: false,
             evaluated: None,
             arrival: None,
@@ -282,6 +278,45 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         Some(state)
     }
 
+    /// How control may go on from the places of the program.
+    pub(crate) const fn control_flow(&self) -> &Rc<ControlFlow> {
+        &self.control_flow
+    }
+
+    /// Memory as the inputs first are, without what comes into being.
+    pub(crate) const fn first_memory(&self) -> &Memory {
+        &self.first_memory
+    }
+
+    /// What the function under test is called with.
+    pub(crate) fn arguments(&self) -> &[Term] {
+        &self.arguments
+    }
+
+    /// What paths did with the pointers of the inputs, where that was asked for.
+    pub(crate) fn take_learned(&mut self) -> Learned {
+        self.uses.learned.take().unwrap_or_default()
+    }
+
+    /// Whether a path found since this was last asked that a pointer leads to a larger record.
+    pub(crate) fn take_outgrown(&mut self) -> bool {
+        self.uses.take_outgrown()
+    }
+
+    /// How many values of arguments were followed at calls of functions that no term computes.
+    pub(crate) const fn followed_values(&self) -> &FollowedValues {
+        &self.followed_values
+    }
+
+    /// Goes on from a state of another machine of the same program, as one of several with this number.
+    pub(crate) fn begin_as(&mut self, number: usize, followed_values: FollowedValues) {
+        self.left_out = LeftOut::default();
+        self.statistics = Statistics::default();
+        self.followed_values = followed_values;
+        // So that no two machines give the same number.
+        self.havocs = (number as u64) << 24;
+    }
+
     /// All paths begin with a state.
     pub(crate) fn begin_with(&mut self, first: &State<N>) {
         self.start = Some(Box::new(first.clone()));
@@ -308,7 +343,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
                 kept = more;
                 state.model = model.clone();
                 state.pending = false;
-                self.base = model;
+                self.questions.base = model;
                 if wish == all {
                     break;
                 }

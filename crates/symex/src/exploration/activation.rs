@@ -58,7 +58,7 @@ impl Engine<'_, '_> {
                 true
             }
             Feasible::No => false,
-            Feasible::Unknown(cut) if self.machine.late || state.tries >= TRIES => {
+            Feasible::Unknown(cut) if self.machine.questions.late || state.tries >= TRIES => {
                 self.cut_path(state, cut);
                 false
             }

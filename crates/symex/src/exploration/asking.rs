@@ -71,7 +71,7 @@ impl Engine<'_, '_> {
                 }
                 Feasible::No if alone => _ = labels.pop(),
                 Feasible::No => labels.clear(),
-                Feasible::Unknown(_) if alone && tries < TRIES && !self.machine.late => {
+                Feasible::Unknown(_) if alone && tries < TRIES && !self.machine.questions.late => {
                     hard.extend(labels.pop());
                 }
                 Feasible::Unknown(cut) if alone => {

@@ -115,7 +115,7 @@ impl Engine<'_, '_> {
         let limit = self.machine.world.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
             self.compact_waiting();
-            self.machine.solver.forget();
+            self.machine.questions.solver.forget();
             memory::give_back();
         }
         self.compaction.looks += 1;
@@ -134,7 +134,7 @@ impl Engine<'_, '_> {
         memory::give_back();
         used = memory::resident()?;
         if used >= most - limit / 8 {
-            self.machine.solver.forget();
+            self.machine.questions.solver.forget();
             memory::give_back();
             used = memory::resident()?;
         }
@@ -205,7 +205,7 @@ impl Engine<'_, '_> {
                 Ok(()) | Err(Flow::Yield) => {}
                 Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
             }
-            self.machine.ticks += 1;
+            self.clock.ticks += 1;
             if self.clock_is_due() && self.look_at_budget() {
                 return Again::Stopped;
             }

@@ -54,11 +54,21 @@ const CLOCK_TERMS: usize = 2048;
 const CROWD: u64 = 4;
 const LONG_PATH: u64 = 1000;
 
+/// What passed since the last look at the clock.
+#[derive(Debug, Default)]
+pub(crate) struct StepClock {
+    /// Steps.
+    pub(crate) ticks: u32,
+    /// How many terms there were then.
+    terms: usize,
+}
+
 /// A running exploration.
 pub(crate) struct Engine<'p, 'e> {
     pub(crate) machine: Machine<'p, 'e>,
     pub(crate) goals: Goals<'e>,
     pub(crate) merging: Merging,
+    pub(crate) clock: StepClock,
     pub(crate) hard: Hard,
     /// Whether any input meets each invariant that was asked for on a path.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
@@ -100,13 +110,14 @@ impl<'p, 'e> Engine<'p, 'e> {
             functions: program.functions.ids().filter(|func| goals.labels.has(*func)).collect(),
         };
         let (machine, touched, memory) = Machine::set_up(setting, solver)?;
-        let control_flow = &machine.control_flow;
+        let control_flow = machine.control_flow();
         let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);
         let mut engine = Self {
             machine,
             goals,
             merging: Merging::default(),
+            clock: StepClock::default(),
             hard: Hard::default(),
             paths: BTreeMap::new(),
             searcher: Searcher::new(config.search, config.seed),
@@ -238,7 +249,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 }
                 Err(Flow::Yield) => {
                     state.notes.search.idle = 0;
-                    self.machine.ticks += SPLIT_TICKS;
+                    self.clock.ticks += SPLIT_TICKS;
                     if !self.look_at_budget() {
                         self.put_back(state);
                         return;
@@ -310,7 +321,8 @@ impl<'p, 'e> Engine<'p, 'e> {
                     if !self.is_out_of_time() {
                         continue;
                     }
-                    let reason = self.machine.budget.exceeded().unwrap_or(StopReason::Cancelled);
+                    let reason =
+                        self.machine.questions.budget.exceeded().unwrap_or(StopReason::Cancelled);
                     Ending::Cut(Cut::Stopped(reason))
                 }
                 Err(Flow::End(ending)) => ending,
@@ -484,14 +496,14 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// After a step: whether to stop, looking only where a look is due.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
-        self.machine.ticks += 1;
+        self.clock.ticks += 1;
         self.clock_is_due() && self.look_at_budget()
     }
 
     pub(crate) fn clock_is_due(&self) -> bool {
-        self.machine.late
-            || self.machine.ticks >= CLOCK_STEPS
-            || self.machine.pool.len() >= self.machine.clock_terms.saturating_add(CLOCK_TERMS)
+        self.machine.questions.late
+            || self.clock.ticks >= CLOCK_STEPS
+            || self.machine.pool.len() >= self.clock.terms.saturating_add(CLOCK_TERMS)
     }
 
     /// The clock's reason to stop, if it is looked at.
@@ -499,8 +511,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !self.clock_is_due() {
             return None;
         }
-        (self.machine.ticks, self.machine.clock_terms) = (0, self.machine.pool.len());
-        self.machine.budget.exceeded()
+        self.clock = StepClock { ticks: 0, terms: self.machine.pool.len() };
+        self.machine.questions.budget.exceeded()
     }
 
     /// Stops where a budget is used up or nothing is left to do.
@@ -555,6 +567,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.machine.term_clock.result();
         self.machine.settle_statics();
         let complete = self.machine.left_out.is_empty();
+        let learned = self.machine.take_learned();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let in_the_way =
             InTheWay { left_out: &self.machine.left_out, sites: self.ranks.distances().sites() };
@@ -581,7 +594,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left_hypers,
             cuts: self.machine.left_out.counts().clone(),
             complete,
-            learned: self.machine.uses.learned.unwrap_or_default(),
+            learned,
             unmet,
             preconditions,
             assumptions: self.machine.watch.assumptions(),
@@ -623,7 +636,7 @@ fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
         engine.cut_path(&state, cut);
     }
     if !state.covered.is_empty() {
-        let reason = engine.machine.budget.exceeded().unwrap_or(StopReason::Cancelled);
+        let reason = engine.machine.questions.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
     }
 }

@@ -79,7 +79,7 @@ impl Engine<'_, '_> {
             return Ok(());
         }
         let mut all = Vec::new();
-        for (value, arg) in self.machine.arguments.iter().zip(&self.machine.plan.args) {
+        for (value, arg) in self.machine.arguments().iter().zip(&self.machine.plan.args) {
             if let (CType::Record(_), Some(address)) =
                 (self.machine.world.program.types.get(arg.ty), self.machine.pool.as_u64(*value))
             {
@@ -295,7 +295,7 @@ impl Engine<'_, '_> {
 
     /// Memory as the inputs first are, with all that came into being on a path.
     fn first_contents(&mut self, state: &State) -> Memory {
-        let mut memory = self.machine.first_memory.clone();
+        let mut memory = self.machine.first_memory().clone();
         for object in state.externals.iter().flat_map(|call| &call.objects) {
             add_input_object(&mut self.machine.pool, &mut memory, object);
         }

@@ -25,7 +25,7 @@ impl Engine<'_, '_> {
             self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
         }
         // Of several paths that found the same, the first did that for all.
-        if self.machine.uses.take_outgrown() {
+        if self.machine.take_outgrown() {
             let first = self.machine.start().map(State::fork);
             self.begun_anew += 1;
             match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {

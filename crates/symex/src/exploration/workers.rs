@@ -222,7 +222,7 @@ impl Engine<'_, '_> {
         let statistics = &self.machine.statistics;
         statistics.steps
             + QUESTION * statistics.queries
-            + self.machine.solver.effort() / EFFORT
+            + self.machine.questions.solver.effort() / EFFORT
             + self.machine.pool.len() as u64
     }
 
@@ -317,10 +317,7 @@ impl Engine<'_, '_> {
         let published = &mut self.exchange.published;
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
         let wanted = match crash {
-            Some(place) => {
-                let crash = self.machine.crashes.entry(place).or_default();
-                kept && !std::mem::replace(&mut crash.found, true)
-            }
+            Some(place) => kept && self.machine.note_crash(place),
             None => kept,
         };
         let is_new = !new.is_empty() || completes.is_some();

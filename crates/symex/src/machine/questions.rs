@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Term};
+use lydian_base::{Budget, StopReason};
+use lydian_smt::{Answer, Limits, Model, Solver, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
@@ -42,6 +42,16 @@ impl Effort {
             TRIES.. => Self::FULL,
         }
     }
+}
+
+/// What questions are asked with.
+pub(crate) struct Questions<'e> {
+    pub(crate) solver: &'e mut dyn Solver,
+    pub(crate) budget: Budget,
+    /// A question was not asked as no time was left for it.
+    pub(crate) late: bool,
+    /// Gives the values of inputs that the solver leaves open.
+    pub(crate) base: Model,
 }
 
 /// The answer to a question about a path.
@@ -155,11 +165,12 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<Answer, StopReason> {
         // A solver that has no time left would still translate the question first, and a place with
         // many labels asks many.
-        let remaining = self.budget.remaining();
-        if remaining.is_some_and(|left| left.is_zero()) || self.budget.cancel_token().is_cancelled()
+        let remaining = self.questions.budget.remaining();
+        if remaining.is_some_and(|left| left.is_zero())
+            || self.questions.budget.cancel_token().is_cancelled()
         {
-            self.late = true;
-            return Err(self.budget.exceeded().unwrap_or(StopReason::Cancelled));
+            self.questions.late = true;
+            return Err(self.questions.budget.exceeded().unwrap_or(StopReason::Cancelled));
         }
         let count = state.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
@@ -171,13 +182,13 @@ impl<N: Notes> Machine<'_, '_, N> {
             (Some(query), Some(remaining)) => Some(query.min(remaining)),
             (query, remaining) => query.or(remaining),
         };
-        let interrupt = Some(self.budget.cancel_token().flag().clone());
+        let interrupt = Some(self.questions.budget.cancel_token().flag().clone());
         let begun = Instant::now();
         let end = remaining.map(|left| begun + left);
         let conflicts = effort.conflicts;
         let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
-        self.solver.offer(&self.pool, &state.model);
-        let answer = self.solver.check(&mut self.pool, &assumptions, &limits);
+        self.questions.solver.offer(&self.pool, &state.model);
+        let answer = self.questions.solver.check(&mut self.pool, &assumptions, &limits);
         self.statistics.solver_time += begun.elapsed();
         self.statistics.queries += 1;
         match answer {
@@ -188,9 +199,9 @@ impl<N: Notes> Machine<'_, '_, N> {
             Answer::Unsat { core } => Ok(Answer::Unsat { core }),
             Answer::Unknown(reason) => {
                 self.statistics.unanswered += 1;
-                match self.budget.exceeded() {
+                match self.questions.budget.exceeded() {
                     Some(stop) => {
-                        self.late = true;
+                        self.questions.late = true;
                         Err(stop)
                     }
                     None => Ok(Answer::Unknown(reason)),
@@ -203,6 +214,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// keeps what is preferred where it can.
     fn with_preferences(&mut self, assumptions: &[Term], model: Model) -> Model {
         let open: Vec<_> = self
+            .questions
             .base
             .iter()
             .filter(|(var, _)| model.get(*var).is_none())

@@ -157,13 +157,26 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.outbox.ended.push(Ended { state, ending });
     }
 
+    /// Where the program traps in a test that was given.
+    pub(crate) fn found_crashes(&self) -> Vec<CrashPlace> {
+        let found = self.crashes.iter().filter(|(_, crash)| crash.found);
+        let mut found: Vec<CrashPlace> = found.map(|(place, _)| *place).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// A test that traps at a place was given; whether it is the first.
+    pub(crate) fn note_crash(&mut self, place: CrashPlace) -> bool {
+        let crash = self.crashes.entry(place).or_default();
+        !std::mem::replace(&mut crash.found, true)
+    }
+
     /// Whether a test that traps here is wanted; only once.
     fn is_new_crash(&mut self, state: &State<N>, kind: TrapKind) -> bool {
         if !self.world.config.crash_tests || state.depends.are_some() {
             return false;
         }
-        let crash = self.crashes.entry(place_of(state, kind)).or_default();
-        !std::mem::replace(&mut crash.found, true)
+        self.note_crash(place_of(state, kind))
     }
 }
 

@@ -167,9 +167,7 @@ impl Engine<'_, '_> {
     /// What some workers that begin to help get: equal shares of the states that wait.
     pub(crate) fn seeds(&mut self, count: usize) -> Vec<Seed> {
         let shares = self.shares(count);
-        let crashes = self.machine.crashes.iter().filter(|(_, crash)| crash.found);
-        let mut crashes: Vec<CrashPlace> = crashes.map(|(place, _)| *place).collect();
-        crashes.sort_unstable();
+        let crashes = self.machine.found_crashes();
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
         let reached: Vec<GoalId> = self.goals.labels.reached().collect();
@@ -181,7 +179,7 @@ impl Engine<'_, '_> {
             crashes: crashes.clone(),
             news: news.clone(),
             choices: self.merging.choices.clone(),
-            followed_values: self.machine.followed_values.clone(),
+            followed_values: self.machine.followed_values().clone(),
             shortages: self.exchange.shortages.clone(),
         };
         shares.into_iter().map(seed).collect()
@@ -190,18 +188,14 @@ impl Engine<'_, '_> {
     /// An engine that was just set up takes its share.
     pub(crate) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
         // The first worker's engine was set up in the same way, and has noted all of it.
-        self.machine.left_out = LeftOut::default();
         self.paths.clear();
-        self.machine.statistics = Default::default();
+        self.machine.begin_as(member.links.index, seed.followed_values);
         self.exchange.index = member.links.index;
         self.exchange.count = member.view.len();
         self.exchange.on = true;
         self.share();
         self.exchange.shortages = seed.shortages;
         self.merging.choices = seed.choices;
-        self.machine.followed_values = seed.followed_values;
-        // So that no two workers give the same number.
-        self.machine.havocs = (member.links.index as u64) << 24;
         self.learn(&seed.covered, &seed.reached, &seed.crashes);
         self.learn_news(&seed.news, false);
         seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
@@ -304,7 +298,7 @@ impl Engine<'_, '_> {
         covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
         reached.iter().for_each(|goal| self.goals.labels.note_reached(*goal));
         for place in crashes {
-            self.machine.crashes.entry(*place).or_default().found = true;
+            self.machine.note_crash(*place);
         }
     }
 
