@@ -70,12 +70,12 @@ use decision_log::Tape;
 use lazy::PointerUses;
 use left_out::LeftOut;
 use libc::CharacterTables;
-use memory::{Facts, Memory, in_region};
+use memory::{Memory, in_region};
 use outbox::Outbox;
 use questions::{Feasible, Questions};
 use repeated_calls::Statics;
 use setup::{ExploreError, lay_out};
-use state::{Notes, State};
+use state::{Claims, Course, Notes, Passing, PathCondition, PathInputs, State};
 use statistics::Statistics;
 use traps::Crash;
 use undetermined::Dependences;
@@ -241,32 +241,24 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut state = Box::new(State {
             frames: SmallVec::new(),
             memory,
-            began_with,
-            facts: Facts::new(),
-            resolved: FxHashMap::default(),
-            expanded: Arc::default(),
+            path: PathCondition::default(),
             model: self.questions.base.clone(),
             pending: false,
-            evaluated: None,
-            arrival: None,
-            queue: SmallVec::new(),
-            covered: Vec::new(),
-            promises: Vec::new(),
-            keep: false,
+            tries: 0,
+            claims: Claims::default(),
+            passing: Passing::default(),
+            inputs: PathInputs {
+                externals: Arc::default(),
+                cursor: self.plan.cursor,
+                began_with,
+                met: Arc::default(),
+                volatile: Arc::default(),
+                unknowns: 0,
+                outgrown: false,
+            },
+            course: Course::default(),
             depends: Dependences::default(),
             placed: None,
-            tries: 0,
-            replay: false,
-            steps: 0,
-            volatile: Arc::default(),
-            unknowns: 0,
-            outgrown: false,
-            activations: 0,
-            externals: Arc::default(),
-            cursor: self.plan.cursor,
-            root: 0,
-            met: Arc::default(),
-            check: None,
             tape: Tape::default(),
             notes: N::default(),
         });

@@ -18,7 +18,7 @@ impl Engine<'_, '_> {
         }
         if state.pending {
             let now = self.work_on_paths();
-            self.hard.put_off(state, now, now - before);
+            self.frontier.put_off(state, now, now - before);
         }
         None
     }
@@ -41,6 +41,7 @@ impl Engine<'_, '_> {
         let span = self.machine.term_clock.begin();
         let model = &state.model;
         let holds = state
+            .path
             .facts
             .iter()
             .all(|fact| self.machine.evaluator.holds(&self.machine.pool, model, *fact));
@@ -51,7 +52,7 @@ impl Engine<'_, '_> {
         match self.machine.try_to_ask(state) {
             Feasible::Yes(model) => {
                 state.tries = 0;
-                if !state.covered.is_empty() {
+                if !state.claims.covered.is_empty() {
                     self.give_test(state, Ending::Returned);
                 }
                 state.model = model;

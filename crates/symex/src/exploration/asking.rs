@@ -40,7 +40,7 @@ impl Engine<'_, '_> {
         let (mut alone, mut hard) = (false, Vec::new());
         loop {
             labels.retain(|label| {
-                let excluded = self.goals.excluded.excludes(&state.facts, label.holds);
+                let excluded = self.goals.excluded.excludes(&state.path.facts, label.holds);
                 !excluded && !self.goals.labels.is_covered(label.goal)
             });
             if labels.is_empty() {
@@ -89,7 +89,7 @@ impl Engine<'_, '_> {
     /// its way is seen by following it ([000] V-B, idl-2).
     fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
         let mut run = state.fork();
-        run.replay = true;
+        run.course.replay = true;
         self.goals.take_held(&mut self.machine, &mut run, labels);
         self.goals.label_paths += 1;
         self.goals.decide_labels(&mut self.machine, &mut run, labels.clone());

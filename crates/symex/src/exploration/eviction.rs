@@ -89,10 +89,10 @@ impl Compaction {
             state.frames.push(frame.clone());
         }
         state.memory = self.nothing.clone();
-        state.facts = Facts::new();
-        state.resolved = FxHashMap::default();
-        state.expanded = Arc::default();
-        state.externals = self.no_externals.clone();
+        state.path.facts = Facts::new();
+        state.path.resolved = FxHashMap::default();
+        state.path.expanded = Arc::default();
+        state.inputs.externals = self.no_externals.clone();
     }
 }
 
@@ -150,7 +150,7 @@ impl Engine<'_, '_> {
         if self.machine.world.config.mode == Mode::Direct {
             return;
         }
-        let waiting = self.searcher.states_mut().chain(self.hard.states_mut());
+        let waiting = self.frontier.states_mut();
         for state in waiting.filter(|state| state.can_be_made_again()) {
             self.compaction.compact(&self.machine.pool, state);
             self.machine.statistics.compacted += 1;
@@ -194,7 +194,7 @@ impl Engine<'_, '_> {
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
         made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
         made.model = state.model.clone();
-        made.evaluated = None;
+        made.passing.evaluated = None;
         loop {
             match made.tape.progress() {
                 PlayedSoFar::InPart => {}
@@ -232,27 +232,27 @@ impl State {
     /// Whether the tape and what a compacted state keeps say all about it.
     fn can_be_made_again(&self) -> bool {
         self.notes.eviction.compacted.is_none()
-            && !self.replay
-            && !self.keep
-            && self.covered.is_empty()
+            && !self.course.replay
+            && !self.claims.keep
+            && self.claims.covered.is_empty()
     }
 
     /// Takes over from a compacted state what does not follow from the path.
     fn resume_as(&mut self, compacted: &mut Self) {
         self.pending = compacted.pending;
         self.tries = compacted.tries;
-        self.evaluated = compacted.evaluated;
-        self.arrival = compacted.arrival;
-        self.queue = std::mem::take(&mut compacted.queue);
-        self.covered = std::mem::take(&mut compacted.covered);
-        self.promises = std::mem::take(&mut compacted.promises);
+        self.passing.evaluated = compacted.passing.evaluated;
+        self.passing.arrival = compacted.passing.arrival;
+        self.passing.queue = std::mem::take(&mut compacted.passing.queue);
+        self.claims.covered = std::mem::take(&mut compacted.claims.covered);
+        self.claims.promises = std::mem::take(&mut compacted.claims.promises);
         self.notes.goals.undecided = std::mem::take(&mut compacted.notes.goals.undecided);
         self.notes.goals.trail = std::mem::take(&mut compacted.notes.goals.trail);
         self.notes.goals.underway = std::mem::take(&mut compacted.notes.goals.underway);
         self.notes.merging.start = compacted.notes.merging.start.take();
         self.notes.goals.haste = compacted.notes.goals.haste;
-        self.keep = compacted.keep;
-        self.steps = compacted.steps;
+        self.claims.keep = compacted.claims.keep;
+        self.course.steps = compacted.course.steps;
         self.notes.search.idle = compacted.notes.search.idle;
         let sites_done = compacted.frame().sites_done;
         if self.frame().sites_done != sites_done {
@@ -289,9 +289,9 @@ fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u
         numbers.sort_unstable();
         numbers
     };
-    sorted(&mut state.facts.iter().copied()).hash(&mut hasher);
-    sorted(&mut state.resolved.keys().copied()).hash(&mut hasher);
-    sorted(&mut state.expanded.keys().copied()).hash(&mut hasher);
+    sorted(&mut state.path.facts.iter().copied()).hash(&mut hasher);
+    sorted(&mut state.path.resolved.keys().copied()).hash(&mut hasher);
+    sorted(&mut state.path.expanded.keys().copied()).hash(&mut hasher);
     for frame in &state.frames {
         (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
         for register in &frame.registers {
@@ -300,8 +300,9 @@ fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u
         frame.objects.hash(&mut hasher);
     }
     let depends = state.depends.are_some();
-    let counts = (state.activations, state.externals.len(), state.root, depends);
-    (counts, state.cursor.next).hash(&mut hasher);
+    let counts =
+        (state.course.activations, state.inputs.externals.len(), state.course.root, depends);
+    (counts, state.inputs.cursor.next).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -405,14 +406,14 @@ pub(crate) mod tests {
             with_engine(&program, func, &config, |engine, first| {
                 engine.push(first);
                 for _ in 0..60 {
-                    let waiting = engine.searcher.states_mut().map(|state| state.clone());
+                    let waiting = engine.frontier.states_mut().map(|state| state.clone());
                     for before in waiting.collect::<Vec<State>>() {
                         let mut state = Box::new(before.clone());
                         engine.compaction.compact(&engine.machine.pool, &mut state);
-                        assert!(state.facts.is_empty() && state.frame().registers.is_empty());
+                        assert!(state.path.facts.is_empty() && state.frame().registers.is_empty());
                         assert!(engine.revive(&mut state), "{before:?}");
                         assert_eq!(all_of(&state), all_of(&before));
-                        compared += usize::from(before.facts.len() > 3);
+                        compared += usize::from(before.path.facts.len() > 3);
                     }
                     if !engine.run_one() {
                         break;
@@ -428,7 +429,7 @@ pub(crate) mod tests {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {
-            state.facts.push(engine.machine.pool.ff());
+            state.path.facts.push(engine.machine.pool.ff());
             engine.compaction.compact(&engine.machine.pool, &mut state);
             assert!(!engine.revive(&mut state));
             assert!(engine.machine.is_cut());

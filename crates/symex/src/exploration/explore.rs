@@ -29,9 +29,9 @@ use crate::machine::setup::ExploreError;
 use crate::merging::Merging;
 use crate::search::directed::Guide;
 use crate::search::distance::Distances;
-use crate::search::hard::Hard;
+use crate::search::frontier::Frontier;
 use crate::search::rank::Ranks;
-use crate::search::searcher::{Rank, Searcher};
+use crate::search::searcher::Origin;
 use lydian_inputs::asked::Asked;
 use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{Start, concretise};
@@ -68,18 +68,14 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) machine: Machine<'p, 'e>,
     pub(crate) goals: Goals<'e>,
     pub(crate) merging: Merging,
+    pub(crate) frontier: Frontier<'p>,
     pub(crate) clock: StepClock,
-    pub(crate) hard: Hard,
     /// Whether any input meets each invariant that was asked for on a path.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
     pub(crate) paths: BTreeMap<Ending, u64>,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
-    pub(crate) searcher: Searcher,
     pub(crate) compaction: Compaction,
-    pub(crate) ranks: Ranks,
-    /// Chooses the objective to go to, where a search goes to one at a time.
-    pub(crate) guide: Option<Guide<'p>>,
     pub(crate) stopped: bool,
     /// Why, unless everything is covered.
     pub(crate) stop_reason: Option<StopReason>,
@@ -113,21 +109,20 @@ impl<'p, 'e> Engine<'p, 'e> {
         let control_flow = machine.control_flow();
         let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);
+        let guide = config
+            .search
+            .guidance()
+            .filter(|_| config.mode != Mode::Plain)
+            .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func));
+        let roots = machine.roots.len();
         let mut engine = Self {
             machine,
             goals,
             merging: Merging::default(),
+            frontier: Frontier::new(config, Ranks::new(distances), guide, roots),
             clock: StepClock::default(),
-            hard: Hard::default(),
             paths: BTreeMap::new(),
-            searcher: Searcher::new(config.search, config.seed),
             compaction: Compaction::default(),
-            guide: config
-                .search
-                .guidance()
-                .filter(|_| config.mode != Mode::Plain)
-                .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func)),
-            ranks: Ranks::new(distances),
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
@@ -173,8 +168,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Where the exploration was stopped: what the models of states that wait cover is not lost.
     pub(crate) fn drop_all_waiting(&mut self) {
         if self.stopped {
-            let hard = self.hard.drain();
-            for state in self.searcher.drain().into_iter().chain(hard) {
+            for state in self.frontier.drain() {
                 drop_waiting(self, state);
             }
         }
@@ -186,17 +180,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_rows();
         self.look_at_due_pairs();
         self.look_at_whole_states();
-        self.ranks.refresh(&self.goals.labels, self.machine.statistics.steps);
-        let due = self.hard.due(self.work_on_paths());
-        let next = due.or_else(|| self.next_state()).or_else(|| self.hard.first());
-        let Some(mut state) = next else { return false };
+        let (work, steps) = (self.work_on_paths(), self.machine.statistics.steps);
+        let Some(mut state) = self.frontier.next(&self.goals, work, steps) else { return false };
         if self.drops(&mut state) {
             return true;
         }
-        self.ranks.picked(&state);
-        if let Some(guide) = &mut self.guide {
-            guide.picked();
-        }
+        self.frontier.picked(&state);
         if !self.revive(&mut state) {
             return true;
         }
@@ -205,27 +194,6 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.run_state(state);
         }
         true
-    }
-
-    /// The state that is to go on.
-    pub(crate) fn next_state(&mut self) -> Option<Box<State>> {
-        if let Some(guide) = &mut self.guide {
-            guide.refresh(&self.goals.labels, &self.goals.hypers);
-        }
-        while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
-            let (ranks, roots) = (&self.ranks, self.machine.roots.len());
-            if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
-                break;
-            }
-            guide.give_up(&self.goals.labels, &self.goals.hypers);
-        }
-        let work = self.work_on_paths();
-        let rank = Rank {
-            ranks: &self.ranks,
-            guide: self.guide.as_ref(),
-            roots: self.machine.roots.len(),
-        };
-        self.searcher.pop(&rank, work)
     }
 
     /// Runs a state until it ends or another is to go on.
@@ -274,17 +242,17 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
     /// test is one only if its path is known to its end.
     fn may_rest(&self) -> bool {
-        !self.searcher.stays() && !self.machine.world.assumes
+        !self.frontier.stays() && !self.machine.world.assumes
     }
 
     /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
     /// long as the bound lets it. Its test is given now.
     fn rest(&mut self, mut state: Box<State>) {
-        if !state.covered.is_empty() || state.keep {
+        if !state.claims.covered.is_empty() || state.claims.keep {
             self.give_test(&mut state, Ending::Cut(Cut::PathSteps(PATIENCE)));
         }
         // One that only follows its model has nothing else to meet.
-        if !state.replay {
+        if !state.course.replay {
             state.notes.search.idle = state.notes.search.idle.saturating_add(1);
             self.put_back(state);
         }
@@ -293,7 +261,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether a state that was split goes on at once. One whose model covers labels does: its test
     /// is given at the end of its path, and what waits is lost if the process is killed.
     fn goes_on(&self, state: &State) -> bool {
-        state.replay || !state.covered.is_empty() || self.searcher.stays()
+        state.course.replay || !state.claims.covered.is_empty() || self.frontier.stays()
     }
 
     /// Follows models that were found for labels to the ends of their paths.
@@ -328,7 +296,7 @@ impl<'p, 'e> Engine<'p, 'e> {
                 Err(Flow::End(ending)) => ending,
                 Err(Flow::Infeasible) => return,
             };
-            if state.keep || !state.covered.is_empty() {
+            if state.claims.keep || !state.claims.covered.is_empty() {
                 self.give_test(&mut state, ending);
             }
             return;
@@ -348,18 +316,18 @@ impl<'p, 'e> Engine<'p, 'e> {
             && (!self.machine.world.assumes || self.goals.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
             && (state.depends.end_path()
-                || !self.machine.may_call_again(state) && self.ranks.is_hopeless(state, &self.goals.labels))
+                || !self.machine.may_call_again(state) && self.frontier.is_hopeless(state, &self.goals.labels))
     }
 
     /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
     /// the end of its model's path.
     pub(crate) fn drops(&mut self, state: &mut State) -> bool {
-        if state.replay || !self.is_hopeless(state) {
+        if state.course.replay || !self.is_hopeless(state) {
             return false;
         }
         self.machine.cut_dependences(state);
-        if !state.covered.is_empty() || state.keep {
-            state.replay = !state.pending;
+        if !state.claims.covered.is_empty() || state.claims.keep {
+            state.course.replay = !state.pending;
             return false;
         }
         self.machine.statistics.dropped += 1;
@@ -372,34 +340,27 @@ impl<'p, 'e> Engine<'p, 'e> {
         if !state.tape.is_played()
             && let Some(state) = self.merging.stretches.keep(state)
         {
-            self.let_wait(state, Searcher::fork);
+            self.let_wait(state, Origin::Fork);
         }
     }
 
     /// Lets the state that runs wait.
     fn put_back(&mut self, state: Box<State>) {
-        self.let_wait(state, Searcher::back);
+        self.let_wait(state, Origin::Back);
     }
 
-    pub(crate) fn let_wait(
-        &mut self,
-        mut state: Box<State>,
-        add: impl FnOnce(&mut Searcher, Box<State>, &Rank<'_>),
-    ) {
+    pub(crate) fn let_wait(&mut self, mut state: Box<State>, origin: Origin) {
         if self.drops(&mut state) {
             return;
         }
         self.compaction.count_whole();
-        let guide = self.guide.as_ref();
-        guide.inspect(|guide| guide.note(&mut state));
-        let rank = Rank { ranks: &self.ranks, guide, roots: self.machine.roots.len() };
-        add(&mut self.searcher, state, &rank);
+        self.frontier.add(state, origin);
     }
 
     /// The states that wait.
     #[cfg(test)]
     pub(crate) fn waiting(&mut self) -> Vec<Box<State>> {
-        self.searcher.drain()
+        self.frontier.drain()
     }
 
     /// A path is at its end.
@@ -411,7 +372,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let wanted = self.machine.world.config.every_path && !no_test;
-        if wanted || state.keep || !state.covered.is_empty() {
+        if wanted || state.claims.keep || !state.claims.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
         self.tell_progress();
@@ -422,7 +383,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let others = self.exchange.others();
         let progress = Progress {
             paths: self.paths.values().sum::<u64>() + others.paths,
-            states: self.searcher.len() + others.waiting,
+            states: self.frontier.len() + others.waiting,
             labels_left: self.goals.labels.left(),
             queries: self.machine.statistics.queries + others.queries,
         };
@@ -460,20 +421,20 @@ impl<'p, 'e> Engine<'p, 'e> {
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
-        let covered = std::mem::take(&mut state.covered);
+        let covered = std::mem::take(&mut state.claims.covered);
         self.goals.labels.given(covered.len());
-        let promises = std::mem::take(&mut state.promises);
-        let kept = std::mem::take(&mut state.keep);
+        let promises = std::mem::take(&mut state.claims.promises);
+        let kept = std::mem::take(&mut state.claims.keep);
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, Given::of(&covered, kept, has), &ending);
         let World { program, .. } = &self.machine.world;
-        let externals = &state.externals;
+        let externals = &state.inputs.externals;
         let (pool, evaluator) = (&self.machine.pool, &mut self.machine.evaluator);
         let (facts, memory) = match shown {
-            Some(shown) => (&shown.facts, &shown.memory),
-            None => (&state.facts, &state.memory),
+            Some(shown) => (&shown.path.facts, &shown.memory),
+            None => (&state.path.facts, &state.memory),
         };
         let claims = facts.iter().chain(&promises).copied();
         let needs = Needs {
@@ -525,7 +486,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let others = self.exchange.others();
         let paths: u64 = self.paths.values().sum::<u64>() + others.paths;
         let steps = self.machine.statistics.steps + others.steps;
-        let states = (self.searcher.len() + others.waiting) as u64;
+        let states = (self.frontier.len() + others.waiting) as u64;
         self.throttle(states);
         let limits = &self.machine.world.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
@@ -553,11 +514,11 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// until there is room again.
     fn throttle(&mut self, states: u64) {
         let Some(limit) = self.machine.world.config.limits.states else { return };
-        let is_crowded = match self.searcher.is_crowded() {
+        let is_crowded = match self.frontier.is_crowded() {
             true => states > limit - limit / 4,
             false => states >= limit,
         };
-        self.searcher.crowd(is_crowded || self.compaction.is_short());
+        self.frontier.crowd(is_crowded || self.compaction.is_short());
     }
 
     pub(crate) fn into_summary(mut self) -> Summary {
@@ -570,7 +531,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let learned = self.machine.take_learned();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let in_the_way =
-            InTheWay { left_out: &self.machine.left_out, sites: self.ranks.distances().sites() };
+            InTheWay { left_out: &self.machine.left_out, sites: self.frontier.sites() };
         let program = self.machine.world.program;
         let (covered_hypers, mut left_hypers) =
             self.goals.hypers.result(program, &self.goals.labels, &in_the_way);
@@ -617,16 +578,16 @@ struct News {
 impl News {
     /// As of now.
     fn of(state: &State, pool: &TermPool) -> Self {
-        Self { covered: state.covered.len(), at: state.steps, terms: pool.len() }
+        Self { covered: state.claims.covered.len(), at: state.course.steps, terms: pool.len() }
     }
 
     /// Whether the state has taken at least so many steps since, or has built as many terms as those do.
     fn are_older(&mut self, state: &State, pool: &TermPool, steps: u64) -> bool {
-        if self.covered != state.covered.len() {
+        if self.covered != state.claims.covered.len() {
             *self = Self::of(state, pool);
         }
         let terms = pool.len() - self.terms;
-        state.steps - self.at + terms as u64 / STEP_TERMS >= steps
+        state.course.steps - self.at + terms as u64 / STEP_TERMS >= steps
     }
 }
 
@@ -635,7 +596,7 @@ fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if let Some(cut) = engine.cut_by_stop() {
         engine.cut_path(&state, cut);
     }
-    if !state.covered.is_empty() {
+    if !state.claims.covered.is_empty() {
         let reason = engine.machine.questions.budget.exceeded().unwrap_or(StopReason::Cancelled);
         engine.give_test(&mut state, Ending::Cut(Cut::Stopped(reason)));
     }

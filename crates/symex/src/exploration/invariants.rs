@@ -109,7 +109,7 @@ impl Engine<'_, '_> {
             return Flow::Infeasible;
         }
         self.invariants_met.insert(invariant, true);
-        Arc::make_mut(&mut state.met).insert((invariant, object));
+        Arc::make_mut(&mut state.inputs.met).insert((invariant, object));
         if !state.tape.is_played() {
             self.lead_near(state, &evaluated.followed);
         }
@@ -126,7 +126,7 @@ impl Engine<'_, '_> {
         if followed.is_empty() {
             return None;
         }
-        let mut known: Vec<Term> = state.met.iter().map(|(_, object)| *object).collect();
+        let mut known: Vec<Term> = state.inputs.met.iter().map(|(_, object)| *object).collect();
         known.sort_unstable();
         known.dedup();
         known.truncate(MOST_NEAR);
@@ -161,7 +161,7 @@ impl Engine<'_, '_> {
     /// near.
     fn pull_near(&mut self, whole: &mut State, keeps: bool) {
         let mut symbols: FxHashSet<Term> = FxHashSet::default();
-        for fact in whole.facts.iter() {
+        for fact in whole.path.facts.iter() {
             symbols.extend(self.machine.pool.vars_of(*fact).iter());
         }
         let types = &self.machine.world.program.types;
@@ -181,17 +181,20 @@ impl Engine<'_, '_> {
 
     /// The condition on which an object's first contents meet an invariant.
     fn evaluate_invariant(&mut self, state: &State, invariant: usize, object: Term) -> Evaluated {
-        let known = state.facts.len();
+        let known = state.path.facts.len();
         let ways = self.ways_through(state, invariant, object);
         let mut conditions = Vec::new();
         let (holds, followed) = (self.machine.pool.ff(), followed_by(&ways, state));
         let mut evaluated = Evaluated { holds, objects: Vec::new(), leading: Vec::new(), followed };
         let mut objects: BTreeMap<u64, Arc<LazyObject>> = BTreeMap::new();
         for way in &ways {
-            let Some(value) = way.check.as_ref().and_then(|check| check.value) else { continue };
+            let Some(value) = way.course.check.as_ref().and_then(|check| check.value) else {
+                continue;
+            };
             let value = to_bytes(&mut self.machine.pool, value);
             let value = self.machine.pool.is_nonzero(value);
-            let facts: Vec<Term> = way.facts.iter().skip(known).copied().chain([value]).collect();
+            let facts: Vec<Term> =
+                way.path.facts.iter().skip(known).copied().chain([value]).collect();
             let condition = self.machine.pool.and_all(facts);
             conditions.push((self.machine.pool.structure(condition), condition));
             if !self.collect_objects(state, way, &mut objects) {
@@ -235,7 +238,7 @@ impl Engine<'_, '_> {
             return Vec::new();
         };
         let mut first = self.beside(state);
-        first.check = Some(Check::default());
+        first.course.check = Some(Check::default());
         first.memory = self.first_contents(state);
         first.frames.clear();
         let taken = self.merging.stretches.take_forks();
@@ -256,11 +259,11 @@ impl Engine<'_, '_> {
     /// A state with what a path knows, beside it.
     fn beside(&self, state: &State) -> Box<State> {
         let mut beside = state.fork();
-        beside.queue.clear();
-        (beside.evaluated, beside.arrival) = (None, None);
+        beside.passing.queue.clear();
+        (beside.passing.evaluated, beside.passing.arrival) = (None, None);
         (beside.notes.goals.trail, beside.notes.goals.underway) =
             (Trail::default(), Underway::default());
-        (beside.pending, beside.replay) = (false, false);
+        (beside.pending, beside.course.replay) = (false, false);
         (beside.tape, beside.notes.merging.start) = (Tape::default(), None);
         beside
     }
@@ -296,7 +299,7 @@ impl Engine<'_, '_> {
     /// Memory as the inputs first are, with all that came into being on a path.
     fn first_contents(&mut self, state: &State) -> Memory {
         let mut memory = self.machine.first_memory().clone();
-        for object in state.externals.iter().flat_map(|call| &call.objects) {
+        for object in state.inputs.externals.iter().flat_map(|call| &call.objects) {
             add_input_object(&mut self.machine.pool, &mut memory, object);
         }
         let firsts: Vec<Arc<LazyObject>> =
@@ -319,7 +322,7 @@ impl Engine<'_, '_> {
             Err(cut) => {
                 self.machine.cut(cut.clone());
                 self.retract_for(state, cut);
-                state.keep = false;
+                state.claims.keep = false;
                 None
             }
         }
@@ -327,7 +330,7 @@ impl Engine<'_, '_> {
 
     fn meeting_all(&mut self, state: &State, keeps: bool) -> Result<Box<State>, Cut> {
         let mut whole = self.beside(state);
-        whole.promises.clone_from(&state.promises);
+        whole.claims.promises.clone_from(&state.claims.promises);
         self.pull_near(&mut whole, keeps);
         let mut count = 0;
         loop {
@@ -415,7 +418,7 @@ impl Engine<'_, '_> {
         if !whole.add_fact(&mut self.machine.pool, holds) {
             return Err(Cut::Unsupported(NO_TEST.into()));
         }
-        Arc::make_mut(&mut whole.met).insert((invariant, object));
+        Arc::make_mut(&mut whole.inputs.met).insert((invariant, object));
         if !add_objects(&mut whole.memory, &objects) {
             return Err(Cut::Unsupported("more memory".into()));
         }
@@ -439,18 +442,19 @@ impl Engine<'_, '_> {
     fn not_met(&mut self, whole: &State) -> Vec<Open> {
         let (pool, evaluator, model) =
             (&self.machine.pool, &mut self.machine.evaluator, &whole.model);
-        let claims = whole.facts.iter().chain(&whole.promises).copied();
+        let claims = whole.path.facts.iter().chain(&whole.claims.promises).copied();
         let needs = Needs {
             asked: Asked::by(pool, evaluator, model, claims),
             looked_at: looked_at(pool, evaluator, &whole.memory, model),
         };
         let met: FxHashSet<(usize, u64)> = whole
+            .inputs
             .met
             .iter()
             .map(|(invariant, object)| (*invariant, evaluator.eval_u64(pool, model, *object)))
             .collect();
         let World { program, .. } = &self.machine.world;
-        let externals = &whole.externals;
+        let externals = &whole.inputs.externals;
         let (_, held) = concretise_with_objects(
             program,
             pool,
@@ -566,8 +570,9 @@ fn has_object(memory: &Memory, object: &LazyObject) -> bool {
 
 /// The addresses of the pointers that some ways followed and a path did not.
 fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
-    let all = ways.iter().flat_map(|way| way.expanded.keys().copied());
-    let mut all: Vec<Term> = all.filter(|address| !state.expanded.contains_key(address)).collect();
+    let all = ways.iter().flat_map(|way| way.path.expanded.keys().copied());
+    let mut all: Vec<Term> =
+        all.filter(|address| !state.path.expanded.contains_key(address)).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -577,7 +582,7 @@ fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
 /// objects.
 fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> Vec<Term> {
     let mut found: Vec<Term> = Vec::new();
-    for expansion in ways.iter().flat_map(|way| way.expanded.values()) {
+    for expansion in ways.iter().flat_map(|way| way.path.expanded.values()) {
         for (guard, place, distance) in &expansion.places {
             if distance.is_none() && objects.contains_key(place) && !found.contains(guard) {
                 found.push(*guard);

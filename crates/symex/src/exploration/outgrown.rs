@@ -21,7 +21,7 @@ const OUTGROWN: &str = "a pointer to a struct that is part of a larger one only 
 impl Engine<'_, '_> {
     /// Ends a path on which a pointer was taken for one into a larger record than what it leads to.
     pub(crate) fn begin_anew(&mut self, state: &mut State) {
-        if !state.covered.is_empty() || state.keep {
+        if !state.claims.covered.is_empty() || state.claims.keep {
             self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
         }
         // Of several paths that found the same, the first did that for all.

@@ -41,7 +41,7 @@ impl Engine<'_, '_> {
         let mut search = Search {
             evaluator: Evaluator::new(),
             model: state.model.clone(),
-            kept: state.facts.iter().chain(&state.promises).collect(),
+            kept: state.path.facts.iter().chain(&state.claims.promises).collect(),
             left: MOST_EVALUATIONS,
         };
         let all = search.kept.iter();
@@ -62,7 +62,7 @@ impl Engine<'_, '_> {
         let args = plan.args.iter().flat_map(|arg| &arg.cells);
         let objects = plan.objects.iter().flat_map(|object| &object.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
-        let externals = state.externals.iter().flat_map(|call| {
+        let externals = state.inputs.externals.iter().flat_map(|call| {
             let written = call.writes.iter().flat_map(WritePlan::cells);
             let objects = call.objects.iter().flat_map(|object| &object.cells);
             call.cells.iter().chain(written).chain(objects)

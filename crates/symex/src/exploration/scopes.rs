@@ -51,10 +51,10 @@ impl Engine<'_, '_> {
         };
         self.machine.statistics.stretches += 1;
         let mut found = self.go_aside(&here, state);
-        let has_test = |state: &State| state.keep || !state.covered.is_empty();
+        let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
         let aside = self.merging.stretches.is_aside();
         let goes_on = match found.iter().position(|state| has_test(state)) {
-            None if aside || found.len() == 1 || self.searcher.stays() => {
+            None if aside || found.len() == 1 || self.frontier.stays() => {
                 found.iter().position(|state| !state.pending)
             }
             with_test => with_test,
@@ -149,7 +149,7 @@ impl Engine<'_, '_> {
             }
             let late =
                 self.stopped || self.is_out_of_time() || self.machine.statistics.steps > until;
-            if late || state.replay {
+            if late || state.course.replay {
                 return Followed::Left(state);
             }
             match self.merging.place_in(&self.goals, here, &mut state) {

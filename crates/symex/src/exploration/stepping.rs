@@ -50,7 +50,9 @@ impl Engine<'_, '_> {
             Ok(()) => return Ok(()),
             Err(Interrupt::Yield) => return Err(Flow::Yield),
             Err(Interrupt::Infeasible) => return Err(Flow::Infeasible),
-            Err(Interrupt::End(Ending::Returned)) if state.check.is_none() => self.end_call(state),
+            Err(Interrupt::End(Ending::Returned)) if state.course.check.is_none() => {
+                self.end_call(state)
+            }
             Err(Interrupt::End(ending)) => return Err(Flow::End(ending)),
             Err(Interrupt::Outgrown) => {
                 self.begin_anew(state);
@@ -93,19 +95,19 @@ impl Engine<'_, '_> {
     /// Takes one step, and leaves to [`Self::settle`] what that asks of the exploration.
     fn advance(&mut self, state: &mut State) -> Result<(), Interrupt> {
         check_outgrown(state)?;
-        if let Some((decision, condition)) = state.evaluated.take() {
+        if let Some((decision, condition)) = state.passing.evaluated.take() {
             self.goals.pass(&mut self.machine, state, SiteKey::Condition(decision, condition));
         }
-        if let Some(site) = state.arrival.take() {
+        if let Some(site) = state.passing.arrival.take() {
             self.goals.pass(&mut self.machine, state, site);
         }
-        if !state.queue.is_empty() {
+        if !state.passing.queue.is_empty() {
             return self.goals.look_at_labels(&mut self.machine, state);
         }
         self.count_step(state)?;
         self.machine.begun |= state.has_begun(self.machine.roots.len());
-        if let Some(guide) = self.guide.as_mut().filter(|_| state.check.is_none()) {
-            guide.step(state);
+        if state.course.check.is_none() {
+            self.frontier.note_step(state);
         }
         if self.merging.compute_call(&mut self.machine, &mut self.goals, state) {
             return Ok(());
@@ -148,10 +150,10 @@ impl Engine<'_, '_> {
             self.machine.statistics.replayed_steps += 1;
             return Ok(());
         }
-        state.steps += 1;
+        state.course.steps += 1;
         self.machine.statistics.steps += 1;
         let limit = self.machine.world.config.limits.path_steps;
-        if state.steps > limit {
+        if state.course.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
         match is_in_a_circle(state) {
@@ -176,16 +178,16 @@ impl Engine<'_, '_> {
         let key = SiteKey::Point(point);
         self.goals.pass(&mut self.machine, state, key);
         let watched = self.goals.hypers.sequences.watches(state.frame().func, key);
-        if state.queue.is_empty() && !watched {
+        if state.passing.queue.is_empty() && !watched {
             return Ok(false);
         }
         // Addresses are decided first, so that the labels' predicates can be evaluated.
-        let waiting = std::mem::take(&mut state.queue);
+        let waiting = std::mem::take(&mut state.passing.queue);
         let mark = state.tape.begin_early();
         let evaluated = self.machine.evaluate_early(state, point);
         state.tape.end_early(mark);
         evaluated?;
-        state.queue = waiting;
+        state.passing.queue = waiting;
         state.frame_mut().sites_done = true;
         if watched {
             let covered = self.goals.pass_sequences(&mut self.machine, state, key);
@@ -210,7 +212,7 @@ impl Engine<'_, '_> {
         }
         if !state.tape.is_played() {
             // What was called so far is a test of its own.
-            if state.keep || !state.covered.is_empty() {
+            if state.claims.keep || !state.claims.covered.is_empty() {
                 self.give_test(state, Ending::Returned);
             }
             self.count_path(Ending::Returned);

@@ -68,7 +68,7 @@ impl Engine<'_, '_> {
     fn promise_lengths(&mut self, state: &mut State, lengths: &[Term], sizes: &[u64]) {
         let fit = self.no_longer(lengths, sizes.iter().map(|size| BLOCKS[0].max(*size)));
         if self.machine.pool.as_bool(fit) != Some(true) {
-            state.promises.push(fit);
+            state.claims.promises.push(fit);
         }
     }
 
@@ -98,7 +98,7 @@ impl Engine<'_, '_> {
         };
         if !places.iter().any(|at| is_far(self, at)) {
             let near = self.near(&places, REASONABLE[0]);
-            state.promises.push(near);
+            state.claims.promises.push(near);
             return Some(false);
         }
         // Small numbers are nicer everywhere, though only what is accessed makes a test large.
@@ -112,7 +112,7 @@ impl Engine<'_, '_> {
                 && self.bytes_looked_at(state, &model) <= MOST_TOGETHER
             {
                 state.model = model;
-                state.promises.push(near);
+                state.claims.promises.push(near);
                 return Some(true);
             }
         }
@@ -123,7 +123,7 @@ impl Engine<'_, '_> {
     /// A path has no test. It was followed all the same: nothing but what the test was to cover is open.
     fn give_up(&mut self, state: &mut State, what: &str) {
         self.retract_for(state, Cut::Unsupported(what.to_owned()));
-        state.keep = false;
+        state.claims.keep = false;
     }
 
     /// Whether some places lie no further than so many bytes from where the objects' pointers lead.

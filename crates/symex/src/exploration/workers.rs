@@ -261,7 +261,7 @@ impl Engine<'_, '_> {
         }
         self.exchange.on = true;
         while !self.stopped {
-            if self.work() >= workers.alone && self.searcher.len() >= 2 {
+            if self.work() >= workers.alone && self.frontier.len() >= 2 {
                 return self.run_among(workers, task);
             }
             if !self.run_one() {

@@ -128,7 +128,7 @@ impl Goals<'_> {
                 self.decide_labels(machine, state, vec![OpenLabel::new(goal, holds)]);
             }
         }
-        if state.queue.is_empty() && !state.notes.goals.undecided.is_empty() {
+        if state.passing.queue.is_empty() && !state.notes.goals.undecided.is_empty() {
             self.defer(state);
         }
     }

@@ -288,7 +288,7 @@ impl Goals<'_> {
         let Some(parts) = self.hypers.pairs.by_step.get(&step) else { return };
         let parts = parts.clone();
         state.notes.goals.trail.push_met(Arc::new(Met { step, holds, bound: bound.clone() }));
-        if state.replay {
+        if state.course.replay {
             return;
         }
         let asker = self.shared.asker;
@@ -474,7 +474,7 @@ impl Goals<'_> {
             } else {
                 let suffix = format!("'{position}");
                 let mut copy = |term: Term| machine.pool.renamed(term, &suffix, &mut renamed);
-                more.extend(occurrence.state.facts.iter().map(|fact| copy(*fact)));
+                more.extend(occurrence.state.path.facts.iter().map(|fact| copy(*fact)));
                 more.push(copy(occurrence.holds));
                 let bound = occurrence.bound.iter();
                 let bound = bound.map(|n| Number { known: copy(n.known), value: copy(n.value) });
@@ -541,15 +541,15 @@ impl Goals<'_> {
         // Of where another worker came only its path is known, and the input takes that.
         let mut run = start.unwrap_or(&own.state).fork();
         let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
-        (run.replay, run.keep) = (true, true);
-        run.promises.push(holds);
+        (run.course.replay, run.claims.keep) = (true, true);
+        run.claims.promises.push(holds);
         for at in used {
             let number = bound[at];
             let sort = machine.pool.sort(number.value);
             let value = machine.evaluator.eval(&machine.pool, &model, number.value);
             let value = machine.pool.constant(sort, &value);
             let same = machine.pool.eq(number.value, value);
-            run.promises.push(same);
+            run.claims.promises.push(same);
         }
         run.model = model;
         self.label_paths += 1;

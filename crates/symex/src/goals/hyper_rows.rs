@@ -318,7 +318,8 @@ impl Goals<'_> {
         state.notes.goals.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
         self.meet_row(machine, of, &evaluation, vector, state);
-        if !state.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of) {
+        if !state.course.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of)
+        {
             let since = self.deferred.states_run();
             let waiting = DeferredRow { state: state.fork(), evaluation, since };
             self.deferred_rows.waiting.push_back(waiting);
@@ -378,8 +379,8 @@ impl Goals<'_> {
             return;
         }
         let mut run = state.fork();
-        (run.replay, run.keep) = (true, true);
-        run.promises.push(evaluation.is(&mut machine.pool, &vector));
+        (run.course.replay, run.claims.keep) = (true, true);
+        run.claims.promises.push(evaluation.is(&mut machine.pool, &vector));
         rows.known.insert(vector.clone(), Known::Here(Some(run)));
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
         self.shared.note_vector(of, &vector);

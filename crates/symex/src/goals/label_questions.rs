@@ -21,7 +21,7 @@ impl Goals<'_> {
     ) -> Feasible {
         let (answer, core) = machine.ask_within(state, &[], Some(extra), Effort::after(tries));
         if let Some(core) = &core {
-            self.excluded.note_core(&state.facts, extra, labels, core);
+            self.excluded.note_core(&state.path.facts, extra, labels, core);
         }
         answer
     }
@@ -38,19 +38,20 @@ impl Goals<'_> {
     ) -> Option<Feasible> {
         // Where the question is hard, the program's own paths come first: little time, and the
         // label waits.
-        match machine.answer(state, &state.promises, Some(extra), Effort::KEEPING) {
+        match machine.answer(state, &state.claims.promises, Some(extra), Effort::KEEPING) {
             Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
             Ok(Answer::Unknown(Reason::Conflicts(_))) => None,
             Ok(Answer::Unknown(reason)) => Some(Feasible::Unknown(Cut::Solver(reason.to_string()))),
             Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
             Ok(Answer::Unsat { core }) => {
                 if let Some(core) = &core {
-                    self.excluded.note_core(&state.facts, extra, labels, core);
+                    self.excluded.note_core(&state.path.facts, extra, labels, core);
                 }
-                let is_broken =
-                    |term: &Term| state.promises.contains(term) && !state.facts.contains(term);
+                let is_broken = |term: &Term| {
+                    state.claims.promises.contains(term) && !state.path.facts.contains(term)
+                };
                 let without = core.is_some_and(|core| !core.iter().any(is_broken));
-                (state.promises.is_empty() || without).then_some(Feasible::No)
+                (state.claims.promises.is_empty() || without).then_some(Feasible::No)
             }
         }
     }

@@ -47,7 +47,7 @@ impl Goals<'_> {
         if self.labels.reach(func, key, machine.world.config.label_deletion.deletes())
             && self.may_hold_somewhere(machine, state, key)
         {
-            state.queue.push(Passed::Site(key));
+            state.passing.queue.push(Passed::Site(key));
         }
         if matches!(key, SiteKey::Point(_)) {
             // Sequences follow when what the statement needs is decided.
@@ -67,7 +67,7 @@ impl Goals<'_> {
         state: &mut State,
     ) -> Result<(), Interrupt> {
         let mut passed: SmallVec<[PassedLabel; 4]> = SmallVec::new();
-        for entry in std::mem::take(&mut state.queue) {
+        for entry in std::mem::take(&mut state.passing.queue) {
             match entry {
                 Passed::Site(site) => {
                     let found = self.hold_somewhere(machine, state, site).into_iter();
@@ -182,7 +182,7 @@ impl Goals<'_> {
         let deletion = machine.world.config.label_deletion;
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
-        if state.replay && !counts_runs {
+        if state.course.replay && !counts_runs {
             return;
         }
         if deletion != LabelDeletion::Kept {
@@ -211,8 +211,8 @@ impl Goals<'_> {
         open: &mut Vec<OpenLabel>,
     ) {
         let labels = open.iter().map(|label| label.holds);
-        let terms: Vec<Term> = labels.chain(state.promises.iter().copied()).collect();
-        let Some(given) = machine.pool.given(&state.facts, &terms) else { return };
+        let terms: Vec<Term> = labels.chain(state.claims.promises.iter().copied()).collect();
+        let Some(given) = machine.pool.given(&state.path.facts, &terms) else { return };
         let mut given = given.into_iter();
         open.retain_mut(|label| {
             let Some(Given { term, facts }) = given.next() else { return true };
@@ -221,10 +221,10 @@ impl Goals<'_> {
                 return false;
             }
             (label.holds, label.facts) = (term, facts);
-            !self.excluded.excludes(&state.facts, term)
+            !self.excluded.excludes(&state.path.facts, term)
         });
         let promises = given.map(|promise| promise.term);
-        state.promises =
+        state.claims.promises =
             promises.filter(|term| machine.pool.as_bool(*term) != Some(true)).collect();
     }
 
@@ -236,7 +236,7 @@ impl Goals<'_> {
         state: &mut State,
         mut open: Vec<OpenLabel>,
     ) {
-        open.retain(|label| !self.excluded.excludes(&state.facts, label.holds));
+        open.retain(|label| !self.excluded.excludes(&state.path.facts, label.holds));
         if !open.is_empty() {
             self.simplify(machine, state, &mut open);
         }
@@ -254,7 +254,7 @@ impl Goals<'_> {
                 }
                 Some(Feasible::No) => return,
                 Some(Feasible::Unknown(_)) => {
-                    state.notes.goals.haste |= !state.replay;
+                    state.notes.goals.haste |= !state.course.replay;
                     return self.put_off(state, open);
                 }
                 None => return self.put_off(state, open),
@@ -285,7 +285,7 @@ impl Goals<'_> {
     /// Lets labels of the place wait. What an input that was made for others does not cover waits
     /// already, or is asked for on the program's own paths.
     fn put_off(&mut self, state: &mut State, open: Vec<OpenLabel>) {
-        if !state.replay {
+        if !state.course.replay {
             state.notes.goals.undecided.extend(open);
         }
     }
@@ -310,7 +310,7 @@ impl Goals<'_> {
             self.take_label(machine, state, goal, holds);
         } else {
             self.label_paths += 1;
-            state.covered.extend(self.labels.cover(goal));
+            state.claims.covered.extend(self.labels.cover(goal));
         }
     }
 
@@ -322,9 +322,9 @@ impl Goals<'_> {
         goal: GoalId,
         holds: Term,
     ) {
-        state.covered.extend(self.labels.cover(goal));
+        state.claims.covered.extend(self.labels.cover(goal));
         if machine.pool.as_bool(holds) != Some(true) {
-            state.promises.push(holds);
+            state.claims.promises.push(holds);
         }
     }
 
@@ -345,16 +345,16 @@ impl Goals<'_> {
             goal,
             holds,
         });
-        state.queue.extend(later);
+        state.passing.queue.extend(later);
         let Some(holds) = self.condition_of(machine, state, goal, holds) else { return Ok(()) };
         let (taken, other) = machine.split(state, holds);
         if taken {
-            state.covered.extend(self.labels.cover(goal));
+            state.claims.covered.extend(self.labels.cover(goal));
         }
         let Some(mut other) = other else { return Ok(()) };
         if !taken {
             // The other side looks at this label again and finds that it holds.
-            other.queue.insert(0, Passed::Where { site, goal, holds });
+            other.passing.queue.insert(0, Passed::Where { site, goal, holds });
         }
         machine.fork_off(other);
         Err(Interrupt::Yield)
@@ -368,7 +368,7 @@ impl Goals<'_> {
         goal: GoalId,
         holds: Term,
     ) {
-        if state.replay {
+        if state.course.replay {
             return;
         }
         machine.statistics.label_queries += 1;
@@ -377,9 +377,9 @@ impl Goals<'_> {
                 self.label_paths += 1;
                 let mut run = state.fork();
                 run.model = model;
-                run.replay = true;
-                run.covered.extend(self.labels.cover(goal));
-                run.promises.push(holds);
+                run.course.replay = true;
+                run.claims.covered.extend(self.labels.cover(goal));
+                run.claims.promises.push(holds);
                 self.runs.push(run);
             }
             Feasible::No => {}

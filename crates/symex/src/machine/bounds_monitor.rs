@@ -777,7 +777,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let Suspicion { condition, limit, actor } = suspicion;
             let outer = self.watch.set_actor(actor);
             // What a replay does the path that it follows does too.
-            let told = state.replay || state.tape.is_played();
+            let told = state.course.replay || state.tape.is_played();
             if !told && !self.watch.is_exceeded(limit) && self.may_hold(state, condition) {
                 self.watch.exceed(&state.memory, limit);
             }

@@ -189,8 +189,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
 
     /// Enters the next precondition or the function under test.
     pub(crate) fn begin_root(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
-        let func = self.roots[state.root];
-        state.root += 1;
+        let func = self.roots[state.course.root];
+        state.course.root += 1;
         let program = self.world.program;
         let Some(body) = &program.functions[func].body else {
             return Err(Interrupt::unsupported(&*program.functions[func].name));
@@ -217,8 +217,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         if let Some(caller) = state.frames.last_mut() {
             Arc::make_mut(caller).advance();
         }
-        state.activations += 1;
-        let frame = Frame::new(func, body, state.activations, return_to);
+        state.course.activations += 1;
+        let frame = Frame::new(func, body, state.course.activations, return_to);
         state.frames.push(Arc::new(frame));
         for ((param, arg), source) in body.params.iter().zip(args).zip(sources) {
             match body.locals[*param].storage {
@@ -245,7 +245,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 }
             }
         }
-        state.arrival = Some(SiteKey::Entry);
+        state.passing.arrival = Some(SiteKey::Entry);
         Ok(())
     }
 
@@ -330,11 +330,11 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
 
     /// A precondition or the function under test returned.
     fn end_root(&mut self, state: &mut State<N>, value: Option<Term>) -> Result<(), Interrupt> {
-        if let Some(check) = &mut state.check {
+        if let Some(check) = &mut state.course.check {
             check.value = value;
             return Err(Interrupt::End(Ending::Returned));
         }
-        if state.root >= self.roots.len() {
+        if state.course.root >= self.roots.len() {
             return Err(Interrupt::End(Ending::Returned));
         }
         let Some(value) = value else {
@@ -405,7 +405,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         {
             self.set_register(state, register, cell.value);
         }
-        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         state.frame_mut().advance();
         Ok(())
     }
@@ -446,7 +446,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         let nth = state.calls_of(name);
         let known: Vec<_> = site.args.iter().map(|arg| self.pool.as_u64(*arg)).collect();
         let bytes = asked_for(&program.types, *ty, &known);
-        let call = ExternalCall { function: func, nth, targets, bytes, cursor: state.cursor };
+        let call =
+            ExternalCall { function: func, nth, targets, bytes, cursor: state.inputs.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
@@ -459,7 +460,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         state: &mut State<N>,
         plan: &ExternalPlan,
     ) -> Result<(), Interrupt> {
-        state.cursor = plan.cursor;
+        state.inputs.cursor = plan.cursor;
         for object in &plan.objects {
             let made = add_input_object(&mut self.pool, &mut state.memory, object);
             made.ok_or_else(|| Interrupt::unsupported("more memory for inputs"))?;

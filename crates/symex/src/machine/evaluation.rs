@@ -281,7 +281,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         if self.state.memory.may_see_unwritten(&resolution, size) {
             self.note_read(pool, value);
         }
-        let expanded = &self.state.expanded;
+        let expanded = &self.state.path.expanded;
         let is_followed = |bits: Term| expanded.contains_key(&bits);
         let inputs = &self.world.inputs;
         let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
@@ -303,9 +303,9 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// What lies at a place of a text to which nobody follows it: any value each time that the program
     /// reads it. What is read aside counts nothing, as it is not read where a path is followed again.
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
-        let (number, is_aside) = (self.state.unknowns, self.state.tape.is_aside());
+        let (number, is_aside) = (self.state.inputs.unknowns, self.state.tape.is_aside());
         let mark = if is_aside { "aside." } else { "" };
-        self.state.unknowns += u64::from(!is_aside);
+        self.state.inputs.unknowns += u64::from(!is_aside);
         let name = format!("{mark}{number}.{}", addr.index());
         let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
         self.note_read(pool, value);
@@ -466,20 +466,20 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let value = self.load_at(pool, ty, addr, traps)?;
-        if !volatile || self.state.volatile.is_empty() {
+        if !volatile || self.state.inputs.volatile.is_empty() {
             return Ok(value);
         }
         // Others may have written since to what was read.
         let candidates = self.resolve(pool, addr, Some(ty))?.candidates;
         let is_again = |at: &&Candidate| {
             let place = VolatilePlace::of(at, ty.bytes());
-            self.state.volatile.iter().any(|read| read.meets(&place))
+            self.state.inputs.volatile.iter().any(|read| read.meets(&place))
         };
         let again = pool.or_all(candidates.iter().filter(is_again).map(|at| at.guard));
         if pool.as_bool(again) == Some(false) {
             return Ok(value);
         }
-        let name = self.state.unknowns.to_string();
+        let name = self.state.inputs.unknowns.to_string();
         let sort = pool.sort(value);
         let anything = undefined_symbol(pool, Undetermined::Volatile, &name, sort);
         self.note_read(pool, anything);

@@ -139,7 +139,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         pool: &mut TermPool,
         found: &Resolution,
     ) -> Result<(), Stop> {
-        let is_idle = self.world.invariants.is_empty() || self.state.check.is_some();
+        let is_idle = self.world.invariants.is_empty() || self.state.course.check.is_some();
         if is_idle || self.state.tape.is_aside() {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 }
                 _ => pool.bv(64, elements.base.wrapping_add_signed(start)),
             };
-            if self.state.met.contains(&(invariant, object)) {
+            if self.state.inputs.met.contains(&(invariant, object)) {
                 continue;
             }
             if self.state.knowledge().known(pool, guard) != Some(true) {

@@ -33,7 +33,7 @@ use crate::machine::memory::{
     Touched, TouchedAt, distance, range_within,
 };
 use crate::machine::places::{Around, Elements, Places};
-use crate::machine::state::{Notes, State};
+use crate::machine::state::{Notes, PathCondition, State};
 
 /// A pointer that may lead to more objects than this is split from its home first.
 const MOST_MERGED: usize = 4;
@@ -153,7 +153,7 @@ impl PointerUses {
     ) {
         let Aside { supposed, before } = std::mem::replace(&mut self.aside, outer);
         if let Some((memory, expanded)) = before {
-            (state.memory, state.expanded) = (memory, expanded);
+            (state.memory, state.path.expanded) = (memory, expanded);
         }
         for fact in supposed {
             let other = pool.not(fact);
@@ -169,7 +169,9 @@ impl PointerUses {
 
     /// The predicate changes what the path has, which the path is to know nothing of.
     pub(crate) fn keep_aside<N>(&mut self, state: &State<N>) {
-        self.aside.before.get_or_insert_with(|| (state.memory.clone(), state.expanded.clone()));
+        self.aside
+            .before
+            .get_or_insert_with(|| (state.memory.clone(), state.path.expanded.clone()));
     }
 }
 
@@ -205,14 +207,14 @@ impl<N: Notes> Scope<'_, '_, N> {
         let Some((addresses, used)) = noted else { return };
         let mut laid = addresses.iter().filter_map(|address| self.laid_at_home(*address));
         if laid.any(|laid| laid.is_part_of(used)) {
-            (self.state.outgrown, self.uses.outgrown) = (true, true);
+            (self.state.inputs.outgrown, self.uses.outgrown) = (true, true);
         }
     }
 
     /// The record as which the object in the home of a pointer is laid out, if the path followed the
     /// pointer and it is one.
     fn laid_at_home(&self, address: Term) -> Option<UsedRecord> {
-        self.state.expanded.get(&address)?;
+        self.state.path.expanded.get(&address)?;
         let pointer = self.world.inputs.pointer_at(address)?;
         let object = self.state.memory.object(self.state.memory.object_near(pointer.home)?);
         let Background::Lazy { object, .. } = object.contents.background() else { return None };
@@ -290,7 +292,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// The path knows from now on where a pointer may lead.
     fn note_places(&mut self, address: Term, places: Vec<(Term, u64, Option<Term>)>) {
         let expansion = Arc::new(Expansion { places });
-        Arc::make_mut(&mut self.state.expanded).insert(address, expansion);
+        Arc::make_mut(&mut self.state.path.expanded).insert(address, expansion);
     }
 
     /// What a pointer leads to is called as a function, though its type does not say that it leads to one:
@@ -578,7 +580,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             return false;
         };
         let Self { state, evaluator, .. } = self;
-        let State { tape, model, facts, .. } = &mut **state;
+        let State { tape, model, path: PathCondition { facts, .. }, .. } = &mut **state;
         let mut changed = None;
         let leads = tape.decide(Question::Holds, || {
             let value = Value::from_u64(pool.sort(symbol), place >> shift);

@@ -22,7 +22,7 @@ const SOME_ELEMENT: u64 = 5;
 impl<N: Notes> Scope<'_, '_, N> {
     /// Notes an access to an object that came into being.
     pub(crate) fn learn(&mut self, pool: &mut TermPool, candidate: &Candidate) {
-        if self.uses.learned.is_none() || self.state.check.is_some() {
+        if self.uses.learned.is_none() || self.state.course.check.is_some() {
             return;
         }
         let object = self.state.memory.object(candidate.object).first.clone();
@@ -92,7 +92,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 
     fn last_facts(&self) -> Vec<Term> {
-        let facts = &self.state.facts;
+        let facts = &self.state.path.facts;
         facts.iter().skip(facts.len().saturating_sub(MOST_FACTS)).copied().collect()
     }
 
@@ -114,7 +114,7 @@ impl<N: Notes> Scope<'_, '_, N> {
 impl<N: Notes> Machine<'_, '_, N> {
     /// Notes the pointers that a condition compares with null.
     pub(crate) fn learn_condition(&mut self, state: &State<N>, condition: Term) {
-        if state.check.is_some() {
+        if state.course.check.is_some() {
             return;
         }
         let Some(learned) = &mut self.uses.learned else { return };

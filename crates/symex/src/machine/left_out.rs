@@ -131,11 +131,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         // What was passed and not looked at yet.
         let Some(func) = state.frames.last().map(|frame| frame.func) else { return true };
-        let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
-        for site in state.arrival.into_iter().chain(evaluated) {
+        let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+        for site in state.passing.arrival.into_iter().chain(evaluated) {
             reached.pass(func, site);
         }
-        for passed in &state.queue {
+        for passed in &state.passing.queue {
             match passed {
                 Passed::Site(site) => reached.pass(func, *site),
                 Passed::Where { site, .. } => reached.pass(func, *site),

@@ -20,7 +20,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let kept = self.ask_with_promises(state, holds);
             let answer = match kept {
                 Feasible::Yes(model) => Feasible::Yes(model),
-                _ if state.covered.is_empty() => kept,
+                _ if state.claims.covered.is_empty() => kept,
                 _ => {
                     self.retract_for(state, reason);
                     self.ask(state, Some(holds))
@@ -48,8 +48,8 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// What the state's model was to cover is open again, for a reason.
     pub(crate) fn retract_for(&mut self, state: &mut State<N>, reason: Cut) {
-        let claims = std::mem::take(&mut state.covered);
+        let claims = std::mem::take(&mut state.claims.covered);
         self.outbox.retracted.push(Retracted { claims, reason });
-        state.promises.clear();
+        state.claims.promises.clear();
     }
 }

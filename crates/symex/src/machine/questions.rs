@@ -80,7 +80,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.tape.decide(Question::Undefined, undefined) {
             return self.depend_on(state, value);
         }
-        if state.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
+        if state.course.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
             return;
         }
         let undefined = self.pool.not(defined);
@@ -123,12 +123,12 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// The same for an input that keeps what the state's model promises, too.
     pub(crate) fn ask_with_promises(&mut self, state: &State<N>, extra: Term) -> Feasible {
-        self.ask_within(state, &state.promises, Some(extra), Effort::FULL).0
+        self.ask_within(state, &state.claims.promises, Some(extra), Effort::FULL).0
     }
 
     /// The same for what one would like of it, with little effort.
     pub(crate) fn ask_for_wish(&mut self, state: &State<N>, wish: Term) -> Feasible {
-        self.ask_within(state, &state.promises, Some(wish), Effort::WISH).0
+        self.ask_within(state, &state.claims.promises, Some(wish), Effort::WISH).0
     }
 
     /// The same with little time: for what is wanted but not needed, or can be asked again.
@@ -172,9 +172,9 @@ impl<N: Notes> Machine<'_, '_, N> {
             self.questions.late = true;
             return Err(self.questions.budget.exceeded().unwrap_or(StopReason::Cancelled));
         }
-        let count = state.facts.len() + more.len() + 1;
+        let count = state.path.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
-        assumptions.extend_from_slice(&state.facts);
+        assumptions.extend_from_slice(&state.path.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
         let query_time = self.world.config.limits.query_time.map(|time| time / effort.haste);

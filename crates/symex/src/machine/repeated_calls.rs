@@ -188,7 +188,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// where the path hangs on it.
     fn assume_unchanged_between_calls(&mut self, state: &State<N>) {
         let mut asked = FxHashSet::default();
-        for fact in state.facts.iter() {
+        for fact in state.path.facts.iter() {
             asked.extend(self.pool.vars_of(*fact).iter().copied());
         }
         let Statics { own, shared, .. } = &self.statics;
@@ -256,18 +256,18 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Whether a path may go on with a further call, so that nothing is out of its reach.
     pub(crate) fn may_call_again(&self, state: &State<N>) -> bool {
         !self.statics.are_none()
-            && !state.replay
+            && !state.course.replay
             && state.further_calls() + 1 < self.world.config.limits.calls
     }
 
     /// Whether a path goes on with a further call: where the static variables have values with which no
     /// call began, as far as that is seen.
     pub(crate) fn calls_again(&mut self, state: &State<N>, is_done: bool) -> bool {
-        if self.statics.are_none() || state.replay {
+        if self.statics.are_none() || state.course.replay {
             return false;
         }
         let contents = self.statics.contents(&state.memory);
-        if contents == state.began_with || is_done {
+        if contents == state.inputs.began_with || is_done {
             return false;
         }
         if state.depends.are_some() {
@@ -280,7 +280,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             // What others have that is no number is followed no further.
             None => {
                 self.statics.left_out = true;
-                contents[..own] != state.began_with[..own]
+                contents[..own] != state.inputs.began_with[..own]
             }
         };
         if !is_new {
@@ -329,20 +329,20 @@ impl<N: Notes> Machine<'_, '_, N> {
         let call = FurtherCall {
             function: self.plan.function,
             nth: state.further_calls(),
-            cursor: state.cursor,
+            cursor: state.inputs.cursor,
         };
         let plan = further_call(&mut self.pool, program, call, spec, &self.world);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
-        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
-        state.began_with = self.statics.contents(&state.memory);
-        state.root = 0;
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
+        state.inputs.began_with = self.statics.contents(&state.memory);
+        state.course.root = 0;
         self.begin_root(state)
     }
 
     /// The arguments of the call that a path is in.
     pub(crate) fn arguments_of(&self, state: &State<N>) -> Vec<Term> {
-        let further = state.externals.iter().rfind(|call| call.is_further_call());
+        let further = state.inputs.externals.iter().rfind(|call| call.is_further_call());
         match further {
             Some(call) => call.cells.iter().map(|cell| cell.value).collect(),
             None => self.arguments.clone(),

@@ -291,7 +291,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<(), Interrupt> {
         let World { program, spec, .. } = &self.world;
         let nth = state.variable_arguments().count() as u32;
-        let read = VariableRead { function, nth, ty, cursor: state.cursor };
+        let read = VariableRead { function, nth, ty, cursor: state.inputs.cursor };
         let plan = variable_argument(&mut self.pool, program, read, spec, &self.world);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
@@ -307,7 +307,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 cell.value,
             );
         }
-        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(())
     }
 
@@ -361,7 +361,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if havoc.memory {
             forget_memory(state, number);
         }
-        state.keep = true;
+        state.claims.keep = true;
         Ok(())
     }
 }

@@ -135,6 +135,74 @@ pub(crate) struct Frame {
     pub(crate) return_to: ReturnTo,
 }
 
+/// What is known of the inputs that take a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PathCondition {
+    /// The path condition: Booleans without `And` at their top.
+    pub(crate) facts: Facts,
+    /// Addresses without structure that the path was split on.
+    pub(crate) resolved: FxHashMap<Term, Target>,
+    /// What pointers of the inputs may lead to, where the path looked.
+    pub(crate) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
+}
+
+/// What control passed and nobody looked at yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Passing {
+    /// The condition that was just evaluated.
+    pub(crate) evaluated: Option<(DecisionId, ConditionId)>,
+    /// The site that control reached when the state was made.
+    pub(crate) arrival: Option<SiteKey>,
+    /// Labels of the site that control just passed, to be looked at before anything else.
+    pub(crate) queue: SmallVec<[Passed; 4]>,
+}
+
+/// What a state's model is to cover.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claims {
+    /// What this model covers and no test was given for yet.
+    pub(crate) covered: Vec<ObserverId>,
+    /// What makes the model cover those labels.
+    pub(crate) promises: Vec<Term>,
+    /// Whether to give a test at the path's end even if it covers nothing new.
+    pub(crate) keep: bool,
+}
+
+/// What inputs of a path came into being on it.
+#[derive(Clone, Debug)]
+pub(crate) struct PathInputs {
+    /// Results of undefined functions so far.
+    pub(crate) externals: Arc<Vec<Arc<ExternalPlan>>>,
+    /// Where the next input object can go.
+    pub(crate) cursor: Cursor,
+    /// What the static variables of the function under test had when its call began.
+    pub(crate) began_with: Arc<[Contents]>,
+    /// The objects of the inputs whose invariants the path supposes.
+    pub(crate) met: Arc<Met>,
+    /// Places of volatile memory that the path read, each once.
+    pub(crate) volatile: Arc<Vec<VolatilePlace>>,
+    /// How many symbols it made, each for something else that is not determined.
+    pub(crate) unknowns: u64,
+    /// Whether it took a pointer for one into a larger record than what that leads to.
+    pub(crate) outgrown: bool,
+}
+
+/// How far a path has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Course {
+    /// How many of the functions that run in turn (preconditions, then the function under test)
+    /// were begun.
+    pub(crate) root: usize,
+    /// How many activations the path began.
+    pub(crate) activations: u64,
+    /// How many statements and terminators it executed.
+    pub(crate) steps: u64,
+    /// Whether the state only follows its model, to see what that covers.
+    pub(crate) replay: bool,
+    /// What the state evaluates, where it is no path of the program's.
+    pub(crate) check: Option<Check>,
+}
+
 /// What those who run the machine note of a state. It travels with the state, and the machine never looks
 /// into it.
 pub(crate) trait Notes: Clone + Debug + Default {
@@ -154,58 +222,24 @@ pub(crate) struct State<N> {
     /// Activations, outermost first.
     pub(crate) frames: SmallVec<[Arc<Frame>; 4]>,
     pub(crate) memory: Memory,
-    /// What the static variables of the function under test had when its call began.
-    pub(crate) began_with: Arc<[Contents]>,
-    /// The path condition: Booleans without `And` at their top.
-    pub(crate) facts: Facts,
-    /// Addresses without structure that the path was split on.
-    pub(crate) resolved: FxHashMap<Term, Target>,
-    /// What pointers of the inputs may lead to, where the path looked.
-    pub(crate) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
+    /// The path condition.
+    pub(crate) path: PathCondition,
+    /// An input that takes the path.
     pub(crate) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(crate) pending: bool,
     /// How often the solver was asked for a model and had no answer.
     pub(crate) tries: u8,
-    /// The condition that was just evaluated.
-    pub(crate) evaluated: Option<(DecisionId, ConditionId)>,
-    /// The site that control reached when the state was made.
-    pub(crate) arrival: Option<SiteKey>,
-    /// Labels of the site that control just passed, to be looked at before anything else.
-    pub(crate) queue: SmallVec<[Passed; 4]>,
-    /// What this model covers and no test was given for yet.
-    pub(crate) covered: Vec<ObserverId>,
-    /// What makes the model cover those labels.
-    pub(crate) promises: Vec<Term>,
-    /// Whether to give a test at the path's end even if it covers nothing new.
-    pub(crate) keep: bool,
+    /// What it is to cover.
+    pub(crate) claims: Claims,
+    pub(crate) passing: Passing,
+    pub(crate) inputs: PathInputs,
+    pub(crate) course: Course,
     /// What the path depends on that the program does not determine.
     pub(crate) depends: Dependences,
     /// Where the path first used where an object of the program's own lies. Numbers say which way it
     /// takes, which may be others on another run.
     pub(crate) placed: Option<Span>,
-    /// Whether the state only follows its model, to see what that covers.
-    pub(crate) replay: bool,
-    pub(crate) steps: u64,
-    /// Places of volatile memory that the path read, each once.
-    pub(crate) volatile: Arc<Vec<VolatilePlace>>,
-    /// How many symbols it made, each for something else that is not determined.
-    pub(crate) unknowns: u64,
-    /// Whether it took a pointer for one into a larger record than what that leads to.
-    pub(crate) outgrown: bool,
-    /// How many activations the path began.
-    pub(crate) activations: u64,
-    /// Results of undefined functions so far.
-    pub(crate) externals: Arc<Vec<Arc<ExternalPlan>>>,
-    /// Where the next input object can go.
-    pub(crate) cursor: Cursor,
-    /// How many of the functions that run in turn (preconditions, then the function under test)
-    /// were begun.
-    pub(crate) root: usize,
-    /// The objects of the inputs whose invariants the path supposes.
-    pub(crate) met: Arc<Met>,
-    /// What the state evaluates, where it is no path of the program's.
-    pub(crate) check: Option<Check>,
     /// What makes the state again.
     pub(crate) tape: Tape,
     /// What others note of it.
@@ -216,7 +250,7 @@ impl<N: Notes> State<N> {
     /// Whether the function under test has begun, which comes after so many functions but one; not on what
     /// is no path of the program's.
     pub(crate) const fn has_begun(&self, roots: usize) -> bool {
-        self.root >= roots && self.check.is_none()
+        self.course.root >= roots && self.course.check.is_none()
     }
 
     /// The innermost activation.
@@ -232,68 +266,57 @@ impl<N: Notes> State<N> {
     /// What the path knows.
     pub(crate) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {
-            facts: Some(&self.facts),
-            resolved: &self.resolved,
+            facts: Some(&self.path.facts),
+            resolved: &self.path.resolved,
             derived: None,
             inputs: None,
-            expanded: Some(&self.expanded),
+            expanded: Some(&self.path.expanded),
         }
     }
 
     /// Notes that the path may have read volatile memory at a place.
     pub(crate) fn note_volatile(&mut self, place: VolatilePlace) {
-        if !self.volatile.contains(&place) {
-            Arc::make_mut(&mut self.volatile).push(place);
+        if !self.inputs.volatile.contains(&place) {
+            Arc::make_mut(&mut self.inputs.volatile).push(place);
         }
     }
 
     /// How many calls of a function the path made whose results are the test's.
     pub(crate) fn calls_of(&self, function: &str) -> u32 {
-        let last = self.externals.iter().rfind(|call| call.function == function);
+        let last = self.inputs.externals.iter().rfind(|call| call.function == function);
         last.map_or(0, |call| call.nth + 1)
     }
 
     /// How many calls of the function under test the path has after the first.
     pub(crate) fn further_calls(&self) -> u32 {
-        self.externals.iter().filter(|call| call.is_further_call()).count() as u32
+        self.inputs.externals.iter().filter(|call| call.is_further_call()).count() as u32
     }
 
     /// The variable arguments that the function under test has on the path, in order.
     pub(crate) fn variable_arguments(&self) -> impl Iterator<Item = &ExternalPlan> {
-        self.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
+        self.inputs.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
     }
 
     /// A copy for the other side of a branch, that covers nothing yet.
     pub(crate) fn fork(&self) -> Box<Self> {
+        let PathCondition { facts, resolved, expanded } = &self.path;
         Box::new(Self {
             frames: self.frames.clone(),
             memory: self.memory.clone(),
-            began_with: self.began_with.clone(),
-            facts: self.facts.fork(),
-            resolved: self.resolved.clone(),
-            expanded: self.expanded.clone(),
+            path: PathCondition {
+                facts: facts.fork(),
+                resolved: resolved.clone(),
+                expanded: expanded.clone(),
+            },
             model: self.model.clone(),
             pending: self.pending,
             tries: 0,
-            evaluated: self.evaluated,
-            arrival: self.arrival,
-            queue: self.queue.clone(),
-            covered: Vec::new(),
-            promises: Vec::new(),
-            keep: false,
+            claims: Claims::default(),
+            passing: self.passing.clone(),
+            inputs: self.inputs.clone(),
+            course: self.course.clone(),
             depends: self.depends.clone(),
             placed: self.placed,
-            replay: self.replay,
-            steps: self.steps,
-            volatile: self.volatile.clone(),
-            unknowns: self.unknowns,
-            outgrown: self.outgrown,
-            activations: self.activations,
-            externals: self.externals.clone(),
-            cursor: self.cursor,
-            root: self.root,
-            met: self.met.clone(),
-            check: self.check.clone(),
             tape: self.tape.clone(),
             notes: self.notes.fork(),
         })
@@ -302,9 +325,7 @@ impl<N: Notes> State<N> {
     /// A copy that takes over what the model covers, and that it is to go on doing so.
     pub(crate) fn take_claims(&mut self) -> Box<Self> {
         let mut copy = self.fork();
-        copy.covered = std::mem::take(&mut self.covered);
-        copy.promises = std::mem::take(&mut self.promises);
-        copy.keep = std::mem::take(&mut self.keep);
+        copy.claims = std::mem::take(&mut self.claims);
         copy
     }
 
@@ -321,7 +342,7 @@ impl<N: Notes> State<N> {
             }
             match pool.node(fact) {
                 Node::Bin(BinOp::And, a, b) => waiting.extend([b, a]),
-                _ => self.facts.push(fact),
+                _ => self.path.facts.push(fact),
             }
         }
         true

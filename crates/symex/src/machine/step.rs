@@ -145,14 +145,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
             Stop::Invariant(invariant, object) => Interrupt::Invariant(invariant, object),
             Stop::Split(condition, resolved) => {
-                let facts = state.facts.len();
+                let facts = state.path.facts.len();
                 let (holds, other) = self.split(state, condition);
-                let progress = other.is_some() || state.facts.len() > facts || resolved.is_some();
+                let progress =
+                    other.is_some() || state.path.facts.len() > facts || resolved.is_some();
                 if let Some(resolved) = resolved.filter(|_| holds) {
                     if self.is_by_chance(state, resolved) {
                         state.depends.add(Undetermined::Location, self.text_at(state));
                     }
-                    state.resolved.entry(resolved.0).or_insert(resolved.1);
+                    state.path.resolved.entry(resolved.0).or_insert(resolved.1);
                 }
                 other.into_iter().for_each(|other| self.fork_off(other));
                 if progress {
@@ -213,7 +214,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         self.term_clock.end(span);
         let (here, there) = if side { (condition, negation) } else { (negation, condition) };
         let mut other = None;
-        if !state.replay {
+        if !state.course.replay {
             let mut fork = state.fork();
             fork.pending = true;
             fork.tape.note(Question::Side, u64::from(!side));
@@ -246,7 +247,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                     let read = self.resolve(state, address)?.candidates;
                     read.iter()
                         .for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
-                    state.unknowns += 1;
+                    state.inputs.unknowns += 1;
                 }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
@@ -357,7 +358,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
 
 /// Stops a path on which a pointer was taken for one into a larger record than what it leads to.
 pub(crate) fn check_outgrown<N: Notes>(state: &State<N>) -> Result<(), Interrupt> {
-    match state.outgrown && !state.replay {
+    match state.inputs.outgrown && !state.course.replay {
         true => Err(Interrupt::Outgrown),
         false => Ok(()),
     }

@@ -82,7 +82,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Interrupt::End(Ending::Assumption);
         }
         if self.is_new_crash(state, kind) {
-            state.keep = true;
+            state.claims.keep = true;
         }
         Interrupt::End(Ending::Trapped(kind))
     }
@@ -94,11 +94,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         kind: TrapKind,
         safe: Term,
     ) -> Result<(), Interrupt> {
-        if state.replay {
+        if state.course.replay {
             return Err(self.trapped(state, kind));
         }
         // What an input that goes on can cover is better covered by that one.
-        if !state.covered.is_empty()
+        if !state.claims.covered.is_empty()
             && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
         {
             if self.is_new_crash(state, kind) {
@@ -112,7 +112,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         match self.ask(state, Some(safe)) {
             Feasible::Yes(model) => {
                 let new = self.is_new_crash(state, kind);
-                let is_wanted = new || !state.covered.is_empty();
+                let is_wanted = new || !state.claims.covered.is_empty();
                 let ended = is_wanted.then(|| state.take_claims());
                 self.end_beside(ended, Ending::Trapped(kind));
                 state.model = model;
@@ -129,7 +129,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Looks for an input of the path that traps, unless one is known for this place. True where
     /// there surely is none.
     fn surely_safe(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
-        if !self.world.config.crash_tests || state.replay {
+        if !self.world.config.crash_tests || state.course.replay {
             return false;
         }
         let limit = self.world.config.limits.trap_queries;

@@ -167,7 +167,7 @@ impl Merging {
         if !known {
             machine.meet_undefined(state, value);
         }
-        if !known && !state.replay && told.is_none() {
+        if !known && !state.course.replay && told.is_none() {
             for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
@@ -249,7 +249,7 @@ impl Merging {
     ) {
         state.frame_mut().go_to(way.target);
         if let [(number, _)] = way.edges[..] {
-            state.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
+            state.passing.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
             return;
         }
         let mut passed = SmallVec::new();
@@ -257,7 +257,7 @@ impl Merging {
             let site = SiteKey::Edge(Edge { from, way: *number });
             goals.pass_where(machine, state, site, *condition, &mut passed);
         }
-        state.queue.extend(passed);
+        state.passing.queue.extend(passed);
     }
 }
 
@@ -271,10 +271,10 @@ fn take_branch(state: &mut State, side: bool, outcome: &Outcome, origin: Option<
     {
         event.values[origin.condition.index()] = ConditionValue::Is(side);
     }
-    state.evaluated = (!outcome.merged).then_some((origin.decision, origin.condition));
+    state.passing.evaluated = (!outcome.merged).then_some((origin.decision, origin.condition));
     let ends = if side { origin.then_outcome } else { origin.else_outcome };
     if outcome.merged || ends.is_some() {
-        state.arrival = Some(SiteKey::Decision(origin.decision));
+        state.passing.arrival = Some(SiteKey::Decision(origin.decision));
     }
 }
 

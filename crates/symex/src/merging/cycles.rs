@@ -48,13 +48,13 @@ impl Mark {
         Self {
             frames: state.frames.clone(),
             memory: state.memory.clone(),
-            facts: state.facts.len(),
-            evaluated: state.evaluated,
-            arrival: state.arrival,
+            facts: state.path.facts.len(),
+            evaluated: state.passing.evaluated,
+            arrival: state.passing.arrival,
             trail: state.notes.goals.trail.clone(),
             underway: state.notes.goals.underway.clone(),
             depends: state.depends.clone(),
-            root: state.root,
+            root: state.course.root,
         }
     }
 
@@ -65,10 +65,10 @@ impl Mark {
             pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.goes_on_as(b))
         };
         self.frames.len() == state.frames.len()
-            && self.facts == state.facts.len()
+            && self.facts == state.path.facts.len()
             && same_frames()
-            && (self.evaluated, self.arrival) == (state.evaluated, state.arrival)
-            && self.root == state.root
+            && (self.evaluated, self.arrival) == (state.passing.evaluated, state.passing.arrival)
+            && self.root == state.course.root
             && self.depends == state.depends
             && self.trail.is(&state.notes.goals.trail)
             && self.underway.is(&state.notes.goals.underway)
@@ -90,13 +90,13 @@ impl Frame {
 
 /// Whether a path is in a circle; to be asked at each of its steps.
 pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
-    if state.steps < FIRST || !state.queue.is_empty() {
+    if state.course.steps < FIRST || !state.passing.queue.is_empty() {
         return false;
     }
     if state.notes.merging.mark.as_ref().is_some_and(|mark| mark.is(state)) {
         return true;
     }
-    if state.steps.is_power_of_two() {
+    if state.course.steps.is_power_of_two() {
         state.notes.merging.mark = Some(Arc::new(Mark::of(state)));
     }
     false

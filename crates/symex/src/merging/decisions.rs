@@ -73,7 +73,7 @@ impl Merging {
         };
         let mut passed = SmallVec::new();
         self.look_at_region(machine, goals, state, body, &region, &evaluated, &mut passed);
-        state.queue.extend(passed);
+        state.passing.queue.extend(passed);
         machine.statistics.merged += u64::from(!state.tape.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }

@@ -256,7 +256,7 @@ impl Merging {
                 machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
         }
-        state.queue.extend(pass.labels.into_iter().flatten());
+        state.passing.queue.extend(pass.labels.into_iter().flatten());
     }
 
     /// Whether an area of a function, or what is called in it, has labels.
@@ -284,15 +284,15 @@ impl Merging {
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
     ) -> Option<Arrived> {
-        let before = (state.frames.clone(), state.activations);
+        let before = (state.frames.clone(), state.course.activations);
         let arrived = self.walk(machine, goals, state, area, starts, pass);
-        (state.frames, state.activations) = before;
+        (state.frames, state.course.activations) = before;
         arrived
     }
 
     /// Whether paths are still told apart at a choice.
     fn forks_first(&mut self, state: &mut State, place: (FuncId, BlockId)) -> bool {
-        if state.check.is_some() {
+        if state.course.check.is_some() {
             return false; // the same however often it is evaluated
         }
         let choices = &mut self.choices;
@@ -469,8 +469,8 @@ impl Merging {
         if args.len() != body.params.len() || machine.check_depth(state, func).is_err() {
             return None;
         }
-        state.activations += 1;
-        let mut frame = Frame::new(func, body, state.activations, ReturnTo::default());
+        state.course.activations += 1;
+        let mut frame = Frame::new(func, body, state.course.activations, ReturnTo::default());
         for (param, arg) in body.params.iter().zip(args) {
             let Storage::Register(ty) = body.locals[*param].storage else { return None };
             frame.registers[param.index()] = Some(as_type(&mut machine.pool, ty, *arg));

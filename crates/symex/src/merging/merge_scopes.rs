@@ -160,9 +160,9 @@ impl Merging {
             && config.label_deletion.deletes()
             && frame.next == 0
             && !frame.sites_done
-            && !state.replay
+            && !state.course.replay
             && !state.depends.are_some()
-            && state.queue.is_empty()
+            && state.passing.queue.is_empty()
             && self.stretches.active.len() < MOST_DEPTH;
         if !fits {
             return None;
@@ -255,13 +255,13 @@ impl Merging {
     /// Whether nothing is looked at where a state just arrived, which is noted then.
     fn settles(&self, goals: &Goals<'_>, state: &mut State) -> bool {
         let func = state.frame().func;
-        let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+        let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
         let quiet = |site: SiteKey| {
             !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
         };
-        let settles = state.arrival.into_iter().chain(evaluated).all(quiet);
+        let settles = state.passing.arrival.into_iter().chain(evaluated).all(quiet);
         if settles {
-            (state.arrival, state.evaluated) = (None, None);
+            (state.passing.arrival, state.passing.evaluated) = (None, None);
         }
         settles
     }
@@ -294,7 +294,7 @@ impl Merging {
             return At::Behind;
         }
         let (frame, (_, header)) = (state.frame(), here.begin);
-        let at_start = frame.next == 0 && !frame.sites_done && state.queue.is_empty();
+        let at_start = frame.next == 0 && !frame.sites_done && state.passing.queue.is_empty();
         let Some(header) = header else { return At::Inside };
         if depth > here.depth || frame.serial != here.serial || !at_start {
             return At::Inside;

@@ -82,7 +82,7 @@ impl Merging {
         if !may_unite(a, b) {
             return None;
         }
-        let parting = self.parting(machine, &a.facts, &b.facts)?;
+        let parting = self.parting(machine, &a.path.facts, &b.path.facts)?;
         let frame = self.unite_frames(machine, a, b, parting.first)?;
         let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
         // Its model satisfies what one of them says, and it covers what that one's does.
@@ -90,27 +90,30 @@ impl Merging {
         let mut union = Box::new(one.clone());
         *union.frames.last_mut()? = Arc::new(frame);
         union.memory = memory;
-        union.facts = one.facts.first(parting.common);
-        union.resolved.retain(|address, target| other.resolved.get(address) == Some(target));
-        if one.expanded != other.expanded {
-            Arc::make_mut(&mut union.expanded)
-                .retain(|pointer, places| other.expanded.get(pointer) == Some(places));
+        union.path.facts = one.path.facts.first(parting.common);
+        union
+            .path
+            .resolved
+            .retain(|address, target| other.path.resolved.get(address) == Some(target));
+        if one.path.expanded != other.path.expanded {
+            Arc::make_mut(&mut union.path.expanded)
+                .retain(|pointer, places| other.path.expanded.get(pointer) == Some(places));
         }
         if !union.add_fact(&mut machine.pool, parting.fact) {
             return None;
         }
         // What it covered it may have covered after the paths parted: another input must take that path.
-        if !one.covered.is_empty() || one.keep {
-            union.promises.extend(&one.facts[parting.common..]);
+        if !one.claims.covered.is_empty() || one.claims.keep {
+            union.claims.promises.extend(&one.path.facts[parting.common..]);
         }
         union.tries = 0;
         union.notes.goals.haste |= other.notes.goals.haste;
         union.placed = union.placed.or(other.placed);
-        union.steps = union.steps.max(other.steps);
+        union.course.steps = union.course.steps.max(other.course.steps);
         union.notes.search.idle = union.notes.search.idle.min(other.notes.search.idle);
-        union.activations = union.activations.max(other.activations);
-        union.unknowns = union.unknowns.max(other.unknowns);
-        other.volatile.iter().for_each(|place| union.note_volatile(*place));
+        union.course.activations = union.course.activations.max(other.course.activations);
+        union.inputs.unknowns = union.inputs.unknowns.max(other.inputs.unknowns);
+        other.inputs.volatile.iter().for_each(|place| union.note_volatile(*place));
         union.notes.merging.mark = None;
         begin_anew(&mut union);
         Some(union)
@@ -216,7 +219,7 @@ impl Pair {
     /// The states at two positions, if both are there.
     fn of(states: &[Option<Box<State>>], a: usize, b: usize, unions: u32) -> Option<Self> {
         let (one, other) = states[a].as_ref().zip(states[b].as_ref())?;
-        let common = common_facts(&one.facts, &other.facts);
+        let common = common_facts(&one.path.facts, &other.path.facts);
         Some(Self { common, a: Reverse(a), b: Reverse(b), unions })
     }
 }
@@ -235,16 +238,19 @@ fn may_unite(a: &State, b: &State) -> bool {
         a.frames.len() == b.frames.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b) || a.goes_on_as(b))
     };
     let same_inputs = || {
-        let mut pairs = a.externals.iter().zip(b.externals.iter());
-        a.externals.len() == b.externals.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
+        let mut pairs = a.inputs.externals.iter().zip(b.inputs.externals.iter());
+        a.inputs.externals.len() == b.inputs.externals.len()
+            && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
     };
     is_plain(a)
         && is_plain(b)
         && (x.func, x.block, x.next, x.sites_done) == (y.func, y.block, y.next, y.sites_done)
         && (x.serial, x.variable) == (y.serial, y.variable)
         && (&x.objects, &x.made) == (&y.objects, &y.made)
-        && (&a.depends, a.root, a.cursor, &a.met) == (&b.depends, b.root, b.cursor, &b.met)
-        && (a.covered.is_empty() && !a.keep || b.covered.is_empty() && !b.keep)
+        && (&a.depends, a.course.root, a.inputs.cursor, &a.inputs.met)
+            == (&b.depends, b.course.root, b.inputs.cursor, &b.inputs.met)
+        && (a.claims.covered.is_empty() && !a.claims.keep
+            || b.claims.covered.is_empty() && !b.claims.keep)
         && a.notes.goals.trail.is(&b.notes.goals.trail)
         && a.notes.goals.underway.is(&b.notes.goals.underway)
         && same_calls()
@@ -253,18 +259,18 @@ fn may_unite(a: &State, b: &State) -> bool {
 
 /// Whether nothing is left to look at before a state goes on.
 fn is_plain(state: &State) -> bool {
-    !state.replay
-        && state.queue.is_empty()
+    !state.course.replay
+        && state.passing.queue.is_empty()
         && state.notes.goals.undecided.is_empty()
-        && state.evaluated.is_none()
-        && state.arrival.is_none()
+        && state.passing.evaluated.is_none()
+        && state.passing.arrival.is_none()
         && state.notes.eviction.compacted.is_none()
         && !state.tape.is_played()
 }
 
 /// Whether the model of the first of two states is that of their union, and what it covers.
 fn is_first(a: &State, b: &State) -> bool {
-    let has_test = |state: &State| state.keep || !state.covered.is_empty();
+    let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
     has_test(a) || !has_test(b) && !a.pending
 }
 
@@ -275,9 +281,9 @@ fn begin_anew(union: &mut State) {
     union.notes.eviction.home = Home::Here;
     union.notes.merging.start = None;
     let mut start = union.clone();
-    start.covered.clear();
-    start.promises.clear();
-    start.keep = false;
+    start.claims.covered.clear();
+    start.claims.promises.clear();
+    start.claims.keep = false;
     union.notes.merging.start = Some(Rc::new(start));
 }
 

@@ -191,7 +191,7 @@ impl<'p> Guide<'p> {
         if let Some(seen) = node.map(|node| &mut self.seen[node])
             && !std::mem::replace(seen, true)
         {
-            state.notes.search.fresh_at = state.steps;
+            state.notes.search.fresh_at = state.course.steps;
         }
     }
 
@@ -219,7 +219,7 @@ impl<'p> Guide<'p> {
     /// cannot reach it.
     pub(crate) fn weight(&self, state: &State, roots: usize) -> u64 {
         let Some(current) = &self.current else { return 0 };
-        if state.root < roots {
+        if state.course.root < roots {
             return 1;
         }
         let at = self.places(state);
@@ -254,7 +254,7 @@ impl<'p> Guide<'p> {
         if distance >= FAR {
             return 0;
         }
-        let since = state.steps - state.notes.search.fresh_at;
+        let since = state.course.steps - state.notes.search.fresh_at;
         ((number as u64 + 1) << STAGE_SHIFT)
             | ((passed as u64).min(0xfffe) + 1) << POINT_SHIFT
             | fraction(distance, since)
@@ -439,9 +439,9 @@ fn positions(stage: &Stage, state: &State) -> SmallVec<[Position; 2]> {
 
 /// Whether a state is about to meet a stage's label: control has just come to its site.
 fn is_met(state: &State, stage: &Stage) -> bool {
-    let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+    let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
     let func = state.frames.last().map(|frame| frame.func);
-    let mut sites = state.arrival.into_iter().chain(evaluated);
+    let mut sites = state.passing.arrival.into_iter().chain(evaluated);
     sites.any(|site| func.is_some_and(|func| stage.sites.contains(&(func, site))))
 }
 

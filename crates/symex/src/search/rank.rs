@@ -65,8 +65,8 @@ impl Ranks {
         };
         let arrives = || {
             let func = state.frames.last().map(|frame| frame.func);
-            let evaluated = state.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
-            let mut sites = state.arrival.into_iter().chain(evaluated);
+            let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+            let mut sites = state.passing.arrival.into_iter().chain(evaluated);
             func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
         };
         let is_waiting = |passed: &Passed| match passed {
@@ -74,7 +74,7 @@ impl Ranks {
             Passed::Where { goal, .. } => !labels.is_covered(*goal),
         };
         self.distances.is_structured()
-            && !state.queue.iter().any(is_waiting)
+            && !state.passing.queue.iter().any(is_waiting)
             && state.notes.goals.undecided.is_empty()
             && state.frames.iter().rev().all(far)
             && !arrives()

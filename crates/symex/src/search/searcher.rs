@@ -123,7 +123,7 @@ impl Rank<'_> {
 
 /// How a state came to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+pub(crate) enum Origin {
     /// The state that was taken last was split, and this is its other side.
     Fork,
     /// It is the state that was taken last.
@@ -230,17 +230,9 @@ impl Searcher {
         }
     }
 
-    /// Adds the other side of a split of the state that was taken last, or the first state of all.
-    pub(crate) fn fork(&mut self, state: Box<State>, rank: &Rank<'_>) {
-        self.add(state, Origin::Fork, rank);
-    }
-
-    /// Takes the state that was taken last back.
-    pub(crate) fn back(&mut self, state: Box<State>, rank: &Rank<'_>) {
-        self.add(state, Origin::Back, rank);
-    }
-
-    fn add(&mut self, state: Box<State>, origin: Origin, rank: &Rank<'_>) {
+    /// Adds a state: the other side of a split of the state that was taken last or the first state of all,
+    /// or the one that was taken last.
+    pub(crate) fn add(&mut self, state: Box<State>, origin: Origin, rank: &Rank<'_>) {
         self.next += 1;
         if state.depends.are_some() {
             self.last.insert(self.next);

@@ -23,7 +23,6 @@ use crate::exploration::workers::synchronisation::News;
 use crate::exploration::workers::{Found, Given, Totals};
 use crate::goals::labels::GoalId;
 use crate::machine::CrashPlace;
-use crate::machine::left_out::LeftOut;
 
 /// How many rounds a delivery is under way. With none, each round would take as long as that of the
 /// slowest.
@@ -337,7 +336,7 @@ impl Engine<'_, '_> {
         let reached = self.goals.labels.reached();
         let reached: Vec<GoalId> = reached.filter(|goal| member.told.insert(*goal)).collect();
         let mut tests = found_tests(outbox, given);
-        let idle = self.searcher.len() == 0 && self.hard.is_empty() && self.goals.runs.is_empty();
+        let idle = self.frontier.is_empty() && self.goals.runs.is_empty();
         let notice = Notice {
             totals: self.totals(),
             idle,
@@ -360,7 +359,7 @@ impl Engine<'_, '_> {
 
     fn totals(&self) -> Totals {
         Totals {
-            waiting: self.searcher.len(),
+            waiting: self.frontier.len(),
             paths: self.paths.values().sum(),
             steps: self.machine.statistics.steps,
             queries: self.machine.statistics.queries,

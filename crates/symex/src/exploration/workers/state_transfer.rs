@@ -15,7 +15,7 @@ use crate::machine::state::Passed;
 use crate::machine::undetermined::Dependences;
 use crate::notes::Home;
 use crate::search::directed::Progress;
-use crate::search::searcher::Searcher;
+use crate::search::searcher::Origin;
 
 /// So many states a worker gives another at once at most.
 const MOST: usize = 2048;
@@ -83,10 +83,10 @@ enum Queued {
 
 /// Whether what a parcel has says all about a state.
 fn is_portable(state: &State) -> bool {
-    !state.replay
-        && !state.keep
-        && state.covered.is_empty()
-        && state.promises.is_empty()
+    !state.course.replay
+        && !state.claims.keep
+        && state.claims.covered.is_empty()
+        && state.claims.promises.is_empty()
         && state.notes.goals.undecided.is_empty()
         && state.notes.eviction.home != Home::Here
         // Its tape does not begin where all paths do.
@@ -97,16 +97,16 @@ impl Engine<'_, '_> {
     /// Takes states that wait for each of some others, and leaves a share as large. They are those that
     /// have come least far.
     pub(crate) fn shares(&mut self, others: usize) -> Vec<Vec<Parcel>> {
-        let portable = self.searcher.states().filter(|(_, state)| is_portable(state));
+        let portable = self.frontier.states().filter(|(_, state)| is_portable(state));
         let mut all: Vec<(u64, u64)> =
-            portable.map(|(number, state)| (state.steps, number)).collect();
+            portable.map(|(number, state)| (state.course.steps, number)).collect();
         all.sort_unstable();
         all.truncate(MOST * (others + 1));
         let mut shares: Vec<Vec<Parcel>> = (0..others).map(|_| Vec::new()).collect();
         for (at, (_, number)) in all.into_iter().enumerate() {
             // The first is kept, so that nobody gives all.
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
-            let Some(mut state) = self.searcher.take(number) else { continue };
+            let Some(mut state) = self.frontier.take(number) else { continue };
             if state.notes.eviction.compacted.is_none() {
                 self.compaction.compact(&self.machine.pool, &mut state);
             }
@@ -126,7 +126,7 @@ impl Engine<'_, '_> {
 
     /// A compacted state, to be sent.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
-        let holds = state.queue.iter().filter_map(|passed| match passed {
+        let holds = state.passing.queue.iter().filter_map(|passed| match passed {
             Passed::Site(_) => None,
             Passed::Where { holds, .. } => Some(*holds),
         });
@@ -144,18 +144,18 @@ impl Engine<'_, '_> {
             places: places_of(state).collect(),
             model: NamedModel::take(&self.machine.pool, &state.model),
             terms: PortableTerms::take(&self.machine.pool, holds),
-            queue: state.queue.iter().map(queued).collect(),
+            queue: state.passing.queue.iter().map(queued).collect(),
             seen: Seen::take(&self.machine.pool, state).map(Box::new),
             tape: std::mem::take(&mut state.tape),
             pending: state.pending,
             tries: state.tries,
-            evaluated: state.evaluated,
-            arrival: state.arrival,
+            evaluated: state.passing.evaluated,
+            arrival: state.passing.arrival,
             haste: state.notes.goals.haste,
             depends: state.depends.clone(),
-            steps: state.steps,
+            steps: state.course.steps,
             idle: state.notes.search.idle,
-            root: state.root,
+            root: state.course.root,
         })
     }
 
@@ -172,7 +172,7 @@ impl Engine<'_, '_> {
                 holds.next().map(|holds| Passed::Where { site, goal, holds })
             }
         };
-        state.queue = parcel.queue.into_iter().filter_map(passed).collect();
+        state.passing.queue = parcel.queue.into_iter().filter_map(passed).collect();
         if let Some(seen) = parcel.seen {
             (state.notes.goals.trail, state.notes.goals.underway) =
                 seen.make(&mut self.machine.pool);
@@ -186,15 +186,15 @@ impl Engine<'_, '_> {
         state.tape = parcel.tape;
         state.pending = parcel.pending;
         state.tries = parcel.tries;
-        state.evaluated = parcel.evaluated;
-        state.arrival = parcel.arrival;
+        state.passing.evaluated = parcel.evaluated;
+        state.passing.arrival = parcel.arrival;
         state.notes.goals.haste = parcel.haste;
         state.depends = parcel.depends;
-        state.steps = parcel.steps;
+        state.course.steps = parcel.steps;
         state.notes.search.idle = parcel.idle;
-        state.root = parcel.root;
+        state.course.root = parcel.root;
         (state.notes.search.fresh_at, state.notes.search.progress) = (0, Progress::default());
-        self.let_wait(state, Searcher::fork);
+        self.let_wait(state, Origin::Fork);
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
                 other.exchange.index = 1;
                 other.unpack(parcel);
                 assert!(other.run_one());
-                assert!(!other.machine.is_cut() && other.searcher.len() == 0);
+                assert!(!other.machine.is_cut() && other.frontier.len() == 0);
                 back = std::mem::take(&mut other.exchange.back);
             });
             let (to, mut parcel) = back.remove(0);

@@ -76,12 +76,12 @@ impl Engine<'_, '_> {
         let told = places.map(|place| {
             let Occurrence { state, holds, bound, number, .. } = pairs.occurrence(place);
             let bound = bound.iter().flat_map(|number| [number.known, number.value]);
-            let terms = state.facts.iter().chain([holds]).copied().chain(bound);
+            let terms = state.path.facts.iter().chain([holds]).copied().chain(bound);
             Told {
                 of: (place.0, place.1),
                 number: *number,
                 terms: PortableTerms::take(&self.machine.pool, terms),
-                facts: state.facts.len(),
+                facts: state.path.facts.len(),
                 model: NamedModel::take(&self.machine.pool, &state.model),
             }
         });
@@ -115,8 +115,8 @@ impl Engine<'_, '_> {
             .map(|number: &[Term]| Number { known: number[0], value: number[1] });
         let bound: SmallVec<[Number; 2]> = bound.collect();
         let mut state = self.machine.start()?.fork();
-        state.facts = Facts::new();
-        facts.iter().for_each(|fact| state.facts.push(*fact));
+        state.path.facts = Facts::new();
+        facts.iter().for_each(|fact| state.path.facts.push(*fact));
         state.model = told.model.make(&mut self.machine.pool);
         Some(Occurrence { state, holds: *holds, bound, number: told.number, elsewhere: true })
     }

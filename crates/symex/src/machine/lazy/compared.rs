@@ -274,13 +274,13 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// does not count: a path knows that a pointer leads home before it has the object there.
     fn place_of_equal(&self, pool: &mut TermPool, address: Term) -> Option<u64> {
         let knowledge = self.state.knowledge();
-        let equal = self.state.facts.iter().find_map(|fact| {
+        let equal = self.state.path.facts.iter().find_map(|fact| {
             let (own, other) = equal_to(pool, *fact, address)?;
             let is_pointer = [own, other].iter().any(|one| is_never_null(pool, *one, knowledge));
             is_pointer.then_some(other)
         });
         let (other, by) = base_and_distance(pool, address_of(pool, equal?));
-        let [(guard, place, None)] = self.state.expanded.get(&other)?.places[..] else {
+        let [(guard, place, None)] = self.state.path.expanded.get(&other)?.places[..] else {
             return None;
         };
         (knowledge.known(pool, guard) == Some(true)).then(|| place.wrapping_add(by))

@@ -136,7 +136,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         for room in ROOMS.into_iter().filter(|room| *room < ROOM && value <= *room) {
             let most = self.pool.bv(64, room);
             let greater = self.pool.ugt(size, most);
-            if state.replay || matches!(self.ask(state, Some(greater)), Feasible::No) {
+            if state.course.replay || matches!(self.ask(state, Some(greater)), Feasible::No) {
                 return room;
             }
         }
@@ -158,7 +158,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let value = self.pool.ite(fails, zero, one);
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
         let call = self.input_plan(state, model, String::new(), 1, cells);
-        Arc::make_mut(&mut state.externals).push(Arc::new(call));
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(call));
     }
 
     /// Sets the error number where an allocation fails.

@@ -41,7 +41,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !names_variable(&name) {
             return Ok(self.pool.bv(64, 0));
         }
-        let mut calls = state.externals.iter();
+        let mut calls = state.inputs.externals.iter();
         let known = calls.find(|call| {
             reads_environment(&call.function) && call.object.as_deref() == Some(&name)
         });
@@ -52,13 +52,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         let function = program.function_named(model.name);
         let function = function.ok_or_else(|| Interrupt::unsupported(model.name))?;
         let nth = state.calls_of(model.name);
-        let call = ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.cursor };
+        let call =
+            ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.inputs.cursor };
         let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.world));
         let mut plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         plan.object = Some(name);
         self.take_inputs(state, &plan)?;
         let value = plan.cells.first().map(|cell| cell.value);
-        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         value.ok_or_else(|| Interrupt::unsupported(model.name))
     }
 

@@ -168,12 +168,12 @@ impl<N: Notes> Machine<'_, '_, N> {
         let follows = state.tape.decide(Question::Follow, || {
             let followed = values.entry(place).or_default();
             *followed += 1;
-            *followed < FOLLOWED_VALUES && !state.replay
+            *followed < FOLLOWED_VALUES && !state.course.replay
         });
         if follows {
             return Err(self.stopped(state, Stop::Split(equal, None)));
         }
-        if !state.replay && !state.tape.is_played() {
+        if !state.course.replay && !state.tape.is_played() {
             let at = self.text_at(state);
             self.cut_ahead(state, Cut::Mathematics(model.name.to_owned(), at));
         }

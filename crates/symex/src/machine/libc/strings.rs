@@ -158,8 +158,8 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// What follows from a string that is too long to look at all of it: any value of so many bits.
     pub(crate) fn not_followed(&mut self, state: &mut State<N>, bits: u32) -> Term {
-        let name = state.unknowns.to_string();
-        state.unknowns += 1;
+        let name = state.inputs.unknowns.to_string();
+        state.inputs.unknowns += 1;
         let any = undefined_symbol(&mut self.pool, Undetermined::Length, &name, Sort::BitVec(bits));
         let at = self.text_at(state);
         self.reads.note(&mut self.pool, any, || at);

@@ -55,7 +55,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             LibFn::KleeInt => {
                 let (value, plan) = self.fresh_int(state, model, arg(0)?);
-                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+                Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
                 Ok(Some(value))
             }
             LibFn::KleeRange => {
@@ -63,7 +63,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let least = self.pool.sle(arg(0)?, value);
                 let below = self.pool.slt(value, arg(1)?);
                 let inside = self.pool.and(least, below);
-                Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+                Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
                 self.assume_in_program(state, inside)?;
                 Ok(Some(value))
             }
@@ -99,7 +99,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// The path ends, and what its model covered is open again.
     fn assumption_fails(&mut self, state: &mut State<N>) -> Interrupt {
         self.retract(state);
-        state.keep = false;
+        state.claims.keep = false;
         Interrupt::End(Ending::Assumption)
     }
 
@@ -145,7 +145,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         self.store_cells(state, to, size, &cells)?;
         let plan = self.input_plan(state, model, name, size, cells);
-        Arc::make_mut(&mut state.externals).push(Arc::new(plan));
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             assumptions: Vec::new(),
             bounds: Vec::new(),
             raw_pointers: Vec::new(),
-            cursor: state.cursor,
+            cursor: state.inputs.cursor,
         }
     }
 

@@ -125,7 +125,7 @@ fn cut_points_of_a_pair_are_the_choices_that_all_ways_to_its_definition_and_its_
     let subject = Subject::of(WEIGH, Criterion::AllUses);
     subject.with_engine(|engine, _| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
-        let guide = engine.guide.as_ref().expect("the search has a guide");
+        let guide = engine.frontier.guide().expect("the search has a guide");
         let way =
             guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let choices = |stage: &Stage| -> Vec<usize> {
@@ -165,7 +165,7 @@ fn cut_points_of_a_label_in_a_function_are_what_all_calls_of_it_have_in_common()
             engine.goals.labels.sites_of(*goal).is_some_and(|(func, _)| func == inner)
         };
         let goal = engine.goals.labels.followed().find(of_limit).expect("it has labels");
-        let guide = engine.guide.as_ref().expect("the search has a guide");
+        let guide = engine.frontier.guide().expect("the search has a guide");
         let way =
             guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let points = way.stages[0].points().iter();
@@ -197,13 +197,13 @@ fn a_state_that_can_only_redefine_the_variable_is_worth_nothing_for_the_pair_tho
     subject.with_engine(|engine, first| {
         let goal = subject.pair(engine, &["line 3", "line 11"]);
         engine.push(first);
-        let state = engine.next_state().expect("the first state waits");
-        let guide = engine.guide.as_mut().expect("the search has a guide");
+        let state = engine.frontier.next(&engine.goals, 0, 0).expect("the first state waits");
+        let guide = engine.frontier.guide_mut().expect("the search has a guide");
         guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
         engine.run_state(state);
         let states = engine.waiting();
         assert_eq!(states.len(), 2, "one for each side");
-        let guide = engine.guide.as_ref().expect("the search has a guide");
+        let guide = engine.frontier.guide().expect("the search has a guide");
         let stage = guide.current.as_ref().expect("an objective has its turn").way.stages.last();
         let places = stage.expect("a pair has two labels").places();
         let all = guide.graph.distances(places, Extent::Activation, &FxHashSet::default());
@@ -223,12 +223,12 @@ fn a_deeper_cut_point_outweighs_any_distance_and_then_near_and_fresh_states_come
     let subject = Subject::of(WEIGH, Criterion::AllUses);
     subject.with_engine(|engine, mut state| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
-        let guide = engine.guide.as_mut().expect("the search has a guide");
+        let guide = engine.frontier.guide_mut().expect("the search has a guide");
         guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
         let turn = guide.turn();
         let first = guide.weight(&state, 1);
         assert!(first > 0);
-        state.steps += 50;
+        state.course.steps += 50;
         let stale = guide.weight(&state, 1);
         assert!(stale < first, "instructions that are not new make it less");
         state.notes.search.progress = Progress { turn, stage: 0, passed: 1 };

@@ -59,7 +59,7 @@ pub(crate) struct Nearest {
 
 /// How large a path condition is, as far as it makes questions dear.
 fn size(state: &State) -> usize {
-    state.facts.len() / 64
+    state.path.facts.len() / 64
 }
 
 impl Nearest {
