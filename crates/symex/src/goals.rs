@@ -33,13 +33,13 @@ use lydian_ir::Program;
 use lydian_objective::{FunctionObjectives, Harvest};
 
 use crate::State;
-use cache_keys::PredicateMemo;
-use core_cache::Excluded;
+use cache_keys::PredicateCache;
+use core_cache::CoreCache;
 use deferred::DeferredLabels;
 use hyper::HyperTable;
 use hyper_rows::DeferredRows;
 use labels::LabelTable;
-use shared::Shared;
+use shared::SharedQuestions;
 
 /// What is left to cover.
 pub(crate) struct Goals<'e> {
@@ -49,15 +49,15 @@ pub(crate) struct Goals<'e> {
     /// States that only follow their models, to be run before anything else.
     pub(crate) runs: Vec<Box<State>>,
     /// What several workers share of hyperlabels.
-    pub(crate) shared: Shared,
+    pub(crate) shared: SharedQuestions,
     /// Labels whose question waits.
     pub(crate) deferred: DeferredLabels,
     /// Decisions whose rows are to be asked for.
     pub(crate) deferred_rows: DeferredRows,
     /// Values of predicates' expressions.
-    pub(crate) memo: PredicateMemo,
+    pub(crate) cache: PredicateCache,
     /// Why labels hold on no input of some paths.
-    pub(crate) excluded: Excluded,
+    pub(crate) cores: CoreCache,
 }
 
 impl<'e> Goals<'e> {
@@ -77,9 +77,9 @@ impl<'e> Goals<'e> {
             runs: Vec::new(),
             deferred: DeferredLabels::default(),
             deferred_rows: DeferredRows::default(),
-            memo: PredicateMemo::default(),
-            excluded: Excluded::default(),
-            shared: Shared::default(),
+            cache: PredicateCache::default(),
+            cores: CoreCache::default(),
+            shared: SharedQuestions::default(),
         }
     }
 }

@@ -25,10 +25,10 @@ pub(crate) mod invariants;
 pub(crate) mod jump;
 pub(crate) mod lazy;
 pub(crate) mod learning;
-pub(crate) mod left_out;
 pub(crate) mod libc;
 pub mod memory;
 pub(crate) mod narrow;
+pub(crate) mod omissions;
 pub(crate) mod outbox;
 pub(crate) mod overwrites;
 pub(crate) mod permitted;
@@ -62,15 +62,15 @@ use smallvec::SmallVec;
 
 use crate::config::Config;
 use crate::limits::Cut;
-use bounds_monitor::Watch;
+use bounds_monitor::BoundsMonitor;
 use clock::TermClock;
-use context::{Touched, World};
+use context::{Context, TouchedSymbols};
 use control_flow::ControlFlow;
-use decision_log::Tape;
+use decision_log::DecisionLog;
 use lazy::PointerUses;
-use left_out::LeftOut;
 use libc::CharacterTables;
 use memory::{Memory, in_region};
+use omissions::Omissions;
 use outbox::Outbox;
 use questions::{Feasible, Questions};
 use repeated_calls::Statics;
@@ -109,7 +109,7 @@ pub(crate) struct Setting<'a> {
 pub(crate) struct Machine<'p, 'e, N> {
     /// What questions are asked with.
     pub(crate) questions: Questions<'e>,
-    pub(crate) world: World<'p>,
+    pub(crate) context: Context<'p>,
     pub(crate) pool: TermPool,
     pub(crate) evaluator: Evaluator,
     pub(crate) statistics: Statistics,
@@ -129,8 +129,8 @@ pub(crate) struct Machine<'p, 'e, N> {
     /// glibc's tables of characters, where the program uses them.
     tables: Option<CharacterTables>,
     /// Which bounds on inputs paths met.
-    pub(crate) watch: Watch,
-    pub(crate) left_out: LeftOut,
+    pub(crate) bounds: BoundsMonitor,
+    pub(crate) omissions: Omissions,
     pub(crate) plan: InputPlan,
     /// What the function under test is called with.
     arguments: Vec<Term>,
@@ -152,7 +152,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
     pub(crate) fn set_up(
         setting: Setting<'e>,
         solver: &'e mut dyn Solver,
-    ) -> Result<(Self, Touched, Memory), ExploreError>
+    ) -> Result<(Self, TouchedSymbols, Memory), ExploreError>
     where
         'e: 'p,
     {
@@ -161,22 +161,22 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));
         }
-        let mut world = World::new(program, config.clone(), spec.clone());
+        let mut context = Context::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::with_addresses(in_region);
-        let stated = world.stated_functions(func);
-        let of_stated = Touched::by(program, &stated, std::iter::empty()).globals;
+        let stated = context.stated_functions(func);
+        let of_stated = TouchedSymbols::by(program, &stated, std::iter::empty()).globals;
         observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
         let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
-        world.look_at(&Touched::by(program, &looking, observed.iter().copied()));
-        let plan = plan(&mut pool, program, func, spec, &world, &observed)?;
+        context.look_at(&TouchedSymbols::by(program, &looking, observed.iter().copied()));
+        let plan = plan(&mut pool, program, func, spec, &context, &observed)?;
         let mut roots = plan.preconditions.clone();
         roots.push(func);
         let planned = plan.globals.iter().map(|global| global.global);
         let all: Vec<FuncId> = roots.iter().chain(&stated).copied().collect();
-        let touched = Touched::by(program, &all, planned.chain(observed));
-        world.note_planned(&plan);
+        let touched = TouchedSymbols::by(program, &all, planned.chain(observed));
+        context.note_planned(&plan);
         let mut memory = Memory::new();
-        let arguments = lay_out(&world, &plan, &touched, &mut pool, &mut memory);
+        let arguments = lay_out(&context, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let others = functions.into_iter().filter(|func| !touched.functions.contains(func));
@@ -196,8 +196,8 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             crashes: FxHashMap::default(),
             followed_values: FxHashMap::default(),
             roots,
-            watch: Watch::default(),
-            left_out: LeftOut::default(),
+            bounds: BoundsMonitor::default(),
+            omissions: Omissions::default(),
             control_flow,
             outbox: Outbox::default(),
             start: None,
@@ -206,7 +206,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             begun: false,
             havocs: 0,
             reads: Reads::default(),
-            world,
+            context,
             pool,
             plan,
             arguments,
@@ -214,8 +214,8 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             tables,
         };
         machine.uses.learned = config.learns.then(Default::default);
-        machine.watch.add(&machine.plan.bounds);
-        machine.watch.add_raw_pointers(&machine.plan.raw_pointers);
+        machine.bounds.add(&machine.plan.bounds);
+        machine.bounds.add_raw_pointers(&machine.plan.raw_pointers);
         machine.note_unknown_globals(&touched.globals);
         machine.note_static_locals(&touched);
         Ok((machine, touched, memory))
@@ -225,9 +225,9 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
     /// that.
     fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
         for id in touched {
-            let global = &self.world.program.globals[*id];
+            let global = &self.context.program.globals[*id];
             let is_input = self.plan.globals.iter().any(|planned| planned.global == *id);
-            let is_stream = self.world.streams.iter().any(|(holder, _)| holder == id);
+            let is_stream = self.context.streams.iter().any(|(holder, _)| holder == id);
             if global.init == GlobalInit::Extern && !is_input && !is_stream {
                 let what = format!("the contents of `{}`, which another file defines", global.name);
                 self.cut(Cut::Unsupported(what));
@@ -259,7 +259,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             course: Course::default(),
             depends: Dependences::default(),
             placed: None,
-            tape: Tape::default(),
+            log: DecisionLog::default(),
             notes: N::default(),
         });
         let constraints = self.plan.constraints.clone();
@@ -302,7 +302,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
 
     /// Goes on from a state of another machine of the same program, as one of several with this number.
     pub(crate) fn begin_as(&mut self, number: usize, followed_values: FollowedValues) {
-        self.left_out = LeftOut::default();
+        self.omissions = Omissions::default();
         self.statistics = Statistics::default();
         self.followed_values = followed_values;
         // So that no two machines give the same number.

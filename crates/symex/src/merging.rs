@@ -20,7 +20,7 @@ use lydian_ir::{BlockId, FuncId};
 use rustc_hash::FxHashMap;
 
 use analyses::Analyses;
-use merge_scopes::Stretches;
+use merge_scopes::MergeScopes;
 
 /// What is known of the ways that are followed as one.
 #[derive(Default)]
@@ -29,5 +29,5 @@ pub(crate) struct Merging {
     /// How often choices between values were met.
     pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
     /// What is gone through aside.
-    pub(crate) stretches: Stretches,
+    pub(crate) scopes: MergeScopes,
 }

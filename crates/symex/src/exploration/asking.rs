@@ -4,7 +4,7 @@
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::goals::core_cache::OpenLabel;
-use crate::goals::deferred::Deferred;
+use crate::goals::deferred::WaitingLabels;
 use crate::goals::hyper::NO_TESTS;
 use crate::goals::hyper_pairs::AT_A_TIME;
 use crate::goals::hyper_rows::DeferredRow;
@@ -14,7 +14,7 @@ use crate::machine::questions::{Feasible, TRIES};
 impl Engine<'_, '_> {
     /// Looks at the labels that waited long enough.
     pub(crate) fn look_at_due_labels(&mut self) {
-        let patience = u64::from(self.machine.world.config.label_patience);
+        let patience = u64::from(self.machine.context.config.label_patience);
         while let Some(next) = self.goals.deferred.due(patience) {
             self.look_at_deferred(next);
         }
@@ -35,12 +35,12 @@ impl Engine<'_, '_> {
     /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
     /// each is followed to its end. Where the question for any of them is too hard, there is one for
     /// each, and those whose own question is wait again, for one with more effort.
-    fn look_at_deferred(&mut self, deferred: Deferred) {
-        let Deferred { mut state, mut labels, tries, .. } = deferred;
+    fn look_at_deferred(&mut self, deferred: WaitingLabels) {
+        let WaitingLabels { mut state, mut labels, tries, .. } = deferred;
         let (mut alone, mut hard) = (false, Vec::new());
         loop {
             labels.retain(|label| {
-                let excluded = self.goals.excluded.excludes(&state.path.facts, label.holds);
+                let excluded = self.goals.cores.excludes(&state.path.facts, label.holds);
                 !excluded && !self.goals.labels.is_covered(label.goal)
             });
             if labels.is_empty() {
@@ -98,7 +98,7 @@ impl Engine<'_, '_> {
 
     /// Asks for the rows of evaluations that waited long enough.
     pub(crate) fn look_at_due_rows(&mut self) {
-        let patience = 2 * u64::from(self.machine.world.config.label_patience);
+        let patience = 2 * u64::from(self.machine.context.config.label_patience);
         let run = self.goals.deferred.states_run();
         while let Some(next) = self.goals.deferred_rows.due(patience, run) {
             self.look_at_rows(next);
@@ -137,7 +137,7 @@ impl Engine<'_, '_> {
 
     /// Asks some of what waits about guards over values.
     pub(crate) fn look_at_due_pairs(&mut self) {
-        let patience = u64::from(self.machine.world.config.label_patience).max(1);
+        let patience = u64::from(self.machine.context.config.label_patience).max(1);
         if self.goals.deferred.states_run().is_multiple_of(patience) {
             self.look_at_pairs(AT_A_TIME);
         }

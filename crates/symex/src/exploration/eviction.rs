@@ -1,8 +1,8 @@
 //! States that wait are compacted where memory is short, and made again when they are to go on.
 //!
 //! A compacted state has lost its registers, memory and facts. It keeps where control is, its model,
-//! what is to be looked at next, and its [`Tape`](crate::machine::decision_log::Tape). To make it again, the first state
-//! of the exploration, or the last union of paths on its own, follows its path with the answers on the tape: nothing is asked for, no label
+//! what is to be looked at next, and its [`DecisionLog`](crate::machine::decision_log::DecisionLog). To make it again, the first state
+//! of the exploration, or the last union of paths on its own, follows its path with the answers on the log: nothing is asked for, no label
 //! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
 //! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
 //! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
@@ -40,13 +40,13 @@ use lydian_inputs::ExternalPlan;
 const LOOKS: u32 = 16;
 
 /// The place of an activation: function, block, position in it, and whether labels there were looked at.
-pub(crate) type Place = (FuncId, BlockId, usize, bool);
+pub(crate) type ActivationPlace = (FuncId, BlockId, usize, bool);
 
-/// What compaction knows.
+/// What eviction knows.
 #[derive(Default)]
-pub(crate) struct Compaction {
+pub(crate) struct Eviction {
     /// Activations without anything but their place.
-    places: FxHashMap<Place, Arc<Frame>>,
+    places: FxHashMap<ActivationPlace, Arc<Frame>>,
     /// What tells terms apart in fingerprints.
     structures: Structures,
     nothing: Memory,
@@ -61,7 +61,7 @@ pub(crate) struct Compaction {
     is_short: bool,
 }
 
-impl Compaction {
+impl Eviction {
     /// Whether memory is short.
     pub(crate) fn is_short(&self) -> bool {
         self.is_short
@@ -72,16 +72,16 @@ impl Compaction {
         self.whole += 1;
     }
 
-    /// Takes away what the tape makes again.
+    /// Takes away what the log makes again.
     pub(crate) fn compact(&mut self, pool: &TermPool, state: &mut State) {
         state.notes.eviction.compacted = Some(fingerprint(&mut self.structures, pool, state));
-        let places: SmallVec<[Place; 4]> = places_of(state).collect();
+        let places: SmallVec<[ActivationPlace; 4]> = activation_places(state).collect();
         self.empty(state, &places);
-        state.tape.shrink();
+        state.log.shrink();
     }
 
     /// Leaves a state with nothing but activations that say where control is.
-    pub(crate) fn empty(&mut self, state: &mut State, places: &[Place]) {
+    pub(crate) fn empty(&mut self, state: &mut State, places: &[ActivationPlace]) {
         state.notes.merging.mark = None;
         state.frames.clear();
         for place in places {
@@ -97,36 +97,36 @@ impl Compaction {
 }
 
 /// The places of a state's activations, outermost first.
-pub(crate) fn places_of(state: &State) -> impl Iterator<Item = Place> {
+pub(crate) fn activation_places(state: &State) -> impl Iterator<Item = ActivationPlace> {
     state.frames.iter().map(|frame| (frame.func, frame.block, frame.next, frame.sites_done))
 }
 
 impl Engine<'_, '_> {
     /// Compacts states that wait where too many are kept whole.
     pub(crate) fn look_at_whole_states(&mut self) {
-        let most = self.machine.world.config.limits.whole_states;
-        if most.is_some_and(|most| self.compaction.whole > most) {
+        let most = self.machine.context.config.limits.whole_states;
+        if most.is_some_and(|most| self.eviction.whole > most) {
             self.compact_waiting();
         }
     }
 
     /// Compacts states that wait where memory is short. The reason to stop where that does not help.
     pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
-        let limit = self.machine.world.config.limits.memory?;
+        let limit = self.machine.context.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
             self.compact_waiting();
             self.machine.questions.solver.forget();
             memory::give_back();
         }
-        self.compaction.looks += 1;
-        if self.compaction.looks < LOOKS {
+        self.eviction.looks += 1;
+        if self.eviction.looks < LOOKS {
             return None;
         }
-        self.compaction.looks = 0;
+        self.eviction.looks = 0;
         let most = limit - limit / 8;
         let mut used = memory::resident()?;
-        if used < self.compaction.next.max(most) {
-            self.compaction.is_short &= used >= most - limit / 8;
+        if used < self.eviction.next.max(most) {
+            self.eviction.is_short &= used >= most - limit / 8;
             return None;
         }
         self.exchange.tell_that_memory_is_short();
@@ -138,21 +138,21 @@ impl Engine<'_, '_> {
             memory::give_back();
             used = memory::resident()?;
         }
-        self.compaction.is_short = used >= most - limit / 8;
+        self.eviction.is_short = used >= most - limit / 8;
         // Not for every kilobyte more.
-        self.compaction.next = (used + limit / 64).min(limit);
+        self.eviction.next = (used + limit / 64).min(limit);
         let short = used >= limit && !self.exchange.waits_for_memory();
         short.then_some(StopReason::Memory(limit))
     }
 
     fn compact_waiting(&mut self) {
-        self.compaction.whole = 0;
-        if self.machine.world.config.mode == Mode::Direct {
+        self.eviction.whole = 0;
+        if self.machine.context.config.mode == Mode::Direct {
             return;
         }
         let waiting = self.frontier.states_mut();
         for state in waiting.filter(|state| state.can_be_made_again()) {
-            self.compaction.compact(&self.machine.pool, state);
+            self.eviction.compact(&self.machine.pool, state);
             self.machine.statistics.compacted += 1;
         }
     }
@@ -162,7 +162,7 @@ impl Engine<'_, '_> {
     /// it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
         let Some(before) = state.notes.eviction.compacted else { return true };
-        let tape = state.tape.clone();
+        let log = state.log.clone();
         match self.follow_again(state, before) {
             Again::Same(mut made) => {
                 made.resume_as(state);
@@ -176,7 +176,7 @@ impl Engine<'_, '_> {
             }
             Again::Other => match state.notes.eviction.home {
                 Home::Elsewhere(worker) => {
-                    state.tape = tape;
+                    state.log = log;
                     self.give_back(state, worker);
                 }
                 Home::Any | Home::Here => {
@@ -192,11 +192,11 @@ impl Engine<'_, '_> {
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
-        made.tape = std::mem::take(&mut state.tape).replayed_from(&made.tape);
+        made.log = std::mem::take(&mut state.log).replayed_from(&made.log);
         made.model = state.model.clone();
         made.passing.evaluated = None;
         loop {
-            match made.tape.progress() {
+            match made.log.progress() {
                 PlayedSoFar::InPart => {}
                 PlayedSoFar::ToTheEnd => break,
                 PlayedSoFar::Diverged => return Again::Other,
@@ -210,8 +210,8 @@ impl Engine<'_, '_> {
                 return Again::Stopped;
             }
         }
-        made.tape.record();
-        match fingerprint(&mut self.compaction.structures, &self.machine.pool, &made) == before {
+        made.log.record();
+        match fingerprint(&mut self.eviction.structures, &self.machine.pool, &made) == before {
             true => Again::Same(made),
             false => Again::Other,
         }
@@ -229,7 +229,7 @@ enum Again {
 }
 
 impl State {
-    /// Whether the tape and what a compacted state keeps say all about it.
+    /// Whether the log and what a compacted state keeps say all about it.
     fn can_be_made_again(&self) -> bool {
         self.notes.eviction.compacted.is_none()
             && !self.course.replay
@@ -262,7 +262,7 @@ impl State {
 }
 
 /// An activation that only says where control is.
-fn at_place((func, block, next, sites_done): Place) -> Frame {
+fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
     Frame {
         func,
         block,
@@ -361,10 +361,10 @@ pub(crate) mod tests {
         (program, func)
     }
 
-    /// Everything but the tape, which says how the state was made.
+    /// Everything but the log, which says how the state was made.
     fn all_of(state: &State) -> String {
         let mut state = state.clone();
-        state.tape = Default::default();
+        state.log = Default::default();
         format!("{state:?}")
     }
 
@@ -409,7 +409,7 @@ pub(crate) mod tests {
                     let waiting = engine.frontier.states_mut().map(|state| state.clone());
                     for before in waiting.collect::<Vec<State>>() {
                         let mut state = Box::new(before.clone());
-                        engine.compaction.compact(&engine.machine.pool, &mut state);
+                        engine.eviction.compact(&engine.machine.pool, &mut state);
                         assert!(state.path.facts.is_empty() && state.frame().registers.is_empty());
                         assert!(engine.revive(&mut state), "{before:?}");
                         assert_eq!(all_of(&state), all_of(&before));
@@ -430,7 +430,7 @@ pub(crate) mod tests {
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {
             state.path.facts.push(engine.machine.pool.ff());
-            engine.compaction.compact(&engine.machine.pool, &mut state);
+            engine.eviction.compact(&engine.machine.pool, &mut state);
             assert!(!engine.revive(&mut state));
             assert!(engine.machine.is_cut());
         });

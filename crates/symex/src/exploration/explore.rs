@@ -11,23 +11,23 @@ use crate::Machine;
 use crate::State;
 use crate::config::{LabelDeletion, Mode};
 use crate::exploration::entry::Task;
-use crate::exploration::eviction::Compaction;
+use crate::exploration::eviction::Eviction;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::stepping::Flow;
-use crate::exploration::workers::{Exchange, Given};
+use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
 use crate::machine::Setting;
-use crate::machine::context::World;
+use crate::machine::context::Context;
 use crate::machine::control_flow::SitePlaces;
 use crate::machine::ending::Ending;
 use crate::machine::lazy::looked_at;
-use crate::machine::left_out::InTheWay;
 use crate::machine::memory::Memory;
+use crate::machine::omissions::Hindrances;
 use crate::machine::setup::ExploreError;
 use crate::merging::Merging;
-use crate::search::directed::Guide;
+use crate::search::directed::DirectedSearch;
 use crate::search::distance::Distances;
 use crate::search::frontier::Frontier;
 use crate::search::rank::Ranks;
@@ -75,7 +75,7 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) paths: BTreeMap<Ending, u64>,
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
-    pub(crate) compaction: Compaction,
+    pub(crate) eviction: Eviction,
     pub(crate) stopped: bool,
     /// Why, unless everything is covered.
     pub(crate) stop_reason: Option<StopReason>,
@@ -109,20 +109,19 @@ impl<'p, 'e> Engine<'p, 'e> {
         let control_flow = machine.control_flow();
         let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);
-        let guide = config
-            .search
-            .guidance()
-            .filter(|_| config.mode != Mode::Plain)
-            .and_then(|guidance| Guide::new(guidance, program, &touched.functions, func));
+        let directed =
+            config.search.guidance().filter(|_| config.mode != Mode::Plain).and_then(|guidance| {
+                DirectedSearch::new(guidance, program, &touched.functions, func)
+            });
         let roots = machine.roots.len();
         let mut engine = Self {
             machine,
             goals,
             merging: Merging::default(),
-            frontier: Frontier::new(config, Ranks::new(distances), guide, roots),
+            frontier: Frontier::new(config, Ranks::new(distances), directed, roots),
             clock: StepClock::default(),
             paths: BTreeMap::new(),
-            compaction: Compaction::default(),
+            eviction: Eviction::default(),
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
@@ -198,9 +197,9 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Runs a state until it ends or another is to go on.
     pub(crate) fn run_state(&mut self, mut state: Box<State>) {
-        let mut news = News::of(&state, &self.machine.pool);
+        let mut news = Novelty::of(&state, &self.machine.pool);
         loop {
-            let Some(next) = self.pass_stretch(state) else { return };
+            let Some(next) = self.pass_merge_scope(state) else { return };
             state = next;
             if news.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
                 self.rest(state);
@@ -242,7 +241,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
     /// test is one only if its path is known to its end.
     fn may_rest(&self) -> bool {
-        !self.frontier.stays() && !self.machine.world.assumes
+        !self.frontier.stays() && !self.machine.context.assumes
     }
 
     /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
@@ -272,11 +271,11 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(crate) fn run_replay(&mut self, mut state: Box<State>) {
-        let mut most = self.machine.world.config.limits.path_steps;
+        let mut most = self.machine.context.config.limits.path_steps;
         if self.may_rest() {
             most = most.min(REPLAY_PATIENCE);
         }
-        let mut news = News::of(&state, &self.machine.pool);
+        let mut news = Novelty::of(&state, &self.machine.pool);
         loop {
             let ending = match self.step(&mut state) {
                 Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.machine.pool, most) => {
@@ -306,14 +305,14 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Whether nothing that is left can be met on any continuation of a state's path: then nobody need
     /// follow it ([000]'s look-ahead).
     pub(crate) fn is_hopeless(&self, state: &State) -> bool {
-        let config = &self.machine.world.config;
+        let config = &self.machine.context.config;
         config.look_ahead
             && config.mode != Mode::Plain
             && config.label_deletion.deletes()
             && !config.every_path
             && state.has_begun(self.machine.roots.len())
             // A path may still break an assumption, which opens its labels again.
-            && (!self.machine.world.assumes || self.goals.labels.without_test() == 0)
+            && (!self.machine.context.assumes || self.goals.labels.without_test() == 0)
             // Nothing that depends on what was never written counts.
             && (state.depends.end_path()
                 || !self.machine.may_call_again(state) && self.frontier.is_hopeless(state, &self.goals.labels))
@@ -337,8 +336,8 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Lets the other side of a split wait.
     pub(crate) fn push(&mut self, state: Box<State>) {
         // It was pushed when the path was followed the first time.
-        if !state.tape.is_played()
-            && let Some(state) = self.merging.stretches.keep(state)
+        if !state.log.is_played()
+            && let Some(state) = self.merging.scopes.keep(state)
         {
             self.let_wait(state, Origin::Fork);
         }
@@ -353,7 +352,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         if self.drops(&mut state) {
             return;
         }
-        self.compaction.count_whole();
+        self.eviction.count_whole();
         self.frontier.add(state, origin);
     }
 
@@ -371,7 +370,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
-        let wanted = self.machine.world.config.every_path && !no_test;
+        let wanted = self.machine.context.config.every_path && !no_test;
         if wanted || state.claims.keep || !state.claims.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
@@ -415,7 +414,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             }
             ending => ending,
         };
-        let config = &self.machine.world.config;
+        let config = &self.machine.context.config;
         // A trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
@@ -428,8 +427,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
-        self.note_given(state, Given::of(&covered, kept, has), &ending);
-        let World { program, .. } = &self.machine.world;
+        self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
+        let Context { program, .. } = &self.machine.context;
         let externals = &state.inputs.externals;
         let (pool, evaluator) = (&self.machine.pool, &mut self.machine.evaluator);
         let (facts, memory) = match shown {
@@ -447,7 +446,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             &self.machine.plan,
             externals,
             model,
-            &self.machine.world,
+            &self.machine.context,
             needs,
         );
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
@@ -488,7 +487,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let steps = self.machine.statistics.steps + others.steps;
         let states = (self.frontier.len() + others.waiting) as u64;
         self.throttle(states);
-        let limits = &self.machine.world.config.limits;
+        let limits = &self.machine.context.config.limits;
         let over = |used: u64, limit: Option<u64>| limit.filter(|limit| used >= *limit);
         let reason = time
             .or(memory)
@@ -501,11 +500,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         if let Some(reason) = reason {
             self.stop(reason);
         }
-        let covered = self.machine.world.config.mode != Mode::Plain
-            && self.machine.world.config.stop_when_covered
+        let covered = self.machine.context.config.mode != Mode::Plain
+            && self.machine.context.config.stop_when_covered
             && self.goals.labels.left() == 0
             // A path may still break an assumption, which opens its labels again.
-            && (!self.machine.world.assumes || self.goals.labels.without_test() == 0);
+            && (!self.machine.context.assumes || self.goals.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
     }
@@ -513,12 +512,12 @@ impl<'p, 'e> Engine<'p, 'e> {
     /// Where there are as many states as may be, or memory is short, paths are followed to their ends
     /// until there is room again.
     fn throttle(&mut self, states: u64) {
-        let Some(limit) = self.machine.world.config.limits.states else { return };
+        let Some(limit) = self.machine.context.config.limits.states else { return };
         let is_crowded = match self.frontier.is_crowded() {
             true => states > limit - limit / 4,
             false => states >= limit,
         };
-        self.frontier.crowd(is_crowded || self.compaction.is_short());
+        self.frontier.crowd(is_crowded || self.eviction.is_short());
     }
 
     pub(crate) fn into_summary(mut self) -> Summary {
@@ -527,24 +526,24 @@ impl<'p, 'e> Engine<'p, 'e> {
         (self.machine.statistics.term_time, self.machine.statistics.clock_time) =
             self.machine.term_clock.result();
         self.machine.settle_statics();
-        let complete = self.machine.left_out.is_empty();
+        let complete = self.machine.omissions.is_empty();
         let learned = self.machine.take_learned();
         let (unmet, preconditions) = (self.unmet(), self.preconditions());
         let in_the_way =
-            InTheWay { left_out: &self.machine.left_out, sites: self.frontier.sites() };
-        let program = self.machine.world.program;
+            Hindrances { omissions: &self.machine.omissions, sites: self.frontier.sites() };
+        let program = self.machine.context.program;
         let (covered_hypers, mut left_hypers) =
             self.goals.hypers.result(program, &self.goals.labels, &in_the_way);
-        let of_some_label = self.machine.watch.met_for_some();
+        let of_some_label = self.machine.bounds.met_for_some();
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
-        let (covered, mut left) = self.goals.labels.into_result(&self.machine.watch, &in_the_way);
-        if self.machine.world.config.mode == Mode::Plain {
+        let (covered, mut left) = self.goals.labels.into_result(&self.machine.bounds, &in_the_way);
+        if self.machine.context.config.mode == Mode::Plain {
             // Even all paths together say nothing of what was asked on none of them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
             left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
         }
         let starts = self.machine.plan.starts(&self.machine.pool).into_iter();
-        let is_early = |start: &Start| self.machine.watch.begins_early(start.address);
+        let is_early = |start: &Start| self.machine.bounds.begins_early(start.address);
         let starts = starts.map(|start| (is_early(&start), start));
         Summary {
             paths: self.paths,
@@ -553,13 +552,13 @@ impl<'p, 'e> Engine<'p, 'e> {
             left,
             covered_hypers,
             left_hypers,
-            cuts: self.machine.left_out.counts().clone(),
+            cuts: self.machine.omissions.counts().clone(),
             complete,
             learned,
             unmet,
             preconditions,
-            assumptions: self.machine.watch.assumptions(),
-            bounds: self.machine.watch.met(),
+            assumptions: self.machine.bounds.assumptions(),
+            bounds: self.machine.bounds.met(),
             starts: starts.map(|(early, start)| (start, early)).collect(),
             statistics: self.machine.statistics,
         }
@@ -567,7 +566,7 @@ impl<'p, 'e> Engine<'p, 'e> {
 }
 
 /// When a state last covered something.
-struct News {
+struct Novelty {
     covered: usize,
     /// Its steps then.
     at: u64,
@@ -575,7 +574,7 @@ struct News {
     terms: usize,
 }
 
-impl News {
+impl Novelty {
     /// As of now.
     fn of(state: &State, pool: &TermPool) -> Self {
         Self { covered: state.claims.covered.len(), at: state.course.steps, terms: pool.len() }

@@ -33,8 +33,8 @@ use crate::exploration::stepping::Flow;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::limits::Cut;
-use crate::machine::context::World;
-use crate::machine::decision_log::Tape;
+use crate::machine::context::Context;
+use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
 use crate::machine::invariants::{Check, MOST_OBJECTS};
 use crate::machine::lazy::looked_at;
@@ -53,7 +53,7 @@ const NONE_MEETS: &str = "a path on which an object does not meet its invariant"
 const NO_TEST: &str = "a test all of whose objects meet their invariants was not found";
 
 /// An invariant evaluated for an object.
-struct Evaluated {
+struct InvariantCondition {
     /// Whether it holds.
     holds: Term,
     /// Objects that it looked at and that the path does not have.
@@ -75,15 +75,15 @@ struct Open {
 impl Engine<'_, '_> {
     /// Structs that are passed by value are looked at by the call itself.
     pub(crate) fn suppose_of_arguments(&mut self, state: &mut State) -> Result<(), Flow> {
-        if self.machine.world.invariants.is_empty() {
+        if self.machine.context.invariants.is_empty() {
             return Ok(());
         }
         let mut all = Vec::new();
         for (value, arg) in self.machine.arguments().iter().zip(&self.machine.plan.args) {
             if let (CType::Record(_), Some(address)) =
-                (self.machine.world.program.types.get(arg.ty), self.machine.pool.as_u64(*value))
+                (self.machine.context.program.types.get(arg.ty), self.machine.pool.as_u64(*value))
             {
-                self.machine.world.invariants_within(arg.ty, address, &mut all);
+                self.machine.context.invariants_within(arg.ty, address, &mut all);
             }
         }
         for (invariant, address) in all {
@@ -110,7 +110,7 @@ impl Engine<'_, '_> {
         }
         self.invariants_met.insert(invariant, true);
         Arc::make_mut(&mut state.inputs.met).insert((invariant, object));
-        if !state.tape.is_played() {
+        if !state.log.is_played() {
             self.lead_near(state, &evaluated.followed);
         }
         match add_objects(&mut state.memory, &evaluated.objects) {
@@ -130,7 +130,7 @@ impl Engine<'_, '_> {
         known.sort_unstable();
         known.dedup();
         known.truncate(MOST_NEAR);
-        let pointers = self.machine.world.inputs.pointers(&self.machine.pool);
+        let pointers = self.machine.context.inputs.pointers(&self.machine.pool);
         let mut wish = self.machine.pool.tt();
         for address in followed {
             let null =
@@ -164,14 +164,14 @@ impl Engine<'_, '_> {
         for fact in whole.path.facts.iter() {
             symbols.extend(self.machine.pool.vars_of(*fact).iter());
         }
-        let types = &self.machine.world.program.types;
-        let mut pointers = self.machine.world.inputs.pointers(&self.machine.pool);
+        let types = &self.machine.context.program.types;
+        let mut pointers = self.machine.context.inputs.pointers(&self.machine.pool);
         pointers.retain(|(pointer, _, _)| {
             let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
             let to = types.pointee(pointer.ty);
             is_asked
                 && pointer.depth > 0
-                && to.is_some_and(|to| self.machine.world.has_invariants(to))
+                && to.is_some_and(|to| self.machine.context.has_invariants(to))
         });
         let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
         if !self.keep_near(whole, &all, keeps) {
@@ -180,12 +180,18 @@ impl Engine<'_, '_> {
     }
 
     /// The condition on which an object's first contents meet an invariant.
-    fn evaluate_invariant(&mut self, state: &State, invariant: usize, object: Term) -> Evaluated {
+    fn evaluate_invariant(
+        &mut self,
+        state: &State,
+        invariant: usize,
+        object: Term,
+    ) -> InvariantCondition {
         let known = state.path.facts.len();
         let ways = self.ways_through(state, invariant, object);
         let mut conditions = Vec::new();
         let (holds, followed) = (self.machine.pool.ff(), followed_by(&ways, state));
-        let mut evaluated = Evaluated { holds, objects: Vec::new(), leading: Vec::new(), followed };
+        let mut evaluated =
+            InvariantCondition { holds, objects: Vec::new(), leading: Vec::new(), followed };
         let mut objects: BTreeMap<u64, Arc<LazyObject>> = BTreeMap::new();
         for way in &ways {
             let Some(value) = way.course.check.as_ref().and_then(|check| check.value) else {
@@ -233,15 +239,15 @@ impl Engine<'_, '_> {
     /// All ways through an invariant for an object, on memory as the inputs first are. A way that cannot
     /// be followed to its end is left out, and noted.
     fn ways_through(&mut self, state: &State, invariant: usize, object: Term) -> Vec<Box<State>> {
-        let func = self.machine.world.invariants[invariant].function;
-        let Some(body) = &self.machine.world.program.functions[func].body else {
+        let func = self.machine.context.invariants[invariant].function;
+        let Some(body) = &self.machine.context.program.functions[func].body else {
             return Vec::new();
         };
         let mut first = self.beside(state);
         first.course.check = Some(Check::default());
         first.memory = self.first_contents(state);
         first.frames.clear();
-        let taken = self.merging.stretches.take_forks();
+        let taken = self.merging.scopes.take_forks();
         let mut ways = Vec::new();
         let entered = self.machine.enter(&mut first, func, body, &[object], ReturnTo::default());
         if self.settle(&mut first, entered).is_ok() {
@@ -249,10 +255,10 @@ impl Engine<'_, '_> {
             let mut steps = MOST_STEPS;
             while let Some(way) = waiting.pop() {
                 ways.extend(self.follow_way(way, &mut steps));
-                waiting.append(&mut self.merging.stretches.forks());
+                waiting.append(&mut self.merging.scopes.forks());
             }
         }
-        self.merging.stretches.give_back(taken);
+        self.merging.scopes.give_back(taken);
         ways
     }
 
@@ -264,7 +270,7 @@ impl Engine<'_, '_> {
         (beside.notes.goals.trail, beside.notes.goals.underway) =
             (Trail::default(), Underway::default());
         (beside.pending, beside.course.replay) = (false, false);
-        (beside.tape, beside.notes.merging.start) = (Tape::default(), None);
+        (beside.log, beside.notes.merging.start) = (DecisionLog::default(), None);
         beside
     }
 
@@ -312,7 +318,8 @@ impl Engine<'_, '_> {
     /// them: none where there is nothing to meet. No test may be given where none is found.
     #[expect(clippy::option_option, reason = "whether, and then what")]
     pub(crate) fn meeting_invariants(&mut self, state: &mut State) -> Option<Option<Box<State>>> {
-        if self.machine.world.invariants.is_empty() || !state.has_begun(self.machine.roots.len()) {
+        if self.machine.context.invariants.is_empty() || !state.has_begun(self.machine.roots.len())
+        {
             return Some(None);
         }
         // What was found for one object first may keep another from what it needs.
@@ -366,7 +373,7 @@ impl Engine<'_, '_> {
             .map(|first| first.home)
             .collect();
         let (mut fewer, mut homes) = (Vec::new(), Vec::new());
-        for (pointer, address, null) in self.machine.world.inputs.pointers(&self.machine.pool) {
+        for (pointer, address, null) in self.machine.context.inputs.pointers(&self.machine.pool) {
             let (pool, evaluator) = (&mut self.machine.pool, &mut self.machine.evaluator);
             let is_null = null.is_some_and(|null| evaluator.holds(pool, &whole.model, null));
             let value = evaluator.eval_u64(pool, &whole.model, address);
@@ -406,7 +413,7 @@ impl Engine<'_, '_> {
         (invariant, object): (usize, Term),
         keeps: bool,
     ) -> Result<(), Cut> {
-        let Evaluated { holds, objects, leading, followed } =
+        let InvariantCondition { holds, objects, leading, followed } =
             self.evaluate_invariant(whole, invariant, object);
         if !self.machine.evaluator.holds(&self.machine.pool, &whole.model, holds) {
             whole.model = match self.machine.ask_with_promises(whole, holds) {
@@ -453,7 +460,7 @@ impl Engine<'_, '_> {
             .iter()
             .map(|(invariant, object)| (*invariant, evaluator.eval_u64(pool, model, *object)))
             .collect();
-        let World { program, .. } = &self.machine.world;
+        let Context { program, .. } = &self.machine.context;
         let externals = &whole.inputs.externals;
         let (_, held) = concretise_with_objects(
             program,
@@ -461,23 +468,23 @@ impl Engine<'_, '_> {
             &self.machine.plan,
             externals,
             model,
-            &self.machine.world,
+            &self.machine.context,
             needs,
         );
         let globals = self.machine.plan.globals.iter().map(|planned| {
             let global = &program.globals[planned.global];
-            let address = lydian_inputs::Addresses::global(&self.machine.world, planned.global);
+            let address = lydian_inputs::Addresses::global(&self.machine.context, planned.global);
             HeldObject { address, element: global.ty, size: global.size, lazy: None }
         });
         let mut all = Vec::new();
         for HeldObject { address, element, size, lazy } in held.into_iter().chain(globals) {
-            if !self.machine.world.has_invariants(element) {
+            if !self.machine.context.has_invariants(element) {
                 continue;
             }
             let period = program.types.size(element).unwrap_or(1).max(1);
             let mut within = Vec::new();
             for start in (address..address + size).step_by(period as usize) {
-                self.machine.world.invariants_within(element, start, &mut within);
+                self.machine.context.invariants_within(element, start, &mut within);
             }
             within.retain(|one| !met.contains(one));
             let open = |(invariant, address)| Open { invariant, address, lazy: lazy.clone() };
@@ -488,35 +495,35 @@ impl Engine<'_, '_> {
 
     /// What the user stated of the inputs, as sentences.
     pub(crate) fn preconditions(&self) -> Vec<String> {
-        let World { program, spec, invariants, .. } = &self.machine.world;
+        let Context { program, spec, invariants, .. } = &self.machine.context;
         let stated = spec.preconditions_of(program, self.machine.plan.function).into_iter();
         let stated = stated.map(|(text, _)| format!("`{text}` holds when it is called"));
         let asked = self.invariants_met.keys().map(|at| invariants[*at].sentence());
-        let sizes = self.machine.watch.preconditions(&self.machine.plan.assumptions);
+        let sizes = self.machine.bounds.preconditions(&self.machine.plan.assumptions);
         stated.chain(asked).chain(sizes).collect()
     }
 
     /// What the user stated that no input meets, if everything was looked at.
     pub(crate) fn unmet(&mut self) -> Vec<Unmet> {
-        if !self.machine.left_out.is_empty() {
+        if !self.machine.omissions.is_empty() {
             return Vec::new();
         }
         let mut all = Vec::new();
         let stated = self
             .machine
-            .world
+            .context
             .spec
-            .preconditions_of(self.machine.world.program, self.machine.plan.function);
+            .preconditions_of(self.machine.context.program, self.machine.plan.function);
         if !self.machine.begun && !stated.is_empty() {
             let texts = stated.into_iter().map(|(text, _)| text).collect();
-            let is_bounded = !self.machine.watch.met().is_empty();
+            let is_bounded = !self.machine.bounds.met().is_empty();
             all.push(Unmet::Preconditions { texts, is_bounded });
         }
         let never = self.invariants_met.iter().filter(|(_, met)| !**met);
         let never: Vec<usize> = never.map(|(at, _)| *at).collect();
         for at in never {
             if self.contradicts_itself(at) {
-                let Invariant { name, text, .. } = self.machine.world.invariants[at].clone();
+                let Invariant { name, text, .. } = self.machine.context.invariants[at].clone();
                 all.push(Unmet::Invariant { name, text });
             }
         }
@@ -525,8 +532,8 @@ impl Engine<'_, '_> {
 
     /// Whether no object whatever meets an invariant.
     fn contradicts_itself(&mut self, invariant: usize) -> bool {
-        let World { program, inputs, .. } = &self.machine.world;
-        let Invariant { ty, function, .. } = self.machine.world.invariants[invariant];
+        let Context { program, inputs, .. } = &self.machine.context;
+        let Invariant { ty, function, .. } = self.machine.context.invariants[invariant];
         let CType::Function { params, .. } = program.types.get(program.functions[function].ty)
         else {
             return false;
@@ -539,8 +546,8 @@ impl Engine<'_, '_> {
         let object = inputs.object(&program.types, &pointer, (ty, 0));
         let home = self.machine.pool.bv(64, object.home);
         add_objects(&mut start.memory, &[object]);
-        let Evaluated { holds, .. } = self.evaluate_invariant(&start, invariant, home);
-        self.machine.left_out.is_empty()
+        let InvariantCondition { holds, .. } = self.evaluate_invariant(&start, invariant, home);
+        self.machine.omissions.is_empty()
             && matches!(self.machine.ask(&start, Some(holds)), Feasible::No)
     }
 }

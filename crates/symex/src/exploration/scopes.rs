@@ -4,7 +4,7 @@
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::stepping::Flow;
-use crate::merging::merge_scopes::{At, Here};
+use crate::merging::merge_scopes::{ScopeEntry, ScopePlace};
 
 /// With so many states aside, those that are still inside wait like others.
 const MOST_STATES: usize = 64;
@@ -15,7 +15,7 @@ const MOST_STEPS: u64 = 1 << 14;
 const MOST_LIBRARY_TURNS: u32 = 2;
 
 /// What came of following a state.
-enum Followed {
+enum ScopeOutcome {
     Header(Box<State>),
     Behind(Box<State>),
     /// It waits like others.
@@ -25,34 +25,34 @@ enum Followed {
 
 /// States that are aside.
 #[derive(Default)]
-struct Aside {
+struct ScopeStates {
     /// To be followed.
     waiting: Vec<Box<State>>,
-    /// At the header, for the next turn.
+    /// ScopePlace the header, for the next turn.
     next: Vec<Box<State>>,
     behind: Vec<Box<State>>,
     left: Vec<Box<State>>,
 }
 
-impl Aside {
+impl ScopeStates {
     fn len(&self) -> usize {
         self.waiting.len() + self.next.len() + self.behind.len()
     }
 }
 
 impl Engine<'_, '_> {
-    /// Goes through a stretch aside if a state is at the beginning of one that does not matter. Gives the
+    /// Goes through a scope aside if a state is at the beginning of one that does not matter. Gives the
     /// state that is to go on; none where others are to be chosen from.
-    pub(crate) fn pass_stretch(&mut self, mut state: Box<State>) -> Option<Box<State>> {
+    pub(crate) fn pass_merge_scope(&mut self, mut state: Box<State>) -> Option<Box<State>> {
         let Some(here) =
-            self.merging.begins_stretch(&mut self.machine, &mut self.goals, &mut state)
+            self.merging.begins_merge_scope(&mut self.machine, &mut self.goals, &mut state)
         else {
             return Some(state);
         };
         self.machine.statistics.stretches += 1;
         let mut found = self.go_aside(&here, state);
         let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
-        let aside = self.merging.stretches.is_aside();
+        let aside = self.merging.scopes.is_aside();
         let goes_on = match found.iter().position(|state| has_test(state)) {
             None if aside || found.len() == 1 || self.frontier.stays() => {
                 found.iter().position(|state| !state.pending)
@@ -67,13 +67,13 @@ impl Engine<'_, '_> {
         goes_on
     }
 
-    /// Runs a state and all that forks off it through a stretch. Gives those that came out, united where
+    /// Runs a state and all that forks off it through a scope. Gives those that came out, united where
     /// that was possible, and those that did not.
-    fn go_aside(&mut self, here: &Here, state: Box<State>) -> Vec<Box<State>> {
-        let outer = self.merging.stretches.enter(here);
+    fn go_aside(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
+        let outer = self.merging.scopes.enter(here);
         let until = self.machine.statistics.steps + MOST_STEPS;
-        let mut aside = Aside { waiting: vec![state], ..Aside::default() };
-        let in_library = self.machine.world.program.functions[here.begin.0].library;
+        let mut aside = ScopeStates { waiting: vec![state], ..ScopeStates::default() };
+        let in_library = self.machine.context.program.functions[here.begin.0].library;
         let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
         loop {
             while let Some(state) = aside.waiting.pop() {
@@ -87,16 +87,16 @@ impl Engine<'_, '_> {
                     break;
                 }
                 match self.follow(here, state) {
-                    Followed::Header(state) => aside.next.push(state),
-                    Followed::Behind(state) => aside.behind.push(state),
-                    Followed::Left(state) => aside.left.push(state),
-                    Followed::Gone => {}
+                    ScopeOutcome::Header(state) => aside.next.push(state),
+                    ScopeOutcome::Behind(state) => aside.behind.push(state),
+                    ScopeOutcome::Left(state) => aside.left.push(state),
+                    ScopeOutcome::Gone => {}
                 }
-                for mut fork in self.merging.stretches.forks() {
+                for mut fork in self.merging.scopes.forks() {
                     match self.merging.place_in(&self.goals, here, &mut fork) {
-                        At::Header => aside.next.push(fork),
-                        At::Behind => aside.behind.push(fork),
-                        At::Inside => aside.waiting.push(fork),
+                        ScopePlace::Header => aside.next.push(fork),
+                        ScopePlace::Behind => aside.behind.push(fork),
+                        ScopePlace::Inside => aside.waiting.push(fork),
                     }
                 }
             }
@@ -111,25 +111,25 @@ impl Engine<'_, '_> {
                 break;
             }
         }
-        self.merging.stretches.leave(outer);
+        self.merging.scopes.leave(outer);
         let (mut found, futile) = self.merging.unite_behind(&mut self.machine, aside.behind);
         if futile {
-            self.merging.stretches.note_futile(here);
+            self.merging.scopes.note_futile(here);
         }
         found.append(&mut aside.left);
         found
     }
 
-    /// Runs a state until it has left a stretch or is at its header again.
-    fn follow(&mut self, here: &Here, mut state: Box<State>) -> Followed {
+    /// Runs a state until it has left a scope or is at its header again.
+    fn follow(&mut self, here: &ScopeEntry, mut state: Box<State>) -> ScopeOutcome {
         let until = self.machine.statistics.steps + MOST_STEPS;
         loop {
-            let Some(active) = self.activated(state) else { return Followed::Gone };
-            let Some(next) = self.pass_stretch(active) else { return Followed::Gone };
+            let Some(active) = self.activated(state) else { return ScopeOutcome::Gone };
+            let Some(next) = self.pass_merge_scope(active) else { return ScopeOutcome::Gone };
             state = next;
             match self.merging.place_in(&self.goals, here, &mut state) {
-                At::Behind => return Followed::Behind(state),
-                At::Inside | At::Header => {}
+                ScopePlace::Behind => return ScopeOutcome::Behind(state),
+                ScopePlace::Inside | ScopePlace::Header => {}
             }
             let flow = self.step(&mut state);
             self.run_replays();
@@ -137,25 +137,25 @@ impl Engine<'_, '_> {
                 Ok(()) => {}
                 Err(Flow::Yield) => {
                     if self.drops(&mut state) {
-                        return Followed::Gone;
+                        return ScopeOutcome::Gone;
                     }
                 }
                 Err(Flow::End(ending)) => {
                     self.finish(state, ending);
                     self.look_at_budget();
-                    return Followed::Gone;
+                    return ScopeOutcome::Gone;
                 }
-                Err(Flow::Infeasible) => return Followed::Gone,
+                Err(Flow::Infeasible) => return ScopeOutcome::Gone,
             }
             let late =
                 self.stopped || self.is_out_of_time() || self.machine.statistics.steps > until;
             if late || state.course.replay {
-                return Followed::Left(state);
+                return ScopeOutcome::Left(state);
             }
             match self.merging.place_in(&self.goals, here, &mut state) {
-                At::Inside => {}
-                At::Header => return Followed::Header(state),
-                At::Behind => return Followed::Behind(state),
+                ScopePlace::Inside => {}
+                ScopePlace::Header => return ScopeOutcome::Header(state),
+                ScopePlace::Behind => return ScopeOutcome::Behind(state),
             }
         }
     }

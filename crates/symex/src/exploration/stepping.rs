@@ -9,7 +9,7 @@ use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
-use crate::machine::outbox::{Ended, Retracted};
+use crate::machine::outbox::{EndedPath, Retraction};
 use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
 use crate::machine::step::{Interrupt, check_outgrown};
@@ -77,10 +77,10 @@ impl Engine<'_, '_> {
             return;
         }
         let outbox = std::mem::take(&mut self.machine.outbox);
-        for Retracted { claims, reason } in outbox.retracted {
+        for Retraction { claims, reason } in outbox.retracted {
             claims.into_iter().for_each(|goal| self.goals.labels.uncover(goal, reason.clone()));
         }
-        for Ended { state, ending } in outbox.ended {
+        for EndedPath { state, ending } in outbox.ended {
             if let Some(mut state) = state {
                 self.give_test(&mut state, ending.clone());
             }
@@ -121,7 +121,7 @@ impl Engine<'_, '_> {
                 if !frame.sites_done && self.pass_point(state, Point::Stmt(*id))? {
                     return Ok(());
                 }
-                state.tape.begin();
+                state.log.begin();
                 if let Stmt::Mark(mark) = &body.stmts[*id] {
                     state.frame_mut().advance();
                     self.goals.pass(&mut self.machine, state, SiteKey::Mark(*mark));
@@ -133,7 +133,7 @@ impl Engine<'_, '_> {
                 if !frame.sites_done && self.pass_point(state, Point::Term(at))? {
                     return Ok(());
                 }
-                state.tape.begin();
+                state.log.begin();
                 self.merging.terminator(
                     &mut self.machine,
                     &mut self.goals,
@@ -146,13 +146,13 @@ impl Engine<'_, '_> {
     }
 
     fn count_step(&mut self, state: &mut State) -> Result<(), Interrupt> {
-        if state.tape.is_played() {
+        if state.log.is_played() {
             self.machine.statistics.replayed_steps += 1;
             return Ok(());
         }
         state.course.steps += 1;
         self.machine.statistics.steps += 1;
-        let limit = self.machine.world.config.limits.path_steps;
+        let limit = self.machine.context.config.limits.path_steps;
         if state.course.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
@@ -167,8 +167,8 @@ impl Engine<'_, '_> {
         if !self.goals.labels.has(state.frame().func) {
             return Ok(false);
         }
-        if state.tape.is_played() {
-            let early = state.tape.was_early();
+        if state.log.is_played() {
+            let early = state.log.was_early();
             if early {
                 self.machine.evaluate_early(state, point)?;
                 state.frame_mut().sites_done = true;
@@ -183,9 +183,9 @@ impl Engine<'_, '_> {
         }
         // Addresses are decided first, so that the labels' predicates can be evaluated.
         let waiting = std::mem::take(&mut state.passing.queue);
-        let mark = state.tape.begin_early();
+        let mark = state.log.begin_early();
         let evaluated = self.machine.evaluate_early(state, point);
-        state.tape.end_early(mark);
+        state.log.end_early(mark);
         evaluated?;
         state.passing.queue = waiting;
         state.frame_mut().sites_done = true;
@@ -198,19 +198,19 @@ impl Engine<'_, '_> {
 
     /// The last call of a path returned: the path ends, or goes on with a further call.
     pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
-        let again = match state.tape.played(Question::Again) {
+        let again = match state.log.played(Question::Again) {
             Some(again) => again != 0,
             None => {
                 let is_done = self.goals.labels.left() == 0;
                 let again = self.machine.calls_again(state, is_done);
-                state.tape.note(Question::Again, u64::from(again));
+                state.log.note(Question::Again, u64::from(again));
                 again
             }
         };
         if !again {
             return Err(Flow::End(Ending::Returned));
         }
-        if !state.tape.is_played() {
+        if !state.log.is_played() {
             // What was called so far is a test of its own.
             if state.claims.keep || !state.claims.covered.is_empty() {
                 self.give_test(state, Ending::Returned);
@@ -223,7 +223,7 @@ impl Engine<'_, '_> {
 
     /// Notes that a state is followed no further for a limit, if any input takes it.
     fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
-        if state.tape.is_played() {
+        if state.log.is_played() {
             return;
         }
         self.machine.cut_dependences(state);

@@ -21,8 +21,8 @@ impl Engine<'_, '_> {
     pub(crate) fn stop(&mut self, reason: StopReason) {
         let cut = Cut::Stopped(reason);
         match self.exchange.is_shared() {
-            true => self.machine.left_out.everywhere(cut),
-            false => self.machine.left_out.count(cut),
+            true => self.machine.omissions.everywhere(cut),
+            false => self.machine.omissions.count(cut),
         }
         self.stopped = true;
         self.stop_reason = Some(reason);

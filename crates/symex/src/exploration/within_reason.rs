@@ -7,7 +7,7 @@ use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::lazy::looked_at;
-use crate::machine::memory::{Region, TouchedAt, distance};
+use crate::machine::memory::{AccessPlace, Region, distance};
 use crate::machine::questions::Feasible;
 use lydian_inputs::lazy::REACH;
 use lydian_smt::{Model, Term};
@@ -86,12 +86,12 @@ impl Engine<'_, '_> {
     /// The same for the objects of the inputs.
     fn bring_objects_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let touched = state.memory.inputs().flat_map(|object| object.touched.at());
-        let is_open = |at: &&TouchedAt| self.machine.pool.as_u64(at.place).is_none();
-        let places: Vec<TouchedAt> = touched.filter(is_open).copied().collect();
+        let is_open = |at: &&AccessPlace| self.machine.pool.as_u64(at.place).is_none();
+        let places: Vec<AccessPlace> = touched.filter(is_open).copied().collect();
         if places.is_empty() {
             return Some(false);
         }
-        let is_far = |engine: &mut Self, at: &TouchedAt| {
+        let is_far = |engine: &mut Self, at: &AccessPlace| {
             let place =
                 engine.machine.evaluator.eval_u64(&engine.machine.pool, &state.model, at.place);
             distance(place).unsigned_abs() > REASONABLE[0]
@@ -102,8 +102,9 @@ impl Engine<'_, '_> {
             return Some(false);
         }
         // Small numbers are nicer everywhere, though only what is accessed makes a test large.
-        let everywhere = places.iter().map(|at| TouchedAt { guard: self.machine.pool.tt(), ..*at });
-        let everywhere: Vec<TouchedAt> = everywhere.collect();
+        let everywhere =
+            places.iter().map(|at| AccessPlace { guard: self.machine.pool.tt(), ..*at });
+        let everywhere: Vec<AccessPlace> = everywhere.collect();
         for (places, most) in
             [(&everywhere, REASONABLE[0])].into_iter().chain(REASONABLE.map(|most| (&places, most)))
         {
@@ -127,7 +128,7 @@ impl Engine<'_, '_> {
     }
 
     /// Whether some places lie no further than so many bytes from where the objects' pointers lead.
-    fn near(&mut self, places: &[TouchedAt], most: u64) -> Term {
+    fn near(&mut self, places: &[AccessPlace], most: u64) -> Term {
         let mut all = self.machine.pool.tt();
         for at in places {
             let least = self.machine.pool.bv(64, REACH - most);

@@ -28,7 +28,7 @@
 //!
 //! Hyperlabels relate paths to each other, which may be those of different workers. What a path has met
 //! for them goes with its state ([`seen`]); what is known of them is told as what is covered is
-//! ([`news`]). Nothing of what makes one infeasible is lost:
+//! ([`findings`]). Nothing of what makes one infeasible is lost:
 //! - *Rows of truth values.* No worker takes a vector as one that need not be asked for unless itself or
 //!   another has an input with it. At the end the vectors that any worker knows are put together, and a
 //!   hyperlabel is infeasible only where these do not cover it.
@@ -43,8 +43,8 @@
 //! Direct instrumentation, whose labels are branches that tapes do not have, is explored by one worker.
 
 mod merged;
+mod portable_notes;
 mod rounds;
-mod seen;
 mod state_transfer;
 mod synchronisation;
 
@@ -128,7 +128,7 @@ pub(crate) struct Totals {
 
 /// What a test that was given says to other workers.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct TestMessage {
     /// What it covers and no test of this worker did.
     goals: Vec<GoalId>,
     /// Whether it is given for more than these.
@@ -142,7 +142,7 @@ pub(crate) struct Given {
 /// What a test gives for hyperlabels, by the position of functions.
 type Has = Arc<[(usize, Harvest)]>;
 
-impl Given {
+impl TestMessage {
     /// What a test says that covers these goals and is given for more than them, or not, and what it
     /// gives for hyperlabels.
     pub(crate) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, Harvest)>) -> Self {
@@ -151,9 +151,9 @@ impl Given {
 }
 
 /// A test that a worker found, for the one that talks to the caller.
-struct Found {
+struct FoundByWorker {
     test: Box<FoundTest>,
-    given: Given,
+    given: TestMessage,
 }
 
 /// What a worker is to tell others, and what it knows of them.
@@ -166,7 +166,7 @@ pub(crate) struct Exchange {
     /// How many workers there are; 0 while there is only one.
     count: usize,
     /// The tests that were given since others were told.
-    given: Vec<Given>,
+    given: Vec<TestMessage>,
     /// How many were given to the caller.
     tests: u64,
     /// What tests that the caller has cover.
@@ -234,7 +234,7 @@ impl Engine<'_, '_> {
     }
 
     /// Notes what a test that is given now says to other workers.
-    pub(crate) fn note_given(&mut self, state: &State, mut given: Given, ending: &Ending) {
+    pub(crate) fn note_given(&mut self, state: &State, mut given: TestMessage, ending: &Ending) {
         if !self.exchange.on {
             return;
         }
@@ -250,7 +250,7 @@ impl Engine<'_, '_> {
 
     /// Whether several workers can do it together.
     fn can_be_shared(&self) -> bool {
-        self.machine.world.config.mode != Mode::Direct
+        self.machine.context.config.mode != Mode::Direct
     }
 
     /// Explores alone, and with others once that took long enough, until no state is left or something
@@ -311,8 +311,8 @@ impl Engine<'_, '_> {
     }
 
     /// Hands a test of another worker to the caller, if it shows anything new.
-    fn pass_on(&mut self, found: Found) {
-        let Found { mut test, given: Given { goals, kept, crash, has } } = found;
+    fn pass_on(&mut self, found: FoundByWorker) {
+        let FoundByWorker { mut test, given: TestMessage { goals, kept, crash, has } } = found;
         let completes = self.goals.learn_given(&has, self.stopped);
         let published = &mut self.exchange.published;
         let new: Vec<GoalId> = goals.into_iter().filter(|goal| published.insert(*goal)).collect();
@@ -321,7 +321,7 @@ impl Engine<'_, '_> {
             None => kept,
         };
         let is_new = !new.is_empty() || completes.is_some();
-        if !wanted && !is_new && !self.machine.world.config.every_path {
+        if !wanted && !is_new && !self.machine.context.config.every_path {
             return;
         }
         test.completes = completes.unwrap_or_default();

@@ -5,12 +5,12 @@
 //! those ([`Group`]). Kept are expressions of integers and addresses in registers and of what is read from
 //! memory: reading is done each time, the rest of the value depends on nothing else.
 //!
-//! Where a load reads is kept in the same way ([`Located`]), so that most are read without a look at
+//! Where a load reads is kept in the same way ([`LoadPlace`]), so that most are read without a look at
 //! their addresses.
 //!
 //! What evaluating the rest tells the exploration is what it did with addresses
 //! ([`Environment::related`](lydian_eval::Environment::related) and the like). A value where that makes
-//! a difference to anybody is not kept ([`Watch::tells`](crate::machine::bounds_monitor::Watch)): so evaluating it again,
+//! a difference to anybody is not kept ([`BoundsMonitor::tells`](crate::machine::bounds_monitor::BoundsMonitor)): so evaluating it again,
 //! with the same values, would tell nothing.
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) type Few<T> = SmallVec<[T; MOST_PLACES]>;
 
 /// Where an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ReadPlace {
     Register(LocalId),
     /// The address of a local.
     Address(LocalId),
@@ -59,11 +59,11 @@ pub(crate) enum Place {
 
 /// Values that were computed, of all functions.
 #[derive(Default)]
-pub(crate) struct PredicateMemo {
+pub(crate) struct PredicateCache {
     /// Where an expression reads; none of one that is not kept.
-    reads: FxHashMap<(FuncId, ExprId), Option<Few<Place>>>,
+    reads: FxHashMap<(FuncId, ExprId), Option<Few<ReadPlace>>>,
     /// Where loads read, by what their addresses hang on.
-    located: FxHashMap<LoadKey, Located>,
+    located: FxHashMap<LoadKey, LoadPlace>,
     /// The labels of sites.
     pub(crate) sites: FxHashMap<(FuncId, SiteKey), Group<SiteGives>>,
     /// The mutants of conditions.
@@ -82,7 +82,7 @@ pub(crate) type LoadKey = (FuncId, ExprId, Few<Read>);
 
 /// Where a load reads, where that is one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Located {
+pub(crate) struct LoadPlace {
     /// The address; none where it is in no object.
     pub(crate) address: Option<u64>,
     /// The positions of the bounds that reading there meets, whoever does.
@@ -91,7 +91,7 @@ pub(crate) struct Located {
 
 /// What a label of a site says on a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Said {
+pub(crate) enum LabelCondition {
     /// It surely holds where this does, which is somewhere.
     Where(Term),
     /// What is kept does not tell.
@@ -99,10 +99,10 @@ pub(crate) enum Said {
 }
 
 /// The labels of a site that hold somewhere, in the order of the objectives.
-pub(crate) type SiteGives = [(GoalId, Said)];
+pub(crate) type SiteGives = [(GoalId, LabelCondition)];
 
 /// What is read and what it gives.
-pub(crate) type Reads = Arc<[(Place, Arc<[GoalId]>)]>;
+pub(crate) type Reads = Arc<[(ReadPlace, Arc<[GoalId]>)]>;
 
 /// Predicates that are evaluated together: what they gave, by all that they read.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl Key {
     }
 }
 
-impl PredicateMemo {
+impl PredicateCache {
     /// Where an expression of a function's labels reads; none if its values are not kept.
     pub(crate) fn reads(
         &mut self,
@@ -167,7 +167,7 @@ impl PredicateMemo {
         exprs: &ExprArena,
         expr: ExprId,
         local_type: impl Fn(LocalId) -> Option<Type>,
-    ) -> Option<Few<Place>> {
+    ) -> Option<Few<ReadPlace>> {
         let reads = self.reads.entry((func, expr));
         reads.or_insert_with(|| places_read(exprs, expr, &local_type)).clone()
     }
@@ -218,12 +218,12 @@ impl PredicateMemo {
     }
 
     /// Where a load reads whose address hangs on these values, if that was found out.
-    pub(crate) fn located(&self, key: &LoadKey) -> Option<Located> {
+    pub(crate) fn located(&self, key: &LoadKey) -> Option<LoadPlace> {
         self.located.get(key).cloned()
     }
 
     /// Keeps where a load reads.
-    pub(crate) fn locate(&mut self, key: LoadKey, located: Located) {
+    pub(crate) fn locate(&mut self, key: LoadKey, located: LoadPlace) {
         if self.located.len() >= MOST_KEPT {
             self.located.clear();
         }
@@ -251,9 +251,9 @@ impl<T: ?Sized> Group<T> {
     pub(crate) fn new(
         goals: Arc<[GoalId]>,
         labels: &LabelTable<'_>,
-        expressions: impl IntoIterator<Item = (Few<Place>, GoalId)>,
+        expressions: impl IntoIterator<Item = (Few<ReadPlace>, GoalId)>,
     ) -> Self {
-        let mut reads: Vec<(Place, Vec<GoalId>)> = Vec::new();
+        let mut reads: Vec<(ReadPlace, Vec<GoalId>)> = Vec::new();
         for (places, goal) in expressions {
             for place in places {
                 match reads.iter().position(|(known, _)| *known == place) {
@@ -306,7 +306,7 @@ fn places_read(
     exprs: &ExprArena,
     expr: ExprId,
     local_type: &impl Fn(LocalId) -> Option<Type>,
-) -> Option<Few<Place>> {
+) -> Option<Few<ReadPlace>> {
     let mut reading = Reading { exprs, local_type, found: Few::new(), parts: 0 };
     reading.visit(expr)?;
     Some(reading.found)
@@ -315,7 +315,7 @@ fn places_read(
 struct Reading<'a, F> {
     exprs: &'a ExprArena,
     local_type: &'a F,
-    found: Few<Place>,
+    found: Few<ReadPlace>,
     parts: u32,
 }
 
@@ -331,13 +331,13 @@ impl<F: Fn(LocalId) -> Option<Type>> Reading<'_, F> {
             Expr::Const(ty, _) => is_kept(ty),
             Expr::Local(local) => {
                 is_kept((self.local_type)(local)?)?;
-                self.add(Place::Register(local))
+                self.add(ReadPlace::Register(local))
             }
             Expr::Load { ty, volatile: false, .. } => {
                 is_kept(ty)?;
-                self.add(Place::Memory(expr))
+                self.add(ReadPlace::Memory(expr))
             }
-            Expr::AddrLocal(local) => self.add(Place::Address(local)),
+            Expr::AddrLocal(local) => self.add(ReadPlace::Address(local)),
             Expr::AddrGlobal(_) => Some(()),
             Expr::Field { base, .. } => self.visit(base),
             Expr::Index { base, index, .. } => {
@@ -362,7 +362,7 @@ impl<F: Fn(LocalId) -> Option<Type>> Reading<'_, F> {
         }
     }
 
-    fn add(&mut self, place: Place) -> Option<()> {
+    fn add(&mut self, place: ReadPlace) -> Option<()> {
         if self.found.contains(&place) {
             return Some(());
         }

@@ -38,11 +38,11 @@ impl OpenLabel {
 
 /// For what makes a label hold, sets of facts with each of which it does not.
 #[derive(Default)]
-pub(crate) struct Excluded {
+pub(crate) struct CoreCache {
     by: FxHashMap<Term, SmallVec<[Arc<[Term]>; 2]>>,
 }
 
-impl Excluded {
+impl CoreCache {
     /// Whether a path's facts are known to exclude a label.
     pub(crate) fn excludes(&self, facts: &Facts, holds: Term) -> bool {
         let Some(sets) = self.by.get(&holds) else { return false };
@@ -104,13 +104,13 @@ mod tests {
             facts
         };
         let labels = [OpenLabel::new(GoalId::from_index(0), label)];
-        let mut excluded = Excluded::default();
+        let mut excluded = CoreCache::default();
         excluded.note_core(&facts(&[a, b, c]), label, &labels, &[a, label, b]);
         assert!(excluded.excludes(&facts(&[b, a]), label));
         assert!(!excluded.excludes(&facts(&[a, c]), label));
         assert!(!excluded.excludes(&facts(&[a, b]), c));
         // A promise of the path's input is no fact.
-        let mut excluded = Excluded::default();
+        let mut excluded = CoreCache::default();
         excluded.note_core(&facts(&[a]), label, &labels, &[a, label, b]);
         assert!(!excluded.excludes(&facts(&[a, b]), label));
     }
@@ -127,7 +127,7 @@ mod tests {
         };
         let goal = GoalId::from_index(0);
         let labels = [OpenLabel { goal, holds, predicate, facts: vec![b] }];
-        let mut excluded = Excluded::default();
+        let mut excluded = CoreCache::default();
         excluded.note_core(&facts(&[a, b]), holds, &labels, &[holds, a]);
         assert!(excluded.excludes(&facts(&[a]), holds));
         assert!(!excluded.excludes(&facts(&[a]), predicate));

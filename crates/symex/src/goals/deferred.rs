@@ -22,7 +22,7 @@ use crate::goals::core_cache::OpenLabel;
 const MOST_WAITING: usize = 4096;
 
 /// A state at a site, with labels there that wait, and what makes each hold.
-pub(crate) struct Deferred {
+pub(crate) struct WaitingLabels {
     pub(crate) state: Box<State>,
     pub(crate) labels: Vec<OpenLabel>,
     /// How many states had been run when it began to wait.
@@ -34,7 +34,7 @@ pub(crate) struct Deferred {
 /// What waits, oldest first.
 #[derive(Default)]
 pub(crate) struct DeferredLabels {
-    waiting: VecDeque<Deferred>,
+    waiting: VecDeque<WaitingLabels>,
     /// How many states were run.
     run: u64,
 }
@@ -46,7 +46,7 @@ impl DeferredLabels {
     }
 
     /// The one that waits longest.
-    pub(crate) fn next(&mut self) -> Option<Deferred> {
+    pub(crate) fn next(&mut self) -> Option<WaitingLabels> {
         self.waiting.pop_front()
     }
 
@@ -56,8 +56,8 @@ impl DeferredLabels {
     }
 
     /// The oldest, if it waited for more than `patience` states.
-    pub(crate) fn due(&mut self, patience: u64) -> Option<Deferred> {
-        let due = |front: &Deferred| front.since + patience <= self.run;
+    pub(crate) fn due(&mut self, patience: u64) -> Option<WaitingLabels> {
+        let due = |front: &WaitingLabels| front.since + patience <= self.run;
         let due = self.waiting.len() > MOST_WAITING || self.waiting.front().is_some_and(due);
         if due { self.waiting.pop_front() } else { None }
     }
@@ -73,7 +73,7 @@ impl Goals<'_> {
 
     pub(crate) fn wait_for_labels(&mut self, state: Box<State>, labels: Vec<OpenLabel>, tries: u8) {
         let since = self.deferred.run;
-        self.deferred.waiting.push_back(Deferred { state, labels, since, tries });
+        self.deferred.waiting.push_back(WaitingLabels { state, labels, since, tries });
     }
 
     /// Brings the places where most labels wait forward.

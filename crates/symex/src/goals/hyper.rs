@@ -32,7 +32,7 @@ use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
 use crate::limits::{Cut, add_reason};
-use crate::machine::left_out::InTheWay;
+use crate::machine::omissions::Hindrances;
 use crate::machine::site::SiteKey;
 
 /// The vectors of a decision with more conditions are not listed: their number doubles with each.
@@ -488,13 +488,13 @@ impl<'a> HyperTable<'a> {
         waiting.for_each(|goal| goal.hinder(reason.clone()));
     }
 
-    /// Covered hyperlabels in the order of their covering, and those that are left. `in_the_way` says what
+    /// CoveredStep hyperlabels in the order of their covering, and those that are left. `in_the_way` says what
     /// was left out at some sites.
     pub(crate) fn result(
         &self,
         program: &Program,
         labels: &LabelTable<'_>,
-        in_the_way: &InTheWay<'_>,
+        in_the_way: &Hindrances<'_>,
     ) -> (Vec<HyperRef>, Vec<LeftHyper>) {
         // What is covered and was not given, because a run did not end as a test, is feasible.
         let mut feasible = self.feasible.clone();

@@ -22,7 +22,9 @@ use crate::State;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
-use crate::goals::hyper_sequences::{Ask, Begun, Cells, Covered, PassedSite, StepId, Write};
+use crate::goals::hyper_sequences::{
+    Ask, Cells, CoveredStep, SequenceInstance, SequenceSite, StepId, Write,
+};
 use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
@@ -94,9 +96,9 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         key: SiteKey,
-    ) -> Vec<Covered> {
+    ) -> Vec<CoveredStep> {
         let mut covered = Vec::new();
-        let plain = machine.world.config.mode == Mode::Plain;
+        let plain = machine.context.config.mode == Mode::Plain;
         if plain || !state.has_begun(machine.roots.len()) || self.hypers.sequences.steps.is_empty()
         {
             return covered;
@@ -118,9 +120,9 @@ impl Goals<'_> {
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
-        covered: Vec<Covered>,
+        covered: Vec<CoveredStep>,
     ) {
-        for Covered { step, holds, bound } in covered {
+        for CoveredStep { step, holds, bound } in covered {
             if self.hypers.pairs.asks_for(step) {
                 self.meet_part(machine, state, step, holds, &bound);
             }
@@ -166,8 +168,8 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         func: FuncId,
-        passed: &PassedSite,
-        covered: &mut Vec<Covered>,
+        passed: &SequenceSite,
+        covered: &mut Vec<CoveredStep>,
     ) {
         let mut new = Vec::new();
         for step in &passed.steps {
@@ -184,18 +186,18 @@ impl Goals<'_> {
         state: &mut State,
         step: StepId,
         site: Site,
-        new: &mut Vec<Begun>,
-        covered: &mut Vec<Covered>,
+        new: &mut Vec<SequenceInstance>,
+        covered: &mut Vec<CoveredStep>,
     ) {
         let of = &self.hypers.sequences.steps[step];
         if !self.is_left(&of.goals) {
             return;
         }
         let serial = state.frame().serial;
-        let before: Vec<Option<Begun>> = match of.from {
+        let before: Vec<Option<SequenceInstance>> = match of.from {
             None => vec![None],
             Some(wait) => {
-                let fits = |begun: &&Begun| {
+                let fits = |begun: &&SequenceInstance| {
                     begun.wait == wait && (begun.activation == 0 || begun.activation == serial)
                 };
                 state.notes.goals.underway.0.iter().filter(fits).cloned().map(Some).collect()
@@ -225,7 +227,7 @@ impl Goals<'_> {
             bound.extend(own.iter().copied());
             let ends = !self.hypers.sequences.steps[step].ends.is_empty();
             if ends || self.hypers.pairs.asks_for(step) {
-                covered.push(Covered { step, holds: cond, bound: bound.clone() });
+                covered.push(CoveredStep { step, holds: cond, bound: bound.clone() });
             }
             self.begin(machine, state, step, begun.as_ref(), cond, bound, site, new);
         }
@@ -254,7 +256,7 @@ impl Goals<'_> {
             return Some((machine.pool.tt(), SmallVec::new()));
         }
         let decision = decision_of(site);
-        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, decision);
+        let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, decision);
         let value: Kleene = eval_pred(pool, pred, &mut env);
         let mut bound: SmallVec<[Number; 2]> = SmallVec::new();
         for binding in &bindings {
@@ -281,7 +283,7 @@ impl Goals<'_> {
     fn arrives(
         &mut self,
         machine: &mut Machine<'_, '_>,
-        begun: &Begun,
+        begun: &SequenceInstance,
         step: StepId,
         own: &[Number],
     ) -> Term {
@@ -315,11 +317,11 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         step: StepId,
-        before: Option<&Begun>,
+        before: Option<&SequenceInstance>,
         cond: Term,
         bound: SmallVec<[Number; 2]>,
         site: Site,
-        new: &mut Vec<Begun>,
+        new: &mut Vec<SequenceInstance>,
     ) {
         for wait in self.hypers.sequences.steps[step].waits.clone() {
             let of = &self.hypers.sequences.waits[wait];
@@ -352,7 +354,7 @@ impl Goals<'_> {
             }
             if machine.pool.as_bool(cond) != Some(false) {
                 let bound = bound.clone();
-                new.push(Begun { wait, activation, cond, bound, cells, entered: 0 });
+                new.push(SequenceInstance { wait, activation, cond, bound, cells, entered: 0 });
             }
         }
     }
@@ -419,7 +421,7 @@ impl Goals<'_> {
             self.hinder_goals(step, &Cut::Unsupported(what));
             return Number::unknown(&mut machine.pool);
         };
-        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, None);
+        let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, None);
         let number = env.number(pool, expr);
         let hindrance = env.hindrance.take();
         machine.settle_suspicions(state);
@@ -444,8 +446,8 @@ impl Goals<'_> {
                 (object.base, object.size)
             }),
             Variable::Global(global) => {
-                let size = machine.world.program.globals[global].size;
-                Some((machine.world.globals[global.index()], size))
+                let size = machine.context.program.globals[global].size;
+                Some((machine.context.globals[global.index()], size))
             }
         };
         let (Some((start, size)), Some((addr, bytes))) =
@@ -479,7 +481,7 @@ impl Goals<'_> {
             Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
                 args.first().map(|arg| (*arg, 1))
             }
-            other => written(machine.world.program, other),
+            other => written(machine.context.program, other),
         }
     }
 
@@ -489,7 +491,7 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         func: FuncId,
-        passed: &PassedSite,
+        passed: &SequenceSite,
     ) {
         if state.notes.goals.underway.0.is_empty() {
             return;
@@ -520,10 +522,10 @@ impl Goals<'_> {
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
-        begun: &Begun,
+        begun: &SequenceInstance,
         func: FuncId,
-        passed: &PassedSite,
-    ) -> Option<(Begun, bool)> {
+        passed: &SequenceSite,
+    ) -> Option<(SequenceInstance, bool)> {
         let wait = &self.hypers.sequences.waits[begun.wait];
         let asks = Rc::clone(&wait.asks);
         let asked = asks.get(&(func, passed.site));
@@ -580,7 +582,7 @@ impl Goals<'_> {
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
-        begun: &Begun,
+        begun: &SequenceInstance,
         formula: &Formula,
         site: Site,
         step: StepId,
@@ -594,7 +596,7 @@ impl Goals<'_> {
             return machine.pool.ff();
         };
         let (scope, pool) =
-            self.memo.site_scope(machine, state, &objectives.exprs, decision_of(site));
+            self.cache.site_scope(machine, state, &objectives.exprs, decision_of(site));
         let mut leaves = SiteLeaves { scope, names: &names, bound: &begun.bound };
         let holds = truth(pool, formula, &mut leaves);
         let hindrance = leaves.scope.hindrance.take();
@@ -606,13 +608,18 @@ impl Goals<'_> {
     }
 
     /// Adds beginnings; those of the same kind are one.
-    fn add_begun(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, new: Vec<Begun>) {
+    fn add_begun(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        new: Vec<SequenceInstance>,
+    ) {
         if new.is_empty() {
             return;
         }
         let underway = Arc::make_mut(&mut state.notes.goals.underway.0);
         for begun in new {
-            let same = |known: &&mut Begun| {
+            let same = |known: &&mut SequenceInstance| {
                 known.wait == begun.wait
                     && known.activation == begun.activation
                     && known.entered == begun.entered

@@ -100,13 +100,13 @@ pub(crate) enum Question {
 
 /// A part that a path covers where something holds.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Met {
+pub(crate) struct BoundPart {
     step: StepId,
     holds: Term,
     bound: SmallVec<[Number; 2]>,
 }
 
-impl Met {
+impl BoundPart {
     /// The same of terms of another pool.
     pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let bound = self.bound.iter().map(|number| number.with_terms(of)).collect();
@@ -287,7 +287,7 @@ impl Goals<'_> {
     ) {
         let Some(parts) = self.hypers.pairs.by_step.get(&step) else { return };
         let parts = parts.clone();
-        state.notes.goals.trail.push_met(Arc::new(Met { step, holds, bound: bound.clone() }));
+        state.notes.goals.trail.push_met(Arc::new(BoundPart { step, holds, bound: bound.clone() }));
         if state.course.replay {
             return;
         }

@@ -30,7 +30,7 @@ use lydian_eval::{Kleene, PredEnvironment};
 use crate::Machine;
 use crate::State;
 use crate::goals::Goals;
-use crate::goals::hyper_pairs::Met;
+use crate::goals::hyper_pairs::BoundPart;
 use crate::limits::Cut;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
@@ -51,18 +51,18 @@ pub(crate) struct Rows {
     /// The hyperlabels that ask for it.
     pub(crate) hypers: Vec<usize>,
     /// The vectors that some input gives.
-    known: IndexMap<DecisionVector, Known, FxBuildHasher>,
+    known: IndexMap<DecisionVector, KnownVector, FxBuildHasher>,
 }
 
 /// Who knows of an input that gives a vector.
-enum Known {
+enum KnownVector {
     /// This worker: a state at the decision whose model gives it, until that is followed to its end.
     Here(Option<Box<State>>),
     /// Another one, which has the state.
     Elsewhere,
 }
 
-impl Known {
+impl KnownVector {
     /// The state, to be followed.
     fn take(&mut self) -> Option<Box<State>> {
         match self {
@@ -186,7 +186,7 @@ enum Entry {
     /// An evaluation of a decision.
     Evaluation(Arc<Evaluation>),
     /// A part of a guarded conjunction.
-    Met(Arc<Met>),
+    BoundPart(Arc<BoundPart>),
 }
 
 impl Trail {
@@ -216,7 +216,7 @@ impl Trail {
                 Entry::Evaluation(evaluation) => {
                     Entry::Evaluation(Arc::new(evaluation.with_terms(of)))
                 }
-                Entry::Met(met) => Entry::Met(Arc::new(met.with_terms(of))),
+                Entry::BoundPart(met) => Entry::BoundPart(Arc::new(met.with_terms(of))),
             };
             made = Self(Some(Arc::new(Link { entry, before: made })));
         }
@@ -224,8 +224,8 @@ impl Trail {
     }
 
     /// Adds a part of a guarded conjunction.
-    pub(crate) fn push_met(&mut self, met: Arc<Met>) {
-        self.push(Entry::Met(met));
+    pub(crate) fn push_met(&mut self, met: Arc<BoundPart>) {
+        self.push(Entry::BoundPart(met));
     }
 
     fn iter(&self) -> impl Iterator<Item = &Entry> {
@@ -241,14 +241,14 @@ impl Trail {
     pub(crate) fn evaluations(&self) -> impl Iterator<Item = &Evaluation> {
         self.iter().filter_map(|entry| match entry {
             Entry::Evaluation(evaluation) => Some(&**evaluation),
-            Entry::Met(_) => None,
+            Entry::BoundPart(_) => None,
         })
     }
 
     /// The parts of guarded conjunctions.
-    pub(crate) fn met(&self) -> impl Iterator<Item = &Met> {
+    pub(crate) fn met(&self) -> impl Iterator<Item = &BoundPart> {
         self.iter().filter_map(|entry| match entry {
-            Entry::Met(met) => Some(&**met),
+            Entry::BoundPart(met) => Some(&**met),
             Entry::Evaluation(_) => None,
         })
     }
@@ -335,7 +335,7 @@ impl Goals<'_> {
     ) -> Option<Evaluation> {
         let rows = self.hypers.decisions.get(&of)?;
         let (position, count) = (rows.position, rows.conditions);
-        let (mut env, pool) = self.memo.site_scope(
+        let (mut env, pool) = self.cache.site_scope(
             machine,
             state,
             &self.hypers.objectives[position].exprs,
@@ -381,7 +381,7 @@ impl Goals<'_> {
         let mut run = state.fork();
         (run.course.replay, run.claims.keep) = (true, true);
         run.claims.promises.push(evaluation.is(&mut machine.pool, &vector));
-        rows.known.insert(vector.clone(), Known::Here(Some(run)));
+        rows.known.insert(vector.clone(), KnownVector::Here(Some(run)));
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
         self.shared.note_vector(of, &vector);
         self.look_for_partners(of, &vector);
@@ -398,7 +398,7 @@ impl Goals<'_> {
         if rows.known.contains_key(vector) {
             return;
         }
-        rows.known.insert(vector.clone(), Known::Elsewhere);
+        rows.known.insert(vector.clone(), KnownVector::Elsewhere);
         self.hypers.feasible[rows.position].add_vector(of.1, vector.clone());
         if !is_over {
             self.look_for_partners(of, vector);
@@ -442,7 +442,8 @@ impl Goals<'_> {
         // follows its own, whatever else they know.
         let known_by = |elsewhere: bool| {
             let known = rows.known.iter();
-            let known = known.filter(move |(_, by)| matches!(by, Known::Elsewhere) == elsewhere);
+            let known =
+                known.filter(move |(_, by)| matches!(by, KnownVector::Elsewhere) == elsewhere);
             known.map(|(vector, _)| vector)
         };
         let mut partners = given.chain(known_by(false)).chain(known_by(true));
@@ -458,7 +459,7 @@ impl Goals<'_> {
         for vector in chosen {
             let given: &Harvest = &hypers.given[rows.position];
             let is_given = given.vectors(of.1).any(|known| *known == vector);
-            let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(Known::take);
+            let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(KnownVector::take);
             if let Some(run) = run {
                 self.label_paths += 1;
                 self.runs.push(run);

@@ -76,10 +76,10 @@ pub(crate) enum Ask {
 }
 
 /// The sites of sequences at one place of a function, in the order in which they are passed.
-type Passed = Rc<Vec<PassedSite>>;
+type SitesHere = Rc<Vec<SequenceSite>>;
 
 #[derive(Clone)]
-pub(crate) struct PassedSite {
+pub(crate) struct SequenceSite {
     pub(crate) site: Site,
     /// The labels here, first ones and others.
     pub(crate) steps: Vec<StepId>,
@@ -92,7 +92,7 @@ pub(crate) struct PassedSite {
 pub(crate) struct SequenceTable {
     pub(crate) steps: Vec<Step>,
     pub(crate) waits: Vec<Wait>,
-    pub(crate) sites: FxHashMap<(FuncId, SiteKey), Passed>,
+    pub(crate) sites: FxHashMap<(FuncId, SiteKey), SitesHere>,
     /// The first labels that stand at the start of the run.
     pub(crate) starts: Vec<StepId>,
     known_steps: FxHashMap<StepKey, StepId>,
@@ -111,7 +111,7 @@ type Asks = Rc<FxHashMap<(FuncId, Site), Vec<Ask>>>;
 
 /// A beginning of sequences that a path is in the midst of.
 #[derive(Clone, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct SequenceInstance {
     pub(crate) wait: WaitId,
     /// The activation that it is of; 0 where it is one of the run.
     pub(crate) activation: u64,
@@ -143,7 +143,7 @@ pub(crate) enum Write {
 
 /// What a path is in the midst of.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Underway(pub(crate) Arc<Vec<Begun>>);
+pub(crate) struct Underway(pub(crate) Arc<Vec<SequenceInstance>>);
 
 impl Underway {
     /// Whether this is the very same, or in the midst of nothing as well.
@@ -164,7 +164,7 @@ impl Underway {
     }
 }
 
-impl Begun {
+impl SequenceInstance {
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let cells = self.cells.as_ref().map(|cells| {
             let mut writes = |writes: &[Write]| -> Vec<Write> {
@@ -191,7 +191,7 @@ impl Write {
 }
 
 /// A sequence that a path covers where something holds.
-pub(crate) struct Covered {
+pub(crate) struct CoveredStep {
     /// The step that completes it.
     pub(crate) step: StepId,
     pub(crate) holds: Term,
@@ -361,7 +361,7 @@ impl SequenceTable {
         program: &Program,
         func: FuncId,
         site: Site,
-        change: impl Fn(&mut PassedSite),
+        change: impl Fn(&mut SequenceSite),
     ) {
         let Some(body) = &program.functions[func].body else { return };
         for key in keys(site, body) {
@@ -369,7 +369,7 @@ impl SequenceTable {
             let place = match passed.binary_search_by_key(&order(site), |known| order(known.site)) {
                 Ok(place) => place,
                 Err(place) => {
-                    passed.insert(place, PassedSite { site, steps: Vec::new(), node: None });
+                    passed.insert(place, SequenceSite { site, steps: Vec::new(), node: None });
                     place
                 }
             };

@@ -21,7 +21,7 @@ impl Goals<'_> {
     ) -> Feasible {
         let (answer, core) = machine.ask_within(state, &[], Some(extra), Effort::after(tries));
         if let Some(core) = &core {
-            self.excluded.note_core(&state.path.facts, extra, labels, core);
+            self.cores.note_core(&state.path.facts, extra, labels, core);
         }
         answer
     }
@@ -45,7 +45,7 @@ impl Goals<'_> {
             Err(stop) => Some(Feasible::Unknown(Cut::Stopped(stop))),
             Ok(Answer::Unsat { core }) => {
                 if let Some(core) = &core {
-                    self.excluded.note_core(&state.path.facts, extra, labels, core);
+                    self.cores.note_core(&state.path.facts, extra, labels, core);
                 }
                 let is_broken = |term: &Term| {
                     state.claims.promises.contains(term) && !state.path.facts.contains(term)

@@ -16,8 +16,8 @@ use smallvec::{SmallVec, smallvec};
 use crate::goals::left::LeftLabel;
 use crate::goals::site_table::SiteTable;
 use crate::limits::{Cut, add_reason};
-use crate::machine::bounds_monitor::Watch;
-use crate::machine::left_out::InTheWay;
+use crate::machine::bounds_monitor::BoundsMonitor;
+use crate::machine::omissions::Hindrances;
 
 /// Names a label or a sequence of a [`LabelTable`].
 pub(crate) type GoalId = ObserverId;
@@ -61,7 +61,7 @@ struct Goal {
 
 /// The labels of a site.
 #[derive(Debug, Default)]
-struct Listed {
+struct SiteLabels {
     goals: SmallVec<[GoalId; 2]>,
     /// What [`LabelTable::changes`] was when control last reached the site, and one more.
     reached_at: u64,
@@ -69,7 +69,7 @@ struct Listed {
 
 #[derive(Default)]
 struct FunctionLabels {
-    sites: SiteTable<Listed>,
+    sites: SiteTable<SiteLabels>,
     /// Mutants of conditions, evaluated when the condition is reached.
     mutants: FxHashMap<(DecisionId, ConditionId), Vec<(GoalId, ExprId)>>,
     /// Where what hyperlabels ask for is completed, with how many that are left ask for it.
@@ -507,13 +507,13 @@ impl<'a> LabelTable<'a> {
         entry.reasons.iter().filter(|_| !entry.covered)
     }
 
-    /// Covered labels in the order of their covering, and those that are left. A label that was only
+    /// CoveredStep labels in the order of their covering, and those that are left. A label that was only
     /// looked for as long as a hyperlabel was left is none of the latter. `in_the_way` says what
     /// was left out at some sites.
     pub(crate) fn into_result(
         self,
-        watch: &Watch,
-        in_the_way: &InTheWay<'_>,
+        bounds: &BoundsMonitor,
+        in_the_way: &Hindrances<'_>,
     ) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
         let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
@@ -525,7 +525,7 @@ impl<'a> LabelTable<'a> {
             Some(LeftLabel {
                 label,
                 reasons: reasons.into_iter().collect(),
-                bounds: watch.met_for(id),
+                bounds: bounds.met_for(id),
             })
         });
         let left = left.collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lydian_ir::{Expr, FuncId, GlobalId, Program};
 use lydian_objective::FunctionObjectives;
 
-use crate::machine::context::Touched;
+use crate::machine::context::TouchedSymbols;
 
 /// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
 /// name others than the functions do.
@@ -14,7 +14,7 @@ pub(crate) fn observed_globals(
     func: FuncId,
     objectives: &[FunctionObjectives],
 ) -> BTreeSet<GlobalId> {
-    let touched = Touched::by(program, &[func], std::iter::empty());
+    let touched = TouchedSymbols::by(program, &[func], std::iter::empty());
     let of_touched = objectives.iter().filter(|of| touched.functions.contains(&of.function));
     let exprs = of_touched.flat_map(|of| of.exprs.values());
     let global = |expr: &Expr| match expr {

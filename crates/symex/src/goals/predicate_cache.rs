@@ -14,7 +14,7 @@ use crate::Machine;
 use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Few, Group, Key, Place, Reads, Said};
+use crate::goals::cache_keys::{Few, Group, Key, LabelCondition, ReadPlace, Reads};
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::bounds_monitor::Actor;
@@ -38,18 +38,18 @@ impl Goals<'_> {
         site: SiteKey,
     ) -> bool {
         let func = state.frame().func;
-        self.memo.note_additions(machine.watch.adds());
+        self.cache.note_additions(machine.bounds.adds());
         self.group_of_site(machine, func, site);
-        let Some(group) = self.memo.sites.get(&(func, site)) else { return true };
+        let Some(group) = self.cache.sites.get(&(func, site)) else { return true };
         if group.is_empty() {
             return true;
         }
         let reads = Arc::clone(&group.reads);
         // Addresses may not be decided yet. Then the predicates are evaluated later.
-        machine.watch.tentative = true;
+        machine.bounds.tentative = true;
         let key = self.key_of_site(machine, state, site, &reads);
-        machine.watch.tentative = false;
-        let group = self.memo.sites.get(&(func, site));
+        machine.bounds.tentative = false;
+        let group = self.cache.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
         gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(machine, *goal)))
     }
@@ -63,12 +63,12 @@ impl Goals<'_> {
         site: SiteKey,
     ) -> SmallVec<[(GoalId, Term); 4]> {
         let func = state.frame().func;
-        self.memo.note_additions(machine.watch.adds());
+        self.cache.note_additions(machine.bounds.adds());
         self.group_of_site(machine, func, site);
-        let Some(group) = self.memo.sites.get(&(func, site)) else { return SmallVec::new() };
+        let Some(group) = self.cache.sites.get(&(func, site)) else { return SmallVec::new() };
         let (reads, goals) = (Arc::clone(&group.reads), Arc::clone(group.goals()));
         let key = self.key_of_site(machine, state, site, &reads);
-        let group = self.memo.sites.get(&(func, site));
+        let group = self.cache.sites.get(&(func, site));
         let mut found = SmallVec::new();
         if let Some(gave) = group.and_then(|group| group.get(&key)).map(Arc::clone) {
             for (goal, said) in gave.iter() {
@@ -76,8 +76,10 @@ impl Goals<'_> {
                     continue;
                 }
                 let holds = match said {
-                    Said::Where(holds) => *holds,
-                    Said::Ask => self.predicate(machine, state, *goal, None).holds.surely_true,
+                    LabelCondition::Where(holds) => *holds,
+                    LabelCondition::Ask => {
+                        self.predicate(machine, state, *goal, None).holds.surely_true
+                    }
                 };
                 found.push((*goal, holds));
             }
@@ -90,13 +92,13 @@ impl Goals<'_> {
                 let kept_by = Some((Arc::clone(&reads), key.clone()));
                 let Value { holds, kept } = self.predicate(machine, state, goal, kept_by);
                 match kept {
-                    false => gives.push((goal, Said::Ask)),
+                    false => gives.push((goal, LabelCondition::Ask)),
                     true if holds.is_never_true(&machine.pool) => {}
-                    true => gives.push((goal, Said::Where(holds.surely_true))),
+                    true => gives.push((goal, LabelCondition::Where(holds.surely_true))),
                 }
                 found.push((goal, holds.surely_true));
             }
-            self.memo.keep_site((func, site), key, gives.into());
+            self.cache.keep_site((func, site), key, gives.into());
         }
         found.retain(|(_, holds)| machine.pool.as_bool(*holds) != Some(false));
         found
@@ -104,13 +106,13 @@ impl Goals<'_> {
 
     /// Whether a label is to be looked at.
     pub(crate) fn is_looked_for(&self, machine: &Machine<'_, '_>, goal: GoalId) -> bool {
-        !machine.world.config.label_deletion.deletes() || !self.labels.is_covered(goal)
+        !machine.context.config.label_deletion.deletes() || !self.labels.is_covered(goal)
     }
 
     /// Sees to it that there is a group for the labels of a site that are left.
     fn group_of_site(&mut self, machine: &mut Machine<'_, '_>, func: FuncId, site: SiteKey) {
-        let deletes = machine.world.config.label_deletion.deletes();
-        let group = self.memo.sites.get_mut(&(func, site));
+        let deletes = machine.context.config.label_deletion.deletes();
+        let group = self.cache.sites.get_mut(&(func, site));
         if group.is_some_and(|group| group.serves(&self.labels, deletes)) {
             return;
         }
@@ -128,7 +130,7 @@ impl Goals<'_> {
                 );
             }
         }
-        self.memo.sites.insert((func, site), Group::new(goals, &self.labels, reads));
+        self.cache.sites.insert((func, site), Group::new(goals, &self.labels, reads));
     }
 
     /// The expressions that a predicate is likely to evaluate.
@@ -146,12 +148,13 @@ impl Goals<'_> {
             Pred::Const(_) | Pred::Reached(_) => {}
             Pred::Expr(expr) => found.push(*expr),
             Pred::Cond(condition) => {
-                let expr = machine.world.unreached_condition(func, decision, *condition);
+                let expr = machine.context.unreached_condition(func, decision, *condition);
                 found.extend(expr.filter(|_| later(condition)));
             }
             Pred::Mutant(condition, expr) => {
-                found
-                    .extend(Some(*expr).filter(|_| later(condition) && machine.world.config.merge));
+                found.extend(
+                    Some(*expr).filter(|_| later(condition) && machine.context.config.merge),
+                );
             }
             Pred::Not(a) => self.may_evaluate(machine, func, decision, a, found),
             Pred::And(a, b) | Pred::Or(a, b) | Pred::Xor(a, b) => {
@@ -168,9 +171,9 @@ impl Goals<'_> {
         func: FuncId,
         objectives: &FunctionObjectives,
         expr: ExprId,
-    ) -> Option<Few<Place>> {
-        let register_type = |local| machine.world.register_type(func, local);
-        self.memo.reads(func, &objectives.exprs, expr, register_type)
+    ) -> Option<Few<ReadPlace>> {
+        let register_type = |local| machine.context.register_type(func, local);
+        self.cache.reads(func, &objectives.exprs, expr, register_type)
     }
 
     /// What the labels of a site hang on: what they read, and what the conditions of its decision and
@@ -198,11 +201,11 @@ impl Goals<'_> {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
-            let outer = machine.watch.set_actor(Actor::Labels(Arc::clone(readers)));
+            let outer = machine.bounds.set_actor(Actor::Labels(Arc::clone(readers)));
             let (mut scope, pool) = machine.scope(state);
-            let memo = &mut self.memo;
-            key.add_read(memo.read(&mut scope, pool, &objectives.exprs, *place));
-            machine.watch.set_actor(outer);
+            let cache = &mut self.cache;
+            key.add_read(cache.read(&mut scope, pool, &objectives.exprs, *place));
+            machine.bounds.set_actor(outer);
         }
         machine.settle_suspicions(state);
         key
@@ -219,8 +222,8 @@ impl Goals<'_> {
     ) -> Value {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let after = self.labels.after(goal).to_vec();
-        let outer = machine.watch.set_actor(Actor::Labels([goal].into()));
-        let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, decision);
+        let outer = machine.bounds.set_actor(Actor::Labels([goal].into()));
+        let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, decision);
         env.kept_by = kept_by;
         let mut holds = eval_pred(pool, pred, &mut env);
         for expr in after {
@@ -231,7 +234,7 @@ impl Goals<'_> {
         if let Some(what) = env.hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
-        machine.watch.set_actor(outer);
+        machine.bounds.set_actor(outer);
         machine.settle_suspicions(state);
         Value { holds, kept }
     }
@@ -245,43 +248,43 @@ impl Goals<'_> {
         decision: DecisionId,
         condition: ConditionId,
     ) -> Option<(ConditionId, Arc<Mutants>)> {
-        if machine.world.config.mode == Mode::Plain || !state.has_begun(machine.roots.len()) {
+        if machine.context.config.mode == Mode::Plain || !state.has_begun(machine.roots.len()) {
             return None;
         }
         let func = state.frame().func;
         if !self.labels.have_mutants(func) {
             return None;
         }
-        self.memo.note_additions(machine.watch.adds());
-        let deletion = machine.world.config.label_deletion.deletes();
+        self.cache.note_additions(machine.bounds.adds());
+        let deletion = machine.context.config.label_deletion.deletes();
         let of = (func, decision, condition);
         let objectives = self.labels.objectives_of(func)?;
-        let group = self.memo.mutants.get_mut(&of);
+        let group = self.cache.mutants.get_mut(&of);
         if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
             self.make_group_of_mutants(machine, of, objectives, deletion);
         }
-        let group = self.memo.mutants.get(&of).filter(|group| !group.goals().is_empty())?;
+        let group = self.cache.mutants.get(&of).filter(|group| !group.goals().is_empty())?;
         let reads = Arc::clone(&group.reads);
         let key = self.key_of(machine, state, &reads);
-        if let Some(gave) = self.memo.mutants.get(&of).and_then(|group| group.get(&key)) {
+        if let Some(gave) = self.cache.mutants.get(&of).and_then(|group| group.get(&key)) {
             return Some((condition, Arc::clone(gave)));
         }
         let wanted = self.labels.mutants(of, deletion);
         let mut values = Vec::with_capacity(wanted.len());
         let mut all_kept = true;
         for (expr, goals) in wanted {
-            let outer = machine.watch.set_actor(Actor::Labels(goals.into_vec().into()));
-            let (mut env, pool) = self.memo.site_scope(machine, state, &objectives.exprs, None);
+            let outer = machine.bounds.set_actor(Actor::Labels(goals.into_vec().into()));
+            let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, None);
             env.kept_by = Some((Arc::clone(&reads), key.clone()));
             let value = env.expr(pool, expr);
             all_kept &= env.kept_by.is_some();
-            machine.watch.set_actor(outer);
+            machine.bounds.set_actor(outer);
             machine.settle_suspicions(state);
             values.push((expr, value));
         }
-        let mutants = self.memo.list(values);
+        let mutants = self.cache.list(values);
         if all_kept {
-            self.memo.keep_mutants(of, key, Arc::clone(&mutants));
+            self.cache.keep_mutants(of, key, Arc::clone(&mutants));
         }
         Some((condition, mutants))
     }
@@ -302,6 +305,6 @@ impl Goals<'_> {
             all.extend(goals);
         }
         let group = Group::new(all.into(), &self.labels, reads);
-        self.memo.mutants.insert(of, group);
+        self.cache.mutants.insert(of, group);
     }
 }

@@ -12,7 +12,7 @@ use crate::Scope;
 use crate::State;
 use crate::config::{LabelDeletion, Mode};
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Key, Place, PredicateMemo, Reads};
+use crate::goals::cache_keys::{Key, PredicateCache, ReadPlace, Reads};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
@@ -20,7 +20,7 @@ use crate::machine::evaluation::Stop;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, Passed};
+use crate::machine::state::{ConditionValue, PassedSite};
 use crate::machine::step::Interrupt;
 
 /// A label of a site that control passes, and where it may hold.
@@ -34,8 +34,8 @@ impl Goals<'_> {
     /// Whether what a state passes is looked at. It was already where a path is followed again.
     pub(crate) fn looks_at_labels(&self, machine: &Machine<'_, '_>, state: &State) -> bool {
         let begun =
-            machine.world.config.mode != Mode::Plain && state.has_begun(machine.roots.len());
-        begun && !state.tape.is_played()
+            machine.context.config.mode != Mode::Plain && state.has_begun(machine.roots.len());
+        begun && !state.log.is_played()
     }
 
     /// Notes the labels of a site that control passes now.
@@ -44,10 +44,10 @@ impl Goals<'_> {
             return;
         }
         let func = state.frame().func;
-        if self.labels.reach(func, key, machine.world.config.label_deletion.deletes())
+        if self.labels.reach(func, key, machine.context.config.label_deletion.deletes())
             && self.may_hold_somewhere(machine, state, key)
         {
-            state.passing.queue.push(Passed::Site(key));
+            state.passing.queue.push(PassedSite::Site(key));
         }
         if matches!(key, SiteKey::Point(_)) {
             // Sequences follow when what the statement needs is decided.
@@ -69,16 +69,16 @@ impl Goals<'_> {
         let mut passed: SmallVec<[PassedLabel; 4]> = SmallVec::new();
         for entry in std::mem::take(&mut state.passing.queue) {
             match entry {
-                Passed::Site(site) => {
+                PassedSite::Site(site) => {
                     let found = self.hold_somewhere(machine, state, site).into_iter();
                     passed.extend(found.map(|(goal, holds)| PassedLabel { site, goal, holds }));
                 }
-                Passed::Where { site, goal, holds } => {
+                PassedSite::Where { site, goal, holds } => {
                     passed.push(PassedLabel { site, goal, holds });
                 }
             }
         }
-        if machine.world.config.mode == Mode::Direct {
+        if machine.context.config.mode == Mode::Direct {
             return self.branch_on_labels(machine, state, passed);
         }
         let mut open = Vec::new();
@@ -150,21 +150,21 @@ impl Goals<'_> {
         state: &mut State,
         key: SiteKey,
         guard: Term,
-        passed: &mut SmallVec<[Passed; 4]>,
+        passed: &mut SmallVec<[PassedSite; 4]>,
     ) {
         if !self.looks_at_labels(machine, state) {
             return;
         }
         let func = state.frame().func;
-        if !self.labels.reach(func, key, machine.world.config.label_deletion.deletes()) {
+        if !self.labels.reach(func, key, machine.context.config.label_deletion.deletes()) {
             return;
         }
-        let before = machine.watch.guard.replace(guard);
+        let before = machine.bounds.guard.replace(guard);
         for (goal, holds) in self.hold_somewhere(machine, state, key) {
             let holds = machine.pool.and(guard, holds);
-            passed.push(Passed::Where { site: key, goal, holds });
+            passed.push(PassedSite::Where { site: key, goal, holds });
         }
-        machine.watch.guard = before;
+        machine.bounds.guard = before;
     }
 
     /// Tight instrumentation: covers labels of the place where a state is if some input of the path
@@ -172,14 +172,14 @@ impl Goals<'_> {
     ///
     /// Where another input of the path covers one and all that the state's model covers, that input
     /// becomes the model. Where none does, but one may that covers less, the label waits
-    /// ([`Deferred`](crate::goals::deferred::Deferred)).
+    /// ([`WaitingLabels`](crate::goals::deferred::WaitingLabels)).
     pub(crate) fn decide_labels(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         mut open: Vec<OpenLabel>,
     ) {
-        let deletion = machine.world.config.label_deletion;
+        let deletion = machine.context.config.label_deletion;
         // An input that was made for one label looks at others only as far as its run counts.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
         if state.course.replay && !counts_runs {
@@ -217,11 +217,11 @@ impl Goals<'_> {
         open.retain_mut(|label| {
             let Some(Given { term, facts }) = given.next() else { return true };
             if machine.pool.as_bool(term) == Some(false) {
-                self.excluded.note(label.holds, &facts);
+                self.cores.note(label.holds, &facts);
                 return false;
             }
             (label.holds, label.facts) = (term, facts);
-            !self.excluded.excludes(&state.path.facts, term)
+            !self.cores.excludes(&state.path.facts, term)
         });
         let promises = given.map(|promise| promise.term);
         state.claims.promises =
@@ -236,7 +236,7 @@ impl Goals<'_> {
         state: &mut State,
         mut open: Vec<OpenLabel>,
     ) {
-        open.retain(|label| !self.excluded.excludes(&state.path.facts, label.holds));
+        open.retain(|label| !self.cores.excludes(&state.path.facts, label.holds));
         if !open.is_empty() {
             self.simplify(machine, state, &mut open);
         }
@@ -298,7 +298,7 @@ impl Goals<'_> {
         goal: GoalId,
         holds: Term,
     ) {
-        let deletion = machine.world.config.label_deletion;
+        let deletion = machine.context.config.label_deletion;
         if deletion.deletes() && self.labels.is_covered(goal) {
             return;
         }
@@ -340,7 +340,7 @@ impl Goals<'_> {
             return Ok(());
         }
         let PassedLabel { site, goal, holds } = passed.remove(0);
-        let later = passed.into_iter().map(|PassedLabel { site, goal, holds }| Passed::Where {
+        let later = passed.into_iter().map(|PassedLabel { site, goal, holds }| PassedSite::Where {
             site,
             goal,
             holds,
@@ -354,7 +354,7 @@ impl Goals<'_> {
         let Some(mut other) = other else { return Ok(()) };
         if !taken {
             // The other side looks at this label again and finds that it holds.
-            other.passing.queue.insert(0, Passed::Where { site, goal, holds });
+            other.passing.queue.insert(0, PassedSite::Where { site, goal, holds });
         }
         machine.fork_off(other);
         Err(Interrupt::Yield)
@@ -388,7 +388,7 @@ impl Goals<'_> {
     }
 }
 
-impl PredicateMemo {
+impl PredicateCache {
     /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
     /// decision. With the pool for what evaluation makes.
     pub(crate) fn site_scope<'a, 'p>(
@@ -399,14 +399,14 @@ impl PredicateMemo {
         decision: Option<DecisionId>,
     ) -> (SiteScope<'a, 'p>, &'a mut TermPool) {
         let (scope, pool) = machine.scope(state);
-        (SiteScope { scope, memo: self, exprs, decision, kept_by: None, hindrance: None }, pool)
+        (SiteScope { scope, cache: self, exprs, decision, kept_by: None, hindrance: None }, pool)
     }
 }
 
 /// Where the leaves of a predicate get their values from.
 pub(crate) struct SiteScope<'a, 'p> {
     pub(crate) scope: Scope<'a, 'p>,
-    memo: &'a mut PredicateMemo,
+    cache: &'a mut PredicateCache,
     pub(crate) exprs: &'a ExprArena,
     pub(crate) decision: Option<DecisionId>,
     /// What is read, and what is there, as long as the values hang on nothing else; none where nobody
@@ -426,7 +426,7 @@ impl SiteScope<'_, '_> {
     /// The value that it has on the state, where it need not be reached.
     fn unreached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         let func = self.scope.state.frame().func;
-        match self.scope.world.unreached_condition(func, self.decision, condition) {
+        match self.scope.context.unreached_condition(func, self.decision, condition) {
             Some(expr) => self.expr(pool, expr),
             None => Kleene::unknown(pool),
         }
@@ -435,13 +435,13 @@ impl SiteScope<'_, '_> {
     /// Whether the condition's mutants have a value where it is not reached, if they cannot trap.
     fn is_one_expression(&self, condition: ConditionId) -> bool {
         let func = self.scope.state.frame().func;
-        self.scope.world.is_one_expression(func, self.decision, condition)
+        self.scope.context.is_one_expression(func, self.decision, condition)
     }
 
     /// Where an expression has a value.
     pub(crate) fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
         let mut traps = Traps::none();
-        self.scope.watch.begin_telling();
+        self.scope.bounds.begin_telling();
         let value = self.scope.eval_predicate(pool, self.exprs, expr, &mut traps);
         self.note_whether_kept(expr);
         match value {
@@ -456,13 +456,13 @@ impl SiteScope<'_, '_> {
     /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
     fn note_whether_kept(&mut self, expr: ExprId) {
         let Some((reads, key)) = &self.kept_by else { return };
-        let places = self.memo.places_of(&self.scope, self.exprs, expr);
-        let is_read = |place: &Place| {
+        let places = self.cache.places_of(&self.scope, self.exprs, expr);
+        let is_read = |place: &ReadPlace| {
             let position = reads.iter().position(|(read, _)| read == place);
             position.is_some_and(|position| key.has(position))
         };
         let by_places = places.is_some_and(|places| places.iter().all(is_read));
-        if !by_places || self.scope.watch.tells {
+        if !by_places || self.scope.bounds.tells {
             self.kept_by = None;
         }
     }
@@ -474,7 +474,7 @@ impl SiteScope<'_, '_> {
 
     fn cannot_trap(&self, expr: ExprId) -> bool {
         let func = self.scope.state.frame().func;
-        !self.scope.world.may_trap(func, self.exprs, expr)
+        !self.scope.context.may_trap(func, self.exprs, expr)
     }
 }
 
@@ -529,7 +529,7 @@ impl PredEnvironment for SiteScope<'_, '_> {
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
         let mut traps = Traps::none();
-        self.scope.watch.begin_telling();
+        self.scope.bounds.begin_telling();
         match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
             Ok(value) => {
                 let value = Kleene::guarded(pool, value, &traps);

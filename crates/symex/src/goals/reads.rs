@@ -5,20 +5,22 @@ use lydian_ir::{Expr, ExprArena, ExprId, Type};
 use lydian_smt::{Term, TermPool};
 
 use crate::Scope;
-use crate::goals::cache_keys::{Few, LoadKey, Located, Place, PredicateMemo, Read, register};
+use crate::goals::cache_keys::{
+    Few, LoadKey, LoadPlace, PredicateCache, Read, ReadPlace, register,
+};
 use crate::machine::evaluation::as_read;
 use crate::machine::memory::Region;
 
-impl PredicateMemo {
+impl PredicateCache {
     /// Where an expression of a predicate reads; none if its values are not kept.
     pub(crate) fn places_of(
         &mut self,
         scope: &Scope<'_, '_>,
         exprs: &ExprArena,
         expr: ExprId,
-    ) -> Option<Few<Place>> {
+    ) -> Option<Few<ReadPlace>> {
         let func = scope.state.frame().func;
-        self.reads(func, exprs, expr, |local| scope.world.register_type(func, local))
+        self.reads(func, exprs, expr, |local| scope.context.register_type(func, local))
     }
 
     /// What a predicate reads at a place.
@@ -27,16 +29,16 @@ impl PredicateMemo {
         scope: &mut Scope<'_, '_>,
         pool: &mut TermPool,
         exprs: &ExprArena,
-        place: Place,
+        place: ReadPlace,
     ) -> Option<Read> {
-        self.note_additions(scope.watch.adds());
+        self.note_additions(scope.bounds.adds());
         let value = match place {
-            Place::Register(local) => {
+            ReadPlace::Register(local) => {
                 let value = register(&scope.state.frame().registers, local)?;
                 scope.chosen(pool, value)
             }
-            Place::Address(local) => scope.local_address(pool, local).ok()?,
-            Place::Memory(load) => return self.read_memory(scope, pool, exprs, load),
+            ReadPlace::Address(local) => scope.local_address(pool, local).ok()?,
+            ReadPlace::Memory(load) => return self.read_memory(scope, pool, exprs, load),
         };
         Some(Read { value, defined: pool.tt() })
     }
@@ -68,32 +70,32 @@ impl PredicateMemo {
         let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
         let key = self.load_key(scope, pool, exprs, (load, addr));
         match key.as_ref().and_then(|key| self.located(key)) {
-            Some(Located { address: None, meets }) => {
-                scope.watch.meet_again(&meets);
+            Some(LoadPlace { address: None, meets }) => {
+                scope.bounds.meet_again(&meets);
                 return Some(Read { value: pool.ff(), defined: pool.ff() });
             }
-            Some(Located { address: Some(address), meets }) => {
+            Some(LoadPlace { address: Some(address), meets }) => {
                 if let Some(value) = self.load_known(scope, pool, ty, address) {
-                    scope.watch.meet_again(&meets);
+                    scope.bounds.meet_again(&meets);
                     return Some(Read { value, defined: pool.tt() });
                 }
             }
             None => {}
         }
         let mut traps = Traps::none();
-        scope.watch.begin_load();
+        scope.bounds.begin_load();
         let value = scope.eval_predicate(pool, exprs, load, &mut traps);
-        let meets = scope.watch.meets.take().unwrap_or_default();
+        let meets = scope.bounds.meets.take().unwrap_or_default();
         let value = value.ok()?;
         let defined = traps.absent(pool);
         let holds_elsewhere =
-            !scope.watch.tells && !scope.watch.adds() && scope.watch.guard.is_none();
+            !scope.bounds.tells && !scope.bounds.adds() && scope.bounds.guard.is_none();
         if let Some(key) = key.filter(|_| holds_elsewhere) {
             let address = scope.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
             let located = pool.as_u64(address).and_then(|address| {
                 let is_fixed = matches!(Region::of(address), Some(Region::Input | Region::Global));
                 let address = pool.as_bool(defined)?.then_some(address);
-                (address.is_some() || is_fixed).then_some(Located { address, meets })
+                (address.is_some() || is_fixed).then_some(LoadPlace { address, meets })
             });
             if let Some(located) = located {
                 self.locate(key, located);
@@ -113,7 +115,7 @@ impl PredicateMemo {
     ) -> Option<Term> {
         let size = ty.bytes();
         let (object, offset) = scope.state.memory.known_place(address, size)?;
-        if scope.watch.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
+        if scope.bounds.is_open() && object.contents.part_of_wider(offset as i64, size).is_some() {
             return None;
         }
         let value = object.contents.read(pool, offset, size);

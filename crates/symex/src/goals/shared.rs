@@ -24,7 +24,7 @@ pub(crate) type OccurrencePlace = (usize, usize, usize);
 
 /// What a worker shares.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedQuestions {
     pub(crate) asker: Asker,
     /// Whether there are others to be told.
     pub(crate) tells: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) occurrences: Vec<OccurrencePlace>,
 }
 
-impl Default for Shared {
+impl Default for SharedQuestions {
     /// By the only worker that there is.
     fn default() -> Self {
         let asker = Asker { index: 0, count: 1 };
@@ -42,7 +42,7 @@ impl Default for Shared {
     }
 }
 
-impl Shared {
+impl SharedQuestions {
     /// Notes that an input was found with a vector of a decision.
     pub(crate) fn note_vector(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
         // What was found before there were others they are told when they begin.

@@ -67,10 +67,10 @@ impl<N: Notes> Scope<'_, '_, N> {
         let (mut at, mut back, mut outermost) = (addr, 0_i64, None);
         loop {
             if let Some(record) = self.uses.record_at(at)
-                && let Some(ty) = self.world.record_type(record)
+                && let Some(ty) = self.context.record_type(record)
                 && back >= 0
             {
-                let shape = self.world.inputs.shape(&self.world.program.types, ty);
+                let shape = self.context.inputs.shape(&self.context.program.types, ty);
                 if (back as u64) < shape.size() || shape.has_tail() {
                     outermost = Some((ty, back));
                 }
@@ -87,7 +87,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         candidate: &Candidate,
         (ty, at): Laid,
     ) -> Result<(), Stop> {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let object = self.state.memory.object(candidate.object);
         let Background::Lazy { object: lazy, .. } = object.contents.background() else {
             return Ok(());
@@ -135,10 +135,10 @@ impl<N: Notes> Scope<'_, '_, N> {
             return Ok(());
         }
         self.assume_unaliased_record(lazy, of);
-        if self.state.tape.is_aside() {
+        if self.state.log.is_aside() {
             self.uses.keep_aside(self.state);
         }
-        let new = self.world.inputs.object_with(&self.world.program.types, pool, lazy, of);
+        let new = self.context.inputs.object_with(&self.context.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);
         object.contents.become_part_of(new.clone());
         if object.first.is_some() {
@@ -149,9 +149,9 @@ impl<N: Notes> Scope<'_, '_, N> {
 
     /// Pointers to such a record that were followed before do not lead to this one, where there are any.
     fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Laid) {
-        let world = self.world;
-        let types = &world.program.types;
-        if !world.aliasing.may_show(&world.inputs.shape(types, ty)) {
+        let context = self.context;
+        let types = &context.program.types;
+        if !context.aliasing.may_show(&context.inputs.shape(types, ty)) {
             return;
         }
         let mut others = self.state.memory.objects(Region::Lazy).filter_map(|(_, object)| {
@@ -163,7 +163,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             let name = &lazy.own.name;
             let sentence =
                 format!("no pointer that was followed before leads to what lies behind {name}");
-            self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
         }
     }
 }

@@ -32,7 +32,7 @@ const MOST_CHOICES: u32 = 256;
 
 /// A bound and what paths did about it.
 #[derive(Debug)]
-struct Watched {
+struct MonitoredBound {
     bound: Bound,
     /// Whether the program met it.
     met: bool,
@@ -82,8 +82,8 @@ struct OfLabel {
 
 /// The bounds of an exploration.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
-    all: Vec<Watched>,
+pub(crate) struct BoundsMonitor {
+    all: Vec<MonitoredBound>,
     /// Positions of those that can be met, by the address of their object.
     by_object: FxHashMap<u64, SmallVec<[usize; 2]>>,
     /// How many of them the program did not meet.
@@ -132,7 +132,7 @@ pub(crate) struct Watch {
     questions: u32,
 }
 
-impl Watch {
+impl BoundsMonitor {
     /// Adds bounds, those that are known already only once.
     pub(crate) fn add(&mut self, bounds: &[Bound]) {
         for bound in bounds {
@@ -144,7 +144,7 @@ impl Watch {
                 self.by_object.entry(object).or_default().push(self.all.len());
                 self.open += 1;
             }
-            self.all.push(Watched { bound: bound.clone(), met, furthest: 0, exact: true });
+            self.all.push(MonitoredBound { bound: bound.clone(), met, furthest: 0, exact: true });
         }
     }
 
@@ -680,7 +680,7 @@ fn reaches_into(pool: &mut TermPool, offset: Offset, (from, to): (u64, u64), siz
     pool.and(after, before)
 }
 
-impl Watched {
+impl MonitoredBound {
     /// Notes an access that met nothing.
     fn note_furthest(&mut self, offset: Offset, size: u64) {
         match (self.bound.reach, offset) {
@@ -765,23 +765,23 @@ pub(crate) fn objects_of(
 impl<N: Notes> Machine<'_, '_, N> {
     /// Adds bounds of objects that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
-        self.watch.add_on_path(bounds);
+        self.bounds.add_on_path(bounds);
     }
 
     /// Asks about what may have met a bound on this path.
     pub(crate) fn settle_suspicions(&mut self, state: &State<N>) {
-        if self.watch.suspicions.is_empty() {
+        if self.bounds.suspicions.is_empty() {
             return;
         }
-        for suspicion in std::mem::take(&mut self.watch.suspicions) {
+        for suspicion in std::mem::take(&mut self.bounds.suspicions) {
             let Suspicion { condition, limit, actor } = suspicion;
-            let outer = self.watch.set_actor(actor);
+            let outer = self.bounds.set_actor(actor);
             // What a replay does the path that it follows does too.
-            let told = state.course.replay || state.tape.is_played();
-            if !told && !self.watch.is_exceeded(limit) && self.may_hold(state, condition) {
-                self.watch.exceed(&state.memory, limit);
+            let told = state.course.replay || state.log.is_played();
+            if !told && !self.bounds.is_exceeded(limit) && self.may_hold(state, condition) {
+                self.bounds.exceed(&state.memory, limit);
             }
-            self.watch.set_actor(outer);
+            self.bounds.set_actor(outer);
         }
     }
 
@@ -795,7 +795,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) {
         let (mut scope, pool) = self.scope(state);
         scope.note_touched(pool, resolution, (size, write));
-        self.watch.access(&mut self.pool, &state.memory, resolution, size, write);
+        self.bounds.access(&mut self.pool, &state.memory, resolution, size, write);
         self.settle_suspicions(state);
     }
 
@@ -807,10 +807,10 @@ impl<N: Notes> Machine<'_, '_, N> {
             None if self.evaluator.holds(&self.pool, &state.model, condition) => return true,
             None => {}
         }
-        if self.is_cut() || self.watch.questions >= MOST_QUESTIONS {
+        if self.is_cut() || self.bounds.questions >= MOST_QUESTIONS {
             return true;
         }
-        self.watch.questions += 1;
+        self.bounds.questions += 1;
         !matches!(self.ask(state, Some(condition)), Feasible::No)
     }
 }

@@ -15,14 +15,14 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::context::World;
+use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::memory::{
     Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     mentions_other_than,
 };
-use crate::machine::permitted::Permitted;
+use crate::machine::permitted::PermittedWrites;
 use crate::machine::reachable::is_of_system;
 use crate::machine::setup::{add_input_object, contents_of};
 use crate::machine::site::SiteKey;
@@ -68,7 +68,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 self.meet_undefined(state, *value);
             }
         }
-        let result = match self.world.program.types.get(*ty) {
+        let result = match self.context.program.types.get(*ty) {
             CType::Function { result, .. } => *result,
             _ => return Err(Interrupt::unsupported("a call of what is no function")),
         };
@@ -83,7 +83,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         site: &CallSite,
         arg_types: &[CTypeId],
     ) -> Result<(), Interrupt> {
-        let functions = &self.world.program.functions;
+        let functions = &self.context.program.functions;
         if position >= functions.len() {
             return Err(self.trapped(state, TrapKind::BadCall));
         }
@@ -92,7 +92,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         if function.body.is_some() {
             return self.call_defined(state, func, site, arg_types);
         }
-        if let Some(model) = model_of(&self.world.program.types, &function.name, function.ty) {
+        if let Some(model) = model_of(&self.context.program.types, &function.name, function.ty) {
             if model.family == Family::Jump {
                 return self.jump_function(state, model.function, site);
             }
@@ -113,15 +113,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         ty: CTypeId,
         arg_types: &[CTypeId],
     ) -> Result<usize, Interrupt> {
-        let limit = self.world.config.limits.pointer_choices;
-        let inputs = &self.world.inputs;
+        let limit = self.context.config.limits.pointer_choices;
+        let inputs = &self.context.inputs;
         let knowledge = Knowledge { inputs: Some(inputs), ..state.knowledge() };
         let alternatives = flatten_address(&mut self.pool, pointer, knowledge, limit);
         let Some(alternatives) = alternatives else {
             return Err(Interrupt::unsupported("a call through a pointer to too many functions"));
         };
         let Self { pool, evaluator, .. } = self;
-        let chosen = state.tape.answer(Question::Callee, || {
+        let chosen = state.log.answer(Question::Callee, || {
             let mut guards = alternatives.iter().map(|(guard, _)| *guard);
             let chosen = guards.position(|guard| evaluator.holds(pool, &state.model, guard));
             chosen.unwrap_or(alternatives.len()) as u64
@@ -138,7 +138,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
         let function = match target {
             Target::Known(address, None) => {
-                let of_inputs = self.world.inputs.function_at(address).map(FuncId::index);
+                let of_inputs = self.context.inputs.function_at(address).map(FuncId::index);
                 function_at(address).or(of_inputs)
             }
             Target::Input(address) => {
@@ -148,15 +148,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                     found.map_or_else(|stop| self.stopped(state, stop), |()| Interrupt::Yield)
                 );
             }
-            Target::Opaque(number) if !self.watch.is_no_pointer(&mut self.pool, number) => {
+            Target::Opaque(number) if !self.bounds.is_no_pointer(&mut self.pool, number) => {
                 return Err(Interrupt::unsupported("a call through a pointer made from bytes"));
             }
             _ => None,
         };
-        let functions = &self.world.program.functions;
+        let functions = &self.context.program.functions;
         let suits = |position: &usize| {
             let function = functions.get(FuncId::from_index(*position));
-            let types = &self.world.program.types;
+            let types = &self.context.program.types;
             function.is_some_and(|function| types.call_suits(function.ty, ty, arg_types))
         };
         function.filter(suits).ok_or_else(|| self.trapped(state, TrapKind::BadCall))
@@ -169,7 +169,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         site: &CallSite,
         arg_types: &[CTypeId],
     ) -> Result<(), Interrupt> {
-        let function = &self.world.program.functions[func];
+        let function = &self.context.program.functions[func];
         let Some(body) = &function.body else {
             return Err(Interrupt::unsupported(&*function.name));
         };
@@ -177,7 +177,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             return Err(self.trapped(state, TrapKind::BadCall));
         }
         let memory = match site.dst {
-            Some(addr) => Some((addr, self.world.program.types.size(site.result).unwrap_or(0))),
+            Some(addr) => Some((addr, self.context.program.types.size(site.result).unwrap_or(0))),
             None => None,
         };
         let return_to = ReturnTo { register: site.register, memory };
@@ -191,7 +191,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     pub(crate) fn begin_root(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
         let func = self.roots[state.course.root];
         state.course.root += 1;
-        let program = self.world.program;
+        let program = self.context.program;
         let Some(body) = &program.functions[func].body else {
             return Err(Interrupt::unsupported(&*program.functions[func].name));
         };
@@ -260,7 +260,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         let mut traps = Traps::none();
         for (param, arg) in body.params.iter().zip(args) {
             let local = &body.locals[*param];
-            let by_address = self.world.program.types.scalar(local.ty).is_none();
+            let by_address = self.context.program.types.scalar(local.ty).is_none();
             let Storage::Memory { size, .. } = local.storage else {
                 sources.push(None);
                 continue;
@@ -284,7 +284,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     }
 
     pub(crate) fn check_depth(&self, state: &State<N>, func: FuncId) -> Result<(), Interrupt> {
-        let limits = &self.world.config.limits;
+        let limits = &self.context.config.limits;
         let live = state.frames.iter().filter(|frame| frame.func == func).count();
         if live >= limits.recursion as usize {
             return Err(Interrupt::End(Ending::Cut(Cut::Recursion(limits.recursion))));
@@ -317,7 +317,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             let value = match value {
                 Some(value) => value,
                 None => {
-                    let name = &self.world.program.functions[callee].name;
+                    let name = &self.context.program.functions[callee].name;
                     let ty = self.register_type(state, register);
                     let sort = sort_of(ty);
                     undefined_symbol(&mut self.pool, Undetermined::Unwritten, name, sort)
@@ -383,15 +383,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     ) -> Result<(), Interrupt> {
         if let Some(dst) = site.dst {
             // Whatever the address needs to be decided comes before anything is made.
-            let size = self.world.program.types.size(site.result).unwrap_or(0);
+            let size = self.context.program.types.size(site.result).unwrap_or(0);
             let mut traps = Traps::none();
             self.resolve_for_write(state, dst, size, &mut traps)?;
             self.leave_traps(state, &traps)?;
         }
-        if !self.world.spec.lazy {
+        if !self.context.spec.lazy {
             self.assume_writes(func);
         }
-        let permitted = Permitted::by_contract(&self.world, func);
+        let permitted = PermittedWrites::by_contract(&self.context, func);
         let writable = self.writable(state, func, site, &permitted);
         let overwritten = self.overwrite(state, func, site, arg_types, &permitted);
         let mut plan = self.fresh_result(state, func, site, &writable.targets)?;
@@ -413,7 +413,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     /// Notes what is assumed of an undefined function: that it writes to no more than what its
     /// arguments point to. Where nothing can be written, nothing is assumed.
     fn assume_writes(&mut self, func: FuncId) {
-        let program = self.world.program;
+        let program = self.context.program;
         let Function { name, ty, .. } = &program.functions[func];
         let takes_pointers = match program.types.get(*ty) {
             CType::Function { params, variadic, .. } => {
@@ -421,15 +421,16 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
             _ => true,
         };
-        let may_write = takes_pointers || self.world.has_variables || !self.plan.objects.is_empty();
+        let may_write =
+            takes_pointers || self.context.has_variables || !self.plan.objects.is_empty();
         // Each function of the C library may set the error number.
         let is_confined =
-            is_of_system(&program.functions[func]) && self.world.error_number.is_none();
+            is_of_system(&program.functions[func]) && self.context.error_number.is_none();
         if may_write && !writes_nothing(name) && !is_confined {
             let sentence =
                 format!("{name} writes nothing but variables that its arguments point to");
             let kind = AssumptionKind::ExternalWrites;
-            self.watch.assume(Assumption::new(kind, name, sentence));
+            self.bounds.assume(Assumption::new(kind, name, sentence));
         }
     }
 
@@ -441,14 +442,14 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         site: &CallSite,
         targets: &[OutTarget],
     ) -> Result<ExternalPlan, Interrupt> {
-        let World { program, spec, .. } = &self.world;
+        let Context { program, spec, .. } = &self.context;
         let Function { name, ty, .. } = &program.functions[func];
         let nth = state.calls_of(name);
         let known: Vec<_> = site.args.iter().map(|arg| self.pool.as_u64(*arg)).collect();
         let bytes = asked_for(&program.types, *ty, &known);
         let call =
             ExternalCall { function: func, nth, targets, bytes, cursor: state.inputs.cursor };
-        let plan = external_result(&mut self.pool, program, call, spec, &self.world);
+        let plan = external_result(&mut self.pool, program, call, spec, &self.context);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         Ok(plan)
@@ -471,7 +472,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         let unknown: Vec<String> = unknown.collect();
         all.extend(unknown);
         self.add_on_path(&plan.bounds);
-        self.watch.add_raw_pointers(&plan.raw_pointers);
+        self.bounds.add_raw_pointers(&plan.raw_pointers);
         Ok(())
     }
 

@@ -36,7 +36,7 @@ const MOST_GLOBALS: usize = 16;
 const MOST_NUMBERS: usize = 4;
 
 /// What stays the same during an exploration.
-pub(crate) struct World<'p> {
+pub(crate) struct Context<'p> {
     pub(crate) program: &'p Program,
     pub(crate) config: Config,
     pub(crate) spec: InputSpec,
@@ -70,7 +70,7 @@ pub(crate) struct World<'p> {
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
 
-impl Addresses for World<'_> {
+impl Addresses for Context<'_> {
     fn global(&self, global: GlobalId) -> u64 {
         self.globals[global.index()]
     }
@@ -88,7 +88,7 @@ impl Addresses for World<'_> {
     }
 }
 
-impl<'p> World<'p> {
+impl<'p> Context<'p> {
     pub(crate) fn new(program: &'p Program, config: Config, spec: InputSpec) -> Self {
         let sizes = program.globals.values().map(|global| global.size);
         let held: Vec<GlobalId> = streams(program).collect();
@@ -145,7 +145,7 @@ impl<'p> World<'p> {
     }
 
     /// Sets out from what some functions do, which these globals belong to.
-    pub(crate) fn look_at(&mut self, touched: &Touched) {
+    pub(crate) fn look_at(&mut self, touched: &TouchedSymbols) {
         self.aliasing = Aliasing::of(self.program, &touched.functions);
         self.farthest = farthest(self.program, &touched.functions);
         if !self.spec.lazy {
@@ -383,7 +383,7 @@ fn reachability(blocks: &Arena<BlockId, lydian_ir::Block>) -> Vec<Vec<u64>> {
 
 /// What some functions may touch, directly or through what they call or point to.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedSymbols {
     /// Functions with bodies, in the order in which they are met.
     pub(crate) functions: Vec<FuncId>,
     /// Globals whose addresses are taken or that are read or written.
@@ -392,7 +392,7 @@ pub(crate) struct Touched {
     numbers: BTreeSet<u64>,
 }
 
-impl Touched {
+impl TouchedSymbols {
     /// By these functions, and through these globals.
     pub(crate) fn by(
         program: &Program,

@@ -2,11 +2,11 @@
 //!
 //! A step asks such things of the model (which side of a branch, which object an address lies in), of
 //! the solver (whether a trap is excluded) and of what the exploration knows (whether hyperlabels
-//! still watch a decision, how often a place was met). A [`Tape`] holds the answers in their order.
+//! still bounds a decision, how often a place was met). A [`DecisionLog`] holds the answers in their order.
 //! All else that a step does to registers, memory and facts is determined by the program, so that a
 //! path which is followed again with the same answers gets to the same state, whatever was covered,
 //! asked or learnt meanwhile. Labels of tight instrumentation do not constrain their path: what their
-//! predicates ask is not on the tape.
+//! predicates ask is not on the log.
 
 /// What is asked. Each answer is kept with its question, so that a path which asks anything else the
 /// second time is noticed.
@@ -45,7 +45,7 @@ pub(crate) enum Question {
 ///
 /// While it is recorded, answers are appended. While it is played, they are given back in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tape {
+pub(crate) struct DecisionLog {
     /// A byte for each answer with its question and the lowest bits of its value, and then the rest of
     /// the value, seven bits a byte, the lowest first.
     answers: Vec<u8>,
@@ -60,7 +60,7 @@ pub(crate) struct Tape {
     playing: Option<Playing>,
 }
 
-/// How far a tape was played.
+/// How far a log was played.
 #[derive(Clone, Copy, Debug, Default)]
 struct Playing {
     answer: usize,
@@ -75,8 +75,8 @@ struct Playing {
 const FIRST_BITS: u32 = 3;
 const MORE: u8 = 0x80;
 
-impl Tape {
-    /// The answer to a question if the tape is played. Without one, the answer is to be found out and
+impl DecisionLog {
+    /// The answer to a question if the log is played. Without one, the answer is to be found out and
     /// noted.
     pub(crate) fn played(&mut self, question: Question) -> Option<u64> {
         if self.aside {
@@ -92,7 +92,7 @@ impl Tape {
         Some(value)
     }
 
-    /// Notes an answer, unless the tape is played.
+    /// Notes an answer, unless the log is played.
     pub(crate) fn note(&mut self, question: Question, value: u64) {
         if self.aside || self.playing.is_some() {
             return;
@@ -107,7 +107,7 @@ impl Tape {
         }
     }
 
-    /// The answer to a question: from the tape if it is played, else as found out and noted.
+    /// The answer to a question: from the log if it is played, else as found out and noted.
     pub(crate) fn answer(&mut self, question: Question, find: impl FnOnce() -> u64) -> u64 {
         match self.played(question) {
             Some(value) => value,
@@ -154,12 +154,12 @@ impl Tape {
         }
     }
 
-    /// Whether the tape is played.
+    /// Whether the log is played.
     pub(crate) const fn is_played(&self) -> bool {
         self.playing.is_some()
     }
 
-    /// While the tape is played: whether a statement's expressions were evaluated before it began.
+    /// While the log is played: whether a statement's expressions were evaluated before it began.
     pub(crate) fn was_early(&mut self) -> bool {
         let begun = self.begun;
         let Some(playing) = &mut self.playing else { return false };
@@ -168,7 +168,7 @@ impl Tape {
         early
     }
 
-    /// This tape, to be played from where a shorter one ends that it goes on with.
+    /// This log, to be played from where a shorter one ends that it goes on with.
     pub(crate) fn replayed_from(mut self, start: &Self) -> Self {
         self.playing = Some(Playing {
             answer: start.answers.len(),
@@ -180,7 +180,7 @@ impl Tape {
         self
     }
 
-    /// How far a tape was played.
+    /// How far a log was played.
     pub(crate) fn progress(&self) -> PlayedSoFar {
         let Some(playing) = self.playing else { return PlayedSoFar::ToTheEnd };
         let all = playing.answer == self.answers.len() && playing.early == self.early.len();
@@ -193,7 +193,7 @@ impl Tape {
         }
     }
 
-    /// From here on the tape is recorded again.
+    /// From here on the log is recorded again.
     pub(crate) fn record(&mut self) {
         self.playing = None;
     }
@@ -205,7 +205,7 @@ impl Tape {
     }
 }
 
-/// How far a tape was played.
+/// How far a log was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlayedSoFar {
     InPart,
@@ -233,42 +233,42 @@ fn answer_at(answers: &[u8], at: usize) -> Option<(u8, u64, usize)> {
 mod tests {
     use super::*;
 
-    fn recorded() -> (Tape, Tape) {
-        let mut tape = Tape::default();
-        tape.note(Question::Side, 1);
-        tape.begin();
-        let start = tape.clone();
-        let mark = tape.begin_early();
-        tape.note(Question::Value, u64::MAX);
-        tape.end_early(mark);
-        tape.begin();
-        tape.note(Question::Way, 9);
-        tape.note(Question::Follow, 0);
-        (start, tape)
+    fn recorded() -> (DecisionLog, DecisionLog) {
+        let mut log = DecisionLog::default();
+        log.note(Question::Side, 1);
+        log.begin();
+        let start = log.clone();
+        let mark = log.begin_early();
+        log.note(Question::Value, u64::MAX);
+        log.end_early(mark);
+        log.begin();
+        log.note(Question::Way, 9);
+        log.note(Question::Follow, 0);
+        (start, log)
     }
 
     #[test]
     fn answers_come_back_in_the_order_in_which_they_were_noted() {
-        let (start, tape) = recorded();
-        let mut tape = tape.replayed_from(&start);
-        assert_eq!(tape.progress(), PlayedSoFar::InPart);
-        assert!(tape.was_early() && !tape.was_early());
-        assert_eq!(tape.played(Question::Value), Some(u64::MAX));
-        tape.begin();
-        assert_eq!(tape.answer(Question::Way, || unreachable!("it is played")), 9);
-        assert!(!tape.decide(Question::Follow, || unreachable!("it is played")));
-        assert_eq!(tape.progress(), PlayedSoFar::ToTheEnd);
-        tape.record();
-        assert!(tape.decide(Question::Side, || true));
+        let (start, log) = recorded();
+        let mut log = log.replayed_from(&start);
+        assert_eq!(log.progress(), PlayedSoFar::InPart);
+        assert!(log.was_early() && !log.was_early());
+        assert_eq!(log.played(Question::Value), Some(u64::MAX));
+        log.begin();
+        assert_eq!(log.answer(Question::Way, || unreachable!("it is played")), 9);
+        assert!(!log.decide(Question::Follow, || unreachable!("it is played")));
+        assert_eq!(log.progress(), PlayedSoFar::ToTheEnd);
+        log.record();
+        assert!(log.decide(Question::Side, || true));
     }
 
     #[test]
     fn another_question_than_the_first_time_is_noticed() {
-        let (start, tape) = recorded();
-        let mut other = tape.clone().replayed_from(&start);
+        let (start, log) = recorded();
+        let mut other = log.clone().replayed_from(&start);
         other.played(Question::Side);
         assert_eq!(other.progress(), PlayedSoFar::Diverged);
-        let mut longer = tape.replayed_from(&start);
+        let mut longer = log.replayed_from(&start);
         longer.played(Question::Value);
         longer.played(Question::Way);
         longer.played(Question::Follow);
@@ -278,10 +278,10 @@ mod tests {
 
     #[test]
     fn what_predicates_ask_is_not_on_the_tape() {
-        let mut tape = Tape::default();
-        let outer = tape.set_aside(true);
-        assert_eq!(tape.answer(Question::Value, || 7), 7);
-        tape.set_aside(outer);
-        assert!(tape.answers.is_empty());
+        let mut log = DecisionLog::default();
+        let outer = log.set_aside(true);
+        assert_eq!(log.answer(Question::Value, || 7), 7);
+        log.set_aside(outer);
+        assert!(log.answers.is_empty());
     }
 }

@@ -11,15 +11,15 @@ use rustc_hash::FxHashMap;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::bounds_monitor::{Watch, objects_of};
-use crate::machine::context::World;
+use crate::machine::bounds_monitor::{BoundsMonitor, objects_of};
+use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
 use crate::machine::lazy::{PointerUses, address_of};
-use crate::machine::left_out::LeftOut;
 use crate::machine::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_kind, within_count,
 };
+use crate::machine::omissions::Omissions;
 use crate::machine::state::{Notes, State, VolatilePlace};
 use crate::machine::undetermined::{Reads, text_at};
 
@@ -42,17 +42,17 @@ pub(crate) enum Stop {
 
 /// A state to evaluate on.
 pub(crate) struct Scope<'a, 'p, N> {
-    pub(crate) world: &'a World<'p>,
+    pub(crate) context: &'a Context<'p>,
     pub(crate) evaluator: &'a mut Evaluator,
     /// Addresses with the base and the offset that they were made of.
     pub(crate) derived: &'a mut FxHashMap<Term, (Term, Term)>,
     /// What pointers of the inputs are used as.
     pub(crate) uses: &'a mut PointerUses,
-    pub(crate) watch: &'a mut Watch,
+    pub(crate) bounds: &'a mut BoundsMonitor,
     /// Where what is not determined was read.
     pub(crate) reads: &'a mut Reads,
     /// What was left out.
-    pub(crate) left_out: &'a mut LeftOut,
+    pub(crate) omissions: &'a mut Omissions,
     pub(crate) state: &'a mut State<N>,
 }
 
@@ -63,13 +63,13 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         state: &'a mut State<N>,
     ) -> (Scope<'a, 'p, N>, &'a mut TermPool) {
         let scope = Scope {
-            world: &self.world,
+            context: &self.context,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,
             uses: &mut self.uses,
-            watch: &mut self.watch,
+            bounds: &mut self.bounds,
             reads: &mut self.reads,
-            left_out: &mut self.left_out,
+            omissions: &mut self.omissions,
             state,
         };
         (scope, &mut self.pool)
@@ -85,9 +85,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let value = evaluation(self.world, exprs, false).eval(pool, expr, self, traps);
+        let value = evaluation(self.context, exprs, false).eval(pool, expr, self, traps);
         // It was about what the expression reads.
-        self.watch.within_arrays = None;
+        self.bounds.within_arrays = None;
         value
     }
 
@@ -100,15 +100,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let outer = self.state.tape.set_aside(true);
+        let outer = self.state.log.set_aside(true);
         let outer_pointers = self.uses.begin_aside();
-        let value = evaluation(self.world, exprs, true).eval(pool, expr, self, traps);
-        self.watch.within_arrays = None;
+        let value = evaluation(self.context, exprs, true).eval(pool, expr, self, traps);
+        self.bounds.within_arrays = None;
         if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
-            self.watch.leave_room();
+            self.bounds.leave_room();
         }
         self.uses.end_aside(pool, self.state, outer_pointers, traps);
-        self.state.tape.set_aside(outer);
+        self.state.log.set_aside(outer);
         value
     }
 
@@ -116,7 +116,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     pub(crate) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {
             derived: Some(self.derived),
-            inputs: Some(&self.world.inputs),
+            inputs: Some(&self.context.inputs),
             ..self.state.knowledge()
         }
     }
@@ -128,7 +128,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         addr: Term,
         access: Option<Type>,
     ) -> Result<Resolution, Stop> {
-        let limit = self.world.config.limits.pointer_choices;
+        let limit = self.context.config.limits.pointer_choices;
         let mut last = None;
         let mut alternatives = loop {
             let Some(alternatives) = flatten_address(pool, addr, self.knowledge(), limit) else {
@@ -205,8 +205,8 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
         let by_chance = !pool.mentions_address(term);
-        if !(self.watch.tentative || by_chance && self.watch.is_no_pointer(pool, term)) {
-            self.watch.meet_all();
+        if !(self.bounds.tentative || by_chance && self.bounds.is_no_pointer(pool, term)) {
+            self.bounds.meet_all();
         }
         let value = self.value_on_model(pool, term);
         let page = pool.bv(64, NULL_PAGE);
@@ -243,8 +243,8 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// Whether a condition holds on the state's model.
     pub(crate) fn holds_on_model(&mut self, pool: &TermPool, condition: Term) -> bool {
         let Self { state, evaluator, .. } = self;
-        let State { tape, model, .. } = &mut **state;
-        tape.decide(Question::Holds, || evaluator.holds(pool, model, condition))
+        let State { log, model, .. } = &mut **state;
+        log.decide(Question::Holds, || evaluator.holds(pool, model, condition))
     }
 
     /// The path is split on a condition: it goes on with the side on which its model lies.
@@ -256,8 +256,8 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// The value of a term on the state's model.
     pub(crate) fn value_on_model(&mut self, pool: &TermPool, term: Term) -> u64 {
         let Self { state, evaluator, .. } = self;
-        let State { tape, model, .. } = &mut **state;
-        tape.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
+        let State { log, model, .. } = &mut **state;
+        log.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
     }
 
     /// The value of type `ty` at an address, and where reading it traps.
@@ -272,7 +272,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.meet_invariants(pool, &resolution)?;
         let size = ty.bytes();
         self.note_touched(pool, &resolution, (size, false));
-        self.watch.access(pool, &self.state.memory, &resolution, size, false);
+        self.bounds.access(pool, &self.state.memory, &resolution, size, false);
         self.state.memory.access_traps(pool, &resolution, size, false, traps);
         if ty != Type::Ptr && mentions_kind(pool, addr, Undetermined::Length) {
             return Ok(self.far_away(pool, addr, ty));
@@ -283,7 +283,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
         let expanded = &self.state.path.expanded;
         let is_followed = |bits: Term| expanded.contains_key(&bits);
-        let inputs = &self.world.inputs;
+        let inputs = &self.context.inputs;
         let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
         if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
             // Where objects lie is not for the input to say.
@@ -303,7 +303,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// What lies at a place of a text to which nobody follows it: any value each time that the program
     /// reads it. What is read aside counts nothing, as it is not read where a path is followed again.
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
-        let (number, is_aside) = (self.state.inputs.unknowns, self.state.tape.is_aside());
+        let (number, is_aside) = (self.state.inputs.unknowns, self.state.log.is_aside());
         let mark = if is_aside { "aside." } else { "" };
         self.state.inputs.unknowns += u64::from(!is_aside);
         let name = format!("{mark}{number}.{}", addr.index());
@@ -325,36 +325,36 @@ impl<N: Notes> Scope<'_, '_, N> {
             Node::Bin(BinOp::Add, _, by) => pool.as_u64(by).is_some_and(|by| by != 0),
             _ => false,
         };
-        self.world.spec.lazy
+        self.context.spec.lazy
             && (size, pool.as_u64(index)) == (1, None)
             && count > 1
             && !is_further_on(base)
-            && self.world.inputs.pointer_within(pool, base).is_some()
+            && self.context.inputs.pointer_within(pool, base).is_some()
     }
 
     /// What is evaluated depends on where an object lies that the program places. On another run it may
     /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
     fn use_location(&mut self) {
-        let Self { world, state, left_out, .. } = self;
-        let at = text_at(world.program, state);
+        let Self { context, state, omissions, .. } = self;
+        let at = text_at(context.program, state);
         state.placed.get_or_insert(at);
-        if !state.tape.is_aside() && !state.tape.is_played() {
-            left_out.everywhere(Cut::Undetermined(Undetermined::Location, at));
+        if !state.log.is_aside() && !state.log.is_played() {
+            omissions.everywhere(Cut::Undetermined(Undetermined::Location, at));
         }
     }
 
     /// The number that the address of an object of the inputs is makes a difference to who acts now, if a
     /// value has one.
     fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
-        if let Some(pointer) = self.world.inputs.pointer_within(pool, value) {
-            self.watch.meet_place_of(&pointer.place);
+        if let Some(pointer) = self.context.inputs.pointer_within(pool, value) {
+            self.bounds.meet_place_of(&pointer.place);
         }
     }
 
     /// Notes where a value was read of which something is not determined.
     fn note_read(&mut self, pool: &mut TermPool, value: Term) {
-        let Self { world, state, reads, .. } = self;
-        reads.note(pool, value, || text_at(world.program, state));
+        let Self { context, state, reads, .. } = self;
+        reads.note(pool, value, || text_at(context.program, state));
     }
 
     /// What an address is, or a number as wide, that is a choice which the path has made.
@@ -409,9 +409,9 @@ pub(crate) fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     from_bytes(pool, ty, bytes)
 }
 
-fn evaluation<'x>(world: &World<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
-    let types = &world.program.types;
-    Evaluation { types, exprs, overflow: world.config.overflow, subscripts }
+fn evaluation<'x>(context: &Context<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
+    let types = &context.program.types;
+    Evaluation { types, exprs, overflow: context.config.overflow, subscripts }
 }
 
 /// Whether an address lies in an object or at its end.
@@ -430,7 +430,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         if let Some(value) = frame.registers[local.index()] {
             return Ok(self.chosen(pool, value));
         }
-        let function = &self.world.program.functions[frame.func];
+        let function = &self.context.program.functions[frame.func];
         let ty = function.body.as_ref().map(|body| body.locals[local].storage);
         let Some(lydian_ir::Storage::Register(ty)) = ty else {
             return Err(Stop::Unsupported(format!("`{local}` is no register")));
@@ -450,7 +450,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
     }
 
     fn global_address(&mut self, pool: &mut TermPool, global: GlobalId) -> Result<Term, Stop> {
-        Ok(pool.bv(64, self.world.globals[global.index()]))
+        Ok(pool.bv(64, self.context.globals[global.index()]))
     }
 
     fn function_address(&mut self, pool: &mut TermPool, func: FuncId) -> Result<Term, Stop> {
@@ -487,7 +487,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
     }
 
     fn local_type(&self, local: LocalId) -> Type {
-        let function = &self.world.program.functions[self.state.frame().func];
+        let function = &self.context.program.functions[self.state.frame().func];
         match function.body.as_ref().map(|body| body.locals[local].storage) {
             Some(lydian_ir::Storage::Register(ty)) => ty,
             _ => Type::Ptr,
@@ -517,44 +517,44 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         }
         let is_large = |start| self.state.memory.has_too_many_places(pool, (start, size), index);
         let is_large = pool.as_u64(base).is_some_and(is_large);
-        if !is_large && !self.watch.is_open() {
+        if !is_large && !self.bounds.is_open() {
             return Ok(index);
         }
         let count_term = pool.bv(64, count);
         let inside = pool.ult(index, count_term);
-        self.watch.subscript(pool, inside);
+        self.bounds.subscript(pool, inside);
         if !is_large {
             return Ok(index);
         }
         // What follows hangs on what the path knows.
-        self.watch.tells = true;
+        self.bounds.tells = true;
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),
-            None if self.state.tape.is_aside() => Ok(index),
+            None if self.state.log.is_aside() => Ok(index),
             None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
             None => Err(Stop::Split(pool.not(inside), None)),
         }
     }
 
     fn address_begins(&mut self) -> Option<Term> {
-        self.watch.load_begins();
-        self.watch.within_arrays.take()
+        self.bounds.load_begins();
+        self.bounds.within_arrays.take()
     }
 
     fn address_ends(&mut self, outer: Option<Term>) {
-        self.watch.load_ends();
-        self.watch.within_arrays = outer;
+        self.bounds.load_ends();
+        self.bounds.within_arrays = outer;
     }
 
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
-        self.watch.moved(pool, &self.state.memory, base, result);
+        self.bounds.moved(pool, &self.state.memory, base, result);
         // Only from older to newer, so that following the entries ends.
         if base < result {
             self.derived.insert(result, (base, offset));
         } else if base > result && pool.as_u64(result).is_none() {
             // What it was made of is no longer seen.
-            self.watch.meet_all();
+            self.bounds.meet_all();
         }
     }
 
@@ -572,12 +572,12 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
             self.lead_together(pool, values)?;
         }
         self.stay_inside(pool, values, equality)?;
-        self.watch.related(pool, &self.state.memory, values, equality);
+        self.bounds.related(pool, &self.state.memory, values, equality);
         let below = if equality { None } else { below(pool, &self.state.memory, values) };
         let Some(below) = below else { return Ok(None) };
         self.use_location();
         // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
-        Ok(Some(below).filter(|_| self.state.tape.is_aside()))
+        Ok(Some(below).filter(|_| self.state.log.is_aside()))
     }
 
     fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Stop> {
@@ -590,14 +590,14 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
     }
 
     fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
-        let is_input = self.world.inputs.is_pointer(address_of(pool, value));
+        let is_input = self.context.inputs.is_pointer(address_of(pool, value));
         let low = (1..=12).contains(&bits).then(|| pool.extract(bits - 1, 0, value));
         is_input && low.is_some_and(|low| pool.as_u64(low) == Some(0))
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
         self.meet_place_within(pool, value);
-        self.watch.escaped(pool, &self.state.memory, value);
+        self.bounds.escaped(pool, &self.state.memory, value);
         let memory = &self.state.memory;
         let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
         if objects_of(pool, memory, value).is_some_and(|objects| objects.iter().any(is_own)) {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::machine::Machine;
-use crate::machine::context::World;
+use crate::machine::context::Context;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{Candidate, Offset, Resolution};
 use crate::machine::state::{Notes, State};
@@ -18,7 +18,7 @@ use crate::machine::step::Interrupt;
 /// Of more objects than this no test's invariants are looked at.
 pub(crate) const MOST_OBJECTS: usize = 1 << 10;
 /// Invariants by their positions, each with the address of an object of which a path supposes it.
-pub(crate) type Met = FxHashSet<(usize, Term)>;
+pub(crate) type SupposedInvariants = FxHashSet<(usize, Term)>;
 
 /// What a state evaluates that is no path of the program's.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ struct Elements {
     size: Option<u64>,
 }
 
-impl World<'_> {
+impl Context<'_> {
     /// The objects with an invariant over a byte of a value: the invariants' positions, and where the
     /// objects begin.
     pub(crate) fn invariants_over(&self, ty: CTypeId, at: u64) -> SmallVec<[(usize, u64); 2]> {
@@ -139,13 +139,13 @@ impl<N: Notes> Scope<'_, '_, N> {
         pool: &mut TermPool,
         found: &Resolution,
     ) -> Result<(), Stop> {
-        let is_idle = self.world.invariants.is_empty() || self.state.course.check.is_some();
-        if is_idle || self.state.tape.is_aside() {
+        let is_idle = self.context.invariants.is_empty() || self.state.course.check.is_some();
+        if is_idle || self.state.log.is_aside() {
             return Ok(());
         }
         for candidate in &found.candidates {
             let Some(elements) = self.elements_of(candidate) else { continue };
-            if self.world.has_invariants(elements.ty) {
+            if self.context.has_invariants(elements.ty) {
                 self.meet_at(pool, candidate.guard, candidate.offset, &elements)?;
             }
         }
@@ -164,7 +164,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 (elements.ty, REACH as i64 + elements.origin, first.home - REACH);
             return Some(Elements { ty, first, base, size: None });
         }
-        let ty = *self.world.planned.get(&object.base)?;
+        let ty = *self.context.planned.get(&object.base)?;
         let size = object.length.is_none().then_some(object.size);
         Some(Elements { ty, first: 0, base: object.base, size: size.or(Some(0)) })
     }
@@ -183,15 +183,15 @@ impl<N: Notes> Scope<'_, '_, N> {
                 self.value_on_model(pool, term) as i64
             }
         };
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let period = types.size(elements.ty).unwrap_or(1).max(1) as i64;
         let has_tail = has_tail(types, elements.ty) && at >= elements.first;
         let within =
             if has_tail { at - elements.first } else { (at - elements.first).rem_euclid(period) };
         let begin = at - within;
-        for (invariant, start) in self.world.invariants_over(elements.ty, within as u64) {
+        for (invariant, start) in self.context.invariants_over(elements.ty, within as u64) {
             let start = begin + start as i64;
-            let size = types.size(self.world.invariants[invariant].ty).unwrap_or(0);
+            let size = types.size(self.context.invariants[invariant].ty).unwrap_or(0);
             if elements.size.is_some_and(|whole| start < 0 || start as u64 + size > whole) {
                 continue;
             }
@@ -235,7 +235,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         found: &Resolution,
     ) -> Result<(), Interrupt> {
-        if self.world.invariants.is_empty() {
+        if self.context.invariants.is_empty() {
             return Ok(());
         }
         let (mut scope, pool) = self.scope(state);

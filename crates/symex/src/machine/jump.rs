@@ -74,9 +74,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<(), Interrupt> {
         let waiting = state.frames.iter().rposition(|frame| frame.serial == ticket.activation);
         let suits = waiting.is_some_and(|at| {
-            let function = &self.world.program.functions[state.frames[at].func];
+            let function = &self.context.program.functions[state.frames[at].func];
             let body = function.body.as_ref();
-            body.is_some_and(|body| ticket.suits(self.world.program, body))
+            body.is_some_and(|body| ticket.suits(self.context.program, body))
         });
         let Some(waiting) = waiting.filter(|_| suits) else {
             return Err(self.trapped(state, TrapKind::BadJump));

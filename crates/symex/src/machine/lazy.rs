@@ -29,8 +29,8 @@ use crate::machine::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::decision_log::Question;
 use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{
-    Background, Contents, Expansion, Memory, NewObject, ObjectKind, Offset, Region, Resolution,
-    Touched, TouchedAt, distance, range_within,
+    AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
+    Offset, Region, Resolution, distance, range_within,
 };
 use crate::machine::places::{Around, Elements, Places};
 use crate::machine::state::{Notes, PathCondition, State};
@@ -202,7 +202,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// An address is used as that of a record. Where the path has a part of that record there, and more of
     /// its kind around it, it is outgrown.
     pub(crate) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
-        let size = self.world.program.types.records[record].size.unwrap_or(0);
+        let size = self.context.program.types.records[record].size.unwrap_or(0);
         let noted = self.uses.note(pool, self.derived, base, (record, size));
         let Some((addresses, used)) = noted else { return };
         let mut laid = addresses.iter().filter_map(|address| self.laid_at_home(*address));
@@ -215,10 +215,10 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// pointer and it is one.
     fn laid_at_home(&self, address: Term) -> Option<UsedRecord> {
         self.state.path.expanded.get(&address)?;
-        let pointer = self.world.inputs.pointer_at(address)?;
+        let pointer = self.context.inputs.pointer_at(address)?;
         let object = self.state.memory.object(self.state.memory.object_near(pointer.home)?);
         let Background::Lazy { object, .. } = object.contents.background() else { return None };
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let (CType::Record(record), Some(size)) =
             (types.get(object.own.ty), types.size(object.own.ty))
         else {
@@ -236,17 +236,17 @@ impl<N: Notes> Scope<'_, '_, N> {
         (guard, address): (Term, Term),
         access: Option<Type>,
     ) -> Result<(), Stop> {
-        let world = self.world;
-        let void = world.void_pointer();
-        let pointer = match world.inputs.pointer_at(address) {
+        let context = self.context;
+        let void = context.void_pointer();
+        let pointer = match context.inputs.pointer_at(address) {
             Some(pointer) => pointer,
-            None => world.inputs.adopt(pool, address, void),
+            None => context.inputs.adopt(pool, address, void),
         };
         self.split_unless_followed(pool, guard, &pointer)?;
         let of = self.element_of(address, &pointer, access);
         let home = self.free_home(&pointer);
-        if is_character(&world.program.types, of.0) && world.has_other_variables {
-            self.watch.part_characters();
+        if is_character(&context.program.types, of.0) && context.has_other_variables {
+            self.bounds.part_characters();
         }
         let mut found = Places::default();
         found.add_exact(pool, address, home);
@@ -260,7 +260,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
-        if many && !self.state.tape.is_aside() {
+        if many && !self.state.log.is_aside() {
             // The model says to which of them the path goes first.
             let somewhere = found.leads_somewhere(pool);
             if !self.holds_on_model(pool, somewhere) {
@@ -303,17 +303,17 @@ impl<N: Notes> Scope<'_, '_, N> {
         address: Term,
         ty: CTypeId,
     ) -> Result<(), Stop> {
-        let world = self.world;
+        let context = self.context;
         let none = || Stop::Unsupported("a call through a pointer made from bytes".into());
-        let function = callback_of(world.program, ty).ok_or_else(none)?;
-        let pointer = world.inputs.pointer_at(address).ok_or_else(none)?;
-        if !world.spec.globals.addressed_of_type(world.program, ty).is_empty() {
+        let function = callback_of(context.program, ty).ok_or_else(none)?;
+        let pointer = context.inputs.pointer_at(address).ok_or_else(none)?;
+        if !context.spec.globals.addressed_of_type(context.program, ty).is_empty() {
             let place = &pointer.place;
             let sentence =
                 format!("{place} leads to no function of the program where it is called");
-            self.watch.assume(Assumption::new(AssumptionKind::Alias, &**place, sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**place, sentence));
         }
-        let place = world.inputs.function_place(&pointer, function);
+        let place = context.inputs.function_place(&pointer, function);
         let at = pool.bv(64, place);
         let leads = pool.eq(address, at);
         self.suppose_that_leads(pool, (&pointer, address), leads, place)?;
@@ -341,7 +341,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                     return Ok(());
                 }
                 Some(false) => {}
-                None if self.state.tape.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
+                None if self.state.log.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
                 None => {
                     return Err(self.split_by_model(pool, guard));
                 }
@@ -351,7 +351,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 
     /// What the path accessed of an object of the inputs that it has.
-    fn touched_of(&self, object: &LazyObject) -> Option<&Touched> {
+    fn touched_of(&self, object: &LazyObject) -> Option<&AccessRanges> {
         let memory = &self.state.memory;
         memory.object_near(object.home).map(|id| &memory.object(id).touched)
     }
@@ -362,7 +362,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let start = REACH.wrapping_add_signed(part.own.origin);
         let is_inside = |(from, to): &(u64, u64)| *from >= start && *to <= start + room;
         let mut within = pool.bool(touched.always().iter().all(is_inside));
-        for TouchedAt { place, size, guard } in touched.at() {
+        for AccessPlace { place, size, guard } in touched.at() {
             let Some(last) = room.checked_sub(*size) else {
                 let elsewhere = pool.not(*guard);
                 within = pool.and(within, elsewhere);
@@ -385,14 +385,14 @@ impl<N: Notes> Scope<'_, '_, N> {
         (part, room): (&Arc<LazyObject>, u64),
         of: (CTypeId, i64),
     ) -> Result<(), Stop> {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let Some(id) = self.state.memory.object_near(part.home) else { return Ok(()) };
         let object = self.state.memory.object(id);
         let touched = &object.touched;
         let start = REACH.wrapping_add_signed(part.own.origin);
         let ends = (part.own.origin, part.own.origin + room as i64);
         let anywhere = touched.is_anywhere(pool) || object.contents.has_rows();
-        let whole = self.world.inputs.object_around_part(types, (part, room), of);
+        let whole = self.context.inputs.object_around_part(types, (part, room), of);
         let inside =
             |(from, to): &(u64, u64)| (distance(*from).max(ends.0), distance(*to).min(ends.1));
         let is_one = match anywhere {
@@ -426,10 +426,10 @@ impl<N: Notes> Scope<'_, '_, N> {
         pointer: &PointerInput,
         access: Option<Type>,
     ) -> (CTypeId, i64) {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let plain = self.declared_element(pointer);
         let used = self.uses.records.get(&address).and_then(|used| {
-            let ty = self.world.record_type(used.record)?;
+            let ty = self.context.record_type(used.record)?;
             types.size(ty).map(|size| (ty, used.origin, size))
         });
         match (plain, used) {
@@ -439,13 +439,13 @@ impl<N: Notes> Scope<'_, '_, N> {
             }
             (Some(ty), None) => (ty, 0),
             (None, Some((used, origin, _))) => (used, origin),
-            (None, None) => (self.world.type_of_access(access), 0),
+            (None, None) => (self.context.type_of_access(access), 0),
         }
     }
 
     /// The type that a pointer's own type says it leads to, if it says any.
     fn declared_element(&self, pointer: &PointerInput) -> Option<CTypeId> {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
         declared.filter(|ty| !matches!(types.get(*ty), CType::Void))
     }
@@ -462,8 +462,8 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) {
         let (places, around) = (found.places.len(), found.around.len());
         self.add_aliases(pool, address, (declared, 0), found);
-        for left_out in found.around.drain(around..) {
-            self.assume_nothing_around(&left_out.part);
+        for omissions in found.around.drain(around..) {
+            self.assume_nothing_around(&omissions.part);
         }
         let more = found.places.split_off(places);
         let is_known = |place: &(Term, u64, Option<Term>)| {
@@ -497,8 +497,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         if self.state.memory.object_near(pointer.home).is_some() {
             return Ok(());
         }
-        let types = &self.world.program.types;
-        let object = self.world.inputs.object(types, pointer, of);
+        let types = &self.context.program.types;
+        let object = self.context.inputs.object(types, pointer, of);
         let new = NewObject {
             size: ROOM,
             length: None,
@@ -521,7 +521,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let is_pointer = pointer.source != AddressSource::Bits;
         let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
-        if is_pointer || is_followed() || self.state.tape.is_aside() {
+        if is_pointer || is_followed() || self.state.log.is_aside() {
             return Ok(());
         }
         Err(self.split_by_model(pool, guard))
@@ -556,8 +556,8 @@ impl<N: Notes> Scope<'_, '_, N> {
             Some(false) => return Err(Stop::Infeasible),
             None => {}
         }
-        if self.state.tape.is_aside() {
-            self.watch.tells = true;
+        if self.state.log.is_aside() {
+            self.bounds.tells = true;
             self.uses.suppose_aside(self.state, any);
             return Ok(());
         }
@@ -575,14 +575,14 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// Makes the state's model let a pointer lead to a place, if a condition holds then and nothing else of
     /// the path changes.
     fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
-        let pointer = self.world.inputs.pointer_at(address);
+        let pointer = self.context.inputs.pointer_at(address);
         let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol()) else {
             return false;
         };
         let Self { state, evaluator, .. } = self;
-        let State { tape, model, path: PathCondition { facts, .. }, .. } = &mut **state;
+        let State { log, model, path: PathCondition { facts, .. }, .. } = &mut **state;
         let mut changed = None;
-        let leads = tape.decide(Question::Holds, || {
+        let leads = log.decide(Question::Holds, || {
             let value = Value::from_u64(pool.sort(symbol), place >> shift);
             let other = model.with([(symbol, value)]);
             let mut all = facts.iter().chain([&condition]);
@@ -605,10 +605,10 @@ impl<N: Notes> Scope<'_, '_, N> {
         of: (CTypeId, i64),
         found: &mut Places,
     ) {
-        let world = self.world;
-        let shape = world.inputs.shape(&world.program.types, of.0);
-        let derived = world.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived());
-        let shows = world.aliasing.may_show(&shape) || derived;
+        let context = self.context;
+        let shape = context.inputs.shape(&context.program.types, of.0);
+        let derived = context.inputs.pointer_at(address).is_none_or(|pointer| pointer.is_derived());
+        let shows = context.aliasing.may_show(&shape) || derived;
         let objects = self.state.memory.objects(Region::Lazy).filter(|(_, object)| object.alive);
         let objects: Vec<Arc<LazyObject>> = objects
             .filter_map(|(_, object)| match object.contents.background() {
@@ -633,12 +633,12 @@ impl<N: Notes> Scope<'_, '_, N> {
         object: &Arc<LazyObject>,
         found: &mut Places,
     ) {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let size = types.size(element).unwrap_or(1).max(1);
         let mut around = Vec::new();
         for laid in object.all_elements() {
             if is_character(types, element) != is_character(types, laid.ty) {
-                self.watch.part_characters();
+                self.bounds.part_characters();
             }
             let first = object.home.wrapping_add_signed(laid.origin - origin);
             let (places, are_all) = places_within(types, laid.ty, element);
@@ -690,7 +690,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             let room = run.bytes - index * stride;
             let within = if index == 0 { whole } else { self.lies_within(pool, part, room) };
             if pool.as_bool(within) != Some(false) {
-                let (guard, distance) = match self.world.aliasing.moves_by(period) {
+                let (guard, distance) = match self.context.aliasing.moves_by(period) {
                     true => {
                         let count = u64::MAX;
                         let all = Elements { first: place, stride: period, count, outer: None };
@@ -716,13 +716,14 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// Whether a path accessed anything before the first element of an object.
     fn is_accessed_before(&self, part: &LazyObject) -> bool {
         let start = REACH.wrapping_add_signed(part.own.origin);
-        let is_before = |touched: &Touched| touched.ranges().iter().any(|(from, _)| *from < start);
+        let is_before =
+            |touched: &AccessRanges| touched.ranges().iter().any(|(from, _)| *from < start);
         self.touched_of(part).is_some_and(is_before)
     }
 
     /// Whether all that a path surely accessed of an object may lie within so many bytes.
     fn reaches_no_further(&self, part: &LazyObject, room: u64) -> bool {
-        let always = self.touched_of(part).map(Touched::always);
+        let always = self.touched_of(part).map(AccessRanges::always);
         let (first, last) = (always.and_then(<[_]>::first), always.and_then(<[_]>::last));
         first.zip(last).is_none_or(|(first, last)| last.1 - first.0 <= room)
     }
@@ -731,14 +732,14 @@ impl<N: Notes> Scope<'_, '_, N> {
     fn assume_no_other_member(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
-        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
     /// Nothing but elements of its own types lies around the elements of an object.
     fn assume_nothing_around(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no other pointer leads to a larger struct around parts of {name}");
-        self.watch.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
     /// The elements that a place within an element of an object stands for, of values of a size, where the
@@ -747,7 +748,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     fn elements_at(&self, place: Within, (start, size): (u64, u64), period: u64) -> Elements {
         let (stride, count) = place.elements;
         let first = start.wrapping_add(place.first);
-        let aliasing = &self.world.aliasing;
+        let aliasing = &self.context.aliasing;
         if place.first == 0 && stride == period {
             let count = if aliasing.moves_by(size) { u64::MAX } else { 1 };
             return Elements { first, stride, count, outer: None };
@@ -766,11 +767,11 @@ impl<N: Notes> Scope<'_, '_, N> {
         resolution: &Resolution,
         (size, write): (u64, bool),
     ) {
-        if self.state.tape.is_aside() {
+        if self.state.log.is_aside() {
             return;
         }
         let is_choice = resolution.candidates.len() > 1;
-        let here = self.watch.guard;
+        let here = self.bounds.guard;
         for candidate in &resolution.candidates {
             self.learn(pool, candidate);
             let object = self.state.memory.object(candidate.object);
@@ -801,7 +802,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 Offset::Scaled { .. } => {
                     let place = candidate.offset.term(pool);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
-                    touched.add_at(pool, TouchedAt { place, size, guard });
+                    touched.add_at(pool, AccessPlace { place, size, guard });
                 }
             }
         }
@@ -817,10 +818,10 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
 impl<N: Notes> Machine<'_, '_, N> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
     pub(crate) fn note_left_out_targets(&mut self) {
-        if self.world.inputs.leaves_targets_out() {
+        if self.context.inputs.leaves_targets_out() {
             let sentence =
                 "pointers lead to no more than the first variables and functions of a type";
-            self.watch.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
         }
     }
 }
@@ -841,7 +842,7 @@ pub(crate) fn looked_at(
         };
         let (mut touched, mut read) =
             (ranges(found.touched.ranges()), ranges(found.touched.read()));
-        for TouchedAt { place, size, guard } in found.touched.at() {
+        for AccessPlace { place, size, guard } in found.touched.at() {
             if evaluator.holds(pool, model, *guard) {
                 let from = distance(evaluator.eval_u64(pool, model, *place));
                 let range = (from, from.saturating_add(*size as i64));

@@ -71,10 +71,10 @@ impl<N: Notes> Machine<'_, '_, N> {
         if let (Some(register), Some(result)) = (site.register, result) {
             self.set_result(state, register, result);
         }
-        if self.world.error_number.is_some() && may_set_error_number(model) {
+        if self.context.error_number.is_some() && may_set_error_number(model) {
             let sentence = format!("{} leaves errno as it is", model.name);
             let kind = AssumptionKind::ExternalWrites;
-            self.watch.assume(Assumption::new(kind, model.name, sentence));
+            self.bounds.assume(Assumption::new(kind, model.name, sentence));
         }
         state.frame_mut().advance();
         Ok(())
@@ -203,9 +203,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<Option<Term>, Interrupt> {
         let address = self.address_at(base, offset);
         let mut own = Traps::none();
-        let outer = self.watch.guard.replace(alive);
+        let outer = self.bounds.guard.replace(alive);
         let value = self.load(state, ty, address, &mut own);
-        self.watch.guard = outer;
+        self.bounds.guard = outer;
         let value = value?;
         let surely = self.add_guarded(&own, alive, traps);
         let surely = surely || self.is_beyond(state, base, offset, alive, traps)?;
@@ -280,7 +280,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         bytes: u64,
         alive: Term,
     ) -> Result<bool, Interrupt> {
-        let limit = self.world.config.limits.libc_bytes;
+        let limit = self.context.config.limits.libc_bytes;
         if bytes >= limit {
             let what = format!("on more than {limit} bytes");
             return Err(Interrupt::End(Ending::Cut(Cut::Unsupported(what))));

@@ -33,7 +33,7 @@ pub use cells::{
 };
 pub use definedness::definedness;
 pub use facts::Facts;
-pub use lazy::{Touched, TouchedAt, distance};
+pub use lazy::{AccessPlace, AccessRanges, distance};
 pub use resolve::{
     Candidate, Expansion, Knowledge, Offset, Resolution, Target, choice_of, flatten_address,
     in_region, mentions,
@@ -155,7 +155,7 @@ pub struct Object {
     /// [`REACH`](lydian_inputs::lazy::REACH), wherever the object is.
     pub first: Option<Arc<LazyObject>>,
     /// The bytes of it that the path looked at then.
-    pub touched: Touched,
+    pub touched: AccessRanges,
 }
 
 /// What is needed to make an object.
@@ -249,7 +249,7 @@ impl Memory {
                 _ => None,
             },
             contents: new.contents,
-            touched: Touched::default(),
+            touched: AccessRanges::default(),
         }));
         Some(ObjectId { region, index })
     }
@@ -294,7 +294,7 @@ impl Memory {
         })?;
         self.release(old);
         let old = self.object_mut(old);
-        (old.first, old.touched) = (None, Touched::default());
+        (old.first, old.touched) = (None, AccessRanges::default());
         let new = self.object_mut(new);
         (new.first, new.touched) = (first, touched);
         Some(new.base)

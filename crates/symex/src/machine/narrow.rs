@@ -5,7 +5,7 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::outbox::Retracted;
+use crate::machine::outbox::Retraction;
 use crate::machine::questions::Feasible;
 use crate::machine::state::{Notes, State};
 
@@ -15,7 +15,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn narrow(&mut self, state: &mut State<N>, holds: Term, reason: Cut) -> bool {
         self.meet_undefined(state, holds);
         // A path that is followed again did not end here the first time.
-        let told = state.tape.is_played();
+        let told = state.log.is_played();
         if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {
             let kept = self.ask_with_promises(state, holds);
             let answer = match kept {
@@ -41,7 +41,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Lets the other side of a split wait.
     pub(crate) fn fork_off(&mut self, state: Box<State<N>>) {
         // It was pushed when the path was followed the first time.
-        if !state.tape.is_played() {
+        if !state.log.is_played() {
             self.outbox.forks.push(state);
         }
     }
@@ -49,7 +49,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// What the state's model was to cover is open again, for a reason.
     pub(crate) fn retract_for(&mut self, state: &mut State<N>, reason: Cut) {
         let claims = std::mem::take(&mut state.claims.covered);
-        self.outbox.retracted.push(Retracted { claims, reason });
+        self.outbox.retracted.push(Retraction { claims, reason });
         state.claims.promises.clear();
     }
 }

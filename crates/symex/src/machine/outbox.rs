@@ -7,14 +7,14 @@ use crate::machine::site::ObserverId;
 use crate::machine::state::State;
 
 /// A path that ended beside the one that is followed.
-pub(crate) struct Ended<N> {
+pub(crate) struct EndedPath<N> {
     /// The path with an input that takes it, if a test of it is wanted.
     pub(crate) state: Option<Box<State<N>>>,
     pub(crate) ending: Ending,
 }
 
 /// What a model was to cover and does not.
-pub(crate) struct Retracted {
+pub(crate) struct Retraction {
     pub(crate) claims: Vec<ObserverId>,
     pub(crate) reason: Cut,
 }
@@ -22,10 +22,10 @@ pub(crate) struct Retracted {
 /// What steps left since it was emptied, in the order in which it came.
 pub(crate) struct Outbox<N> {
     pub(crate) forks: Vec<Box<State<N>>>,
-    pub(crate) ended: Vec<Ended<N>>,
+    pub(crate) ended: Vec<EndedPath<N>>,
     /// States that a limit excludes, if any input takes them.
     pub(crate) abandoned: Vec<(Box<State<N>>, Cut)>,
-    pub(crate) retracted: Vec<Retracted>,
+    pub(crate) retracted: Vec<Retraction>,
 }
 
 impl<N> Default for Outbox<N> {

@@ -28,8 +28,8 @@ use lydian_smt::{Node, Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
-use crate::machine::permitted::Permitted;
-use crate::machine::reachable::{Piece, Reach, Reached, is_of_system};
+use crate::machine::permitted::PermittedWrites;
+use crate::machine::reachable::{Piece, Reach, ReachableRange, is_of_system};
 use crate::machine::state::{Notes, State};
 
 /// Numbers that stand without a gap are one array beyond so many bytes.
@@ -50,7 +50,7 @@ enum Rows {
 
 impl Rows {
     /// Whether there are more bytes than are written over one by one.
-    fn leave_bytes_out<N>(&self, state: &State<N>, reached: &Reached) -> bool {
+    fn leave_bytes_out<N>(&self, state: &State<N>, reached: &ReachableRange) -> bool {
         let contents = &state.memory.object(reached.object).contents;
         let is_lazy = matches!(contents.background(), Background::Lazy { .. });
         let bytes = reached.bytes.end.saturating_sub(reached.bytes.start);
@@ -73,12 +73,12 @@ impl Rows {
 struct Call<'a> {
     /// What values after it have in their names.
     name: &'a str,
-    permitted: &'a Permitted,
+    permitted: &'a PermittedWrites,
 }
 
 impl Call<'_> {
     /// Whether it may write to some bytes of what it reached.
-    fn may_write(self, reached: &Reached, bytes: &Range<u64>) -> bool {
+    fn may_write(self, reached: &ReachableRange, bytes: &Range<u64>) -> bool {
         let Some(place) = reached.place else { return !self.permitted.is_stated() };
         let behind = bytes.start.wrapping_sub(place)..bytes.end.wrapping_sub(place);
         self.permitted.allow(&reached.way.to, &reached.way.through, &behind)
@@ -94,10 +94,10 @@ impl<N: Notes> Machine<'_, '_, N> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-        permitted: &Permitted,
+        permitted: &PermittedWrites,
     ) -> Vec<WritePlan> {
-        let function = &self.world.program.functions[func];
-        if !self.world.spec.lazy || writes_nothing(&function.name) {
+        let function = &self.context.program.functions[func];
+        if !self.context.spec.lazy || writes_nothing(&function.name) {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
@@ -118,15 +118,15 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Notes what is assumed of a call: that it writes to nothing else.
     fn assume_reach(&mut self, func: FuncId, incomplete: bool) {
-        let function = &self.world.program.functions[func];
+        let function = &self.context.program.functions[func];
         if !is_of_system(function) {
             let sentence = "an undefined function keeps no pointers, and calls nothing back";
-            self.watch.assume(Assumption::new(AssumptionKind::KeptPointers, "", sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::KeptPointers, "", sentence));
         }
         if incomplete {
             let name = &function.name;
             let sentence = format!("{name} writes only to what its arguments simply lead to");
-            self.watch.assume(Assumption::new(AssumptionKind::ExternalWrites, name, sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::ExternalWrites, name, sentence));
         }
     }
 
@@ -135,7 +135,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn overwrite_pieces(
         &mut self,
         state: &mut State<N>,
-        reached: &Reached,
+        reached: &ReachableRange,
         rows: &Rows,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
@@ -157,7 +157,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
             let name = name_of(object, at, call.name);
-            let fresh = self.world.inputs.fresh(&mut self.pool, kind, &name);
+            let fresh = self.context.inputs.fresh(&mut self.pool, kind, &name);
             let length = object.length;
             let mut when = self.when_written(reached, may_stay, &name);
             if let Some(length) = length {
@@ -191,7 +191,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Where something that was reached is written: where the call chooses to, or, where it had no value,
     /// always.
-    fn when_written(&mut self, reached: &Reached, may_stay: bool, name: &str) -> Term {
+    fn when_written(&mut self, reached: &ReachableRange, may_stay: bool, name: &str) -> Term {
         if !may_stay {
             return reached.guard;
         }
@@ -200,9 +200,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// Whether what was reached is a lone variable that an argument leads to, which the plan sets.
-    fn is_planned_variable(&self, state: &State<N>, reached: &Reached) -> bool {
+    fn is_planned_variable(&self, state: &State<N>, reached: &ReachableRange) -> bool {
         let object = state.memory.object(reached.object);
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let is_lone = |ty: CTypeId| {
             types.scalar(ty).is_some() && types.size(ty) == Some(object.size - reached.bytes.start)
         };
@@ -216,7 +216,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn overwrite_rows(
         &mut self,
         state: &mut State<N>,
-        reached: &Reached,
+        reached: &ReachableRange,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) -> Rows {
@@ -255,8 +255,8 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Bytes of an element, where what was reached is best one array: where it is one already, or many
     /// numbers one after the other.
-    fn element_of_array(&self, object: &Object, reached: &Reached) -> Option<u64> {
-        let types = &self.world.program.types;
+    fn element_of_array(&self, object: &Object, reached: &ReachableRange) -> Option<u64> {
+        let types = &self.context.program.types;
         let bytes = reached.bytes.end.checked_sub(reached.bytes.start)?;
         let scalar = reached.element.and_then(|ty| types.scalar(ty));
         let element = match (object.contents.background(), scalar) {
@@ -274,14 +274,14 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     fn is_void(&self, ty: Option<CTypeId>) -> bool {
-        ty.is_none_or(|ty| *self.world.program.types.get(ty) == CType::Void)
+        ty.is_none_or(|ty| *self.context.program.types.get(ty) == CType::Void)
     }
 
     /// Makes the rows of an object of the inputs that the path has as arrays choices; gives them.
     fn overwrite_lazy_rows(
         &mut self,
         state: &mut State<N>,
-        reached: &Reached,
+        reached: &ReachableRange,
         lazy: &Arc<LazyObject>,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
@@ -312,7 +312,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 }
 
 /// Whether a place in what was reached is one for which the plan of the call says what is written.
-fn is_planned(reached: &Reached, at: u64) -> bool {
+fn is_planned(reached: &ReachableRange, at: u64) -> bool {
     let is_argument = matches!(reached.way.to, WriteBase::Argument(_));
     let place = reached.place.filter(|_| reached.way.through.is_empty() && is_argument);
     place.is_some_and(|place| at.wrapping_sub(place) < MOST_WRITTEN)
@@ -335,6 +335,6 @@ const fn machine_type(kind: PartKind) -> Type {
     }
 }
 
-fn plan_of(reached: &Reached, offset: u64, written: Written, when: Term) -> WritePlan {
+fn plan_of(reached: &ReachableRange, offset: u64, written: Written, when: Term) -> WritePlan {
     WritePlan { way: reached.way.clone(), target: 0, offset, written, when, length: None }
 }

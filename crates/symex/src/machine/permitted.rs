@@ -8,10 +8,10 @@ use lydian_inputs::place::{Place, Step};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Program};
 
-use crate::machine::context::World;
+use crate::machine::context::Context;
 
 /// Places that a call may write to: all of them, or these.
-pub(crate) struct Permitted(Option<Vec<Target>>);
+pub(crate) struct PermittedWrites(Option<Vec<Target>>);
 
 /// Bytes behind the end of a way.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,11 +21,11 @@ struct Target {
     bytes: Range<u64>,
 }
 
-impl Permitted {
+impl PermittedWrites {
     /// What a function may write to by its contract.
-    pub(crate) fn by_contract(world: &World<'_>, func: FuncId) -> Self {
-        let program = world.program;
-        let places = world.spec.contract_of(program, func).writes;
+    pub(crate) fn by_contract(context: &Context<'_>, func: FuncId) -> Self {
+        let program = context.program;
+        let places = context.spec.contract_of(program, func).writes;
         let targets = |places: Vec<Place>| {
             places.iter().filter_map(|place| Target::of(program, func, place)).collect()
         };

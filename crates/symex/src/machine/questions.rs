@@ -77,7 +77,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let defined = definedness(&mut self.pool, value);
         let Self { pool, evaluator, .. } = self;
         let undefined = || !evaluator.holds(pool, &state.model, defined);
-        if state.tape.decide(Question::Undefined, undefined) {
+        if state.log.decide(Question::Undefined, undefined) {
             return self.depend_on(state, value);
         }
         if state.course.replay || state.knowledge().known(&mut self.pool, defined) == Some(true) {
@@ -85,7 +85,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let undefined = self.pool.not(defined);
         // The first time that the path was followed said so.
-        let told = state.tape.is_played();
+        let told = state.log.is_played();
         if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
             let dependences = self.dependences_of(state, value);
             dependences.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
@@ -96,13 +96,13 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// The value of a term on the state's model, on which the path is to depend.
     pub(crate) fn value_on_model(&mut self, state: &mut State<N>, term: Term) -> u64 {
         let Self { pool, evaluator, .. } = self;
-        state.tape.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
+        state.log.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
     }
 
     /// Whether a condition holds on the state's model, where the path is to depend on that.
     pub(crate) fn holds_on_model(&mut self, state: &mut State<N>, condition: Term) -> bool {
         let Self { pool, evaluator, .. } = self;
-        state.tape.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
+        state.log.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
     }
 
     /// Whether some input takes the path and makes `extra` true.
@@ -177,7 +177,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         assumptions.extend_from_slice(&state.path.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
-        let query_time = self.world.config.limits.query_time.map(|time| time / effort.haste);
+        let query_time = self.context.config.limits.query_time.map(|time| time / effort.haste);
         let time = match (query_time, remaining) {
             (Some(query), Some(remaining)) => Some(query.min(remaining)),
             (query, remaining) => query.or(remaining),

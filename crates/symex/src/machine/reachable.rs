@@ -32,7 +32,7 @@ const MOST_REACHED: usize = 64;
 
 /// An object that a call can reach.
 #[derive(Clone)]
-pub(crate) struct Reached {
+pub(crate) struct ReachableRange {
     /// Where it does.
     pub(crate) guard: Term,
     pub(crate) object: ObjectId,
@@ -47,7 +47,7 @@ pub(crate) struct Reached {
     pub(crate) way: Way,
 }
 
-impl Reached {
+impl ReachableRange {
     /// How far a place in the object lies behind where the way ends, or behind the object's start where
     /// that is not known, modulo 2 to the 64.
     pub(crate) fn behind_way(&self, at: u64) -> u64 {
@@ -66,7 +66,7 @@ pub(crate) struct Piece {
 /// What a call can reach.
 #[derive(Default)]
 pub(crate) struct Reach {
-    pub(crate) found: Vec<Reached>,
+    pub(crate) found: Vec<ReachableRange>,
     /// Whether something was left out.
     pub(crate) incomplete: bool,
 }
@@ -87,8 +87,8 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Reach {
         let mut reach = Reach::default();
         let always = self.pool.tt();
-        let Function { name, ty, .. } = &self.world.program.functions[func];
-        let types = &self.world.program.types;
+        let Function { name, ty, .. } = &self.context.program.functions[func];
+        let types = &self.context.program.types;
         let out = out_parameters(types, name, *ty);
         reach.incomplete = may_write_behind_list(types, name, *ty);
         for (to, pointer, ty) in self.pointers_passed(func, site, arg_types) {
@@ -122,8 +122,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         site: &CallSite,
         arg_types: &[CTypeId],
     ) -> Vec<(WriteBase, Term, CTypeId)> {
-        let types = &self.world.program.types;
-        let Function { name, ty, .. } = &self.world.program.functions[func];
+        let types = &self.context.program.types;
+        let Function { name, ty, .. } = &self.context.program.functions[func];
         let CType::Function { params, .. } = types.get(*ty) else { return Vec::new() };
         let fixed = handed_over(types, name, *ty).pointers.into_iter();
         let fixed = fixed.filter_map(|at| {
@@ -141,18 +141,18 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Adds the variables that an undefined function knows by their names.
     fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut Reach) {
-        let program = self.world.program;
+        let program = self.context.program;
         let shared = match is_of_system(&program.functions[func]) {
             true => &[][..],
-            false => &self.world.shared_globals[..],
+            false => &self.context.shared_globals[..],
         };
-        for id in shared.iter().chain(&self.world.error_number) {
+        for id in shared.iter().chain(&self.context.error_number) {
             let global = &program.globals[*id];
-            let Some(object) = state.memory.object_at(self.world.globals[id.index()]) else {
+            let Some(object) = state.memory.object_at(self.context.globals[id.index()]) else {
                 continue;
             };
             let to = WriteBase::Global(global.name.clone());
-            reach.found.push(Reached {
+            reach.found.push(ReachableRange {
                 guard: self.pool.tt(),
                 object,
                 place: Some(0),
@@ -172,14 +172,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         way: Way,
         reach: &mut Reach,
     ) {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let CType::Pointer { pointee, to_const } = *types.get(ty) else { return };
         if matches!(types.get(pointee), CType::Function { .. }) {
             return;
         }
         let knowledge = Knowledge {
             derived: Some(&self.derived),
-            inputs: Some(&self.world.inputs),
+            inputs: Some(&self.context.inputs),
             ..state.knowledge()
         };
         let places = flatten_address(&mut self.pool, pointer, knowledge, MOST_PLACES);
@@ -202,7 +202,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 continue;
             }
             let guard = self.pool.and(outer, guard);
-            let is_known = |known: &Reached| known.object == id && known.guard == guard;
+            let is_known = |known: &ReachableRange| known.object == id && known.guard == guard;
             if reach.found.iter().any(is_known) {
                 continue;
             }
@@ -216,7 +216,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 self.pool.add(start, offset)
             });
             let bytes = self.bytes_from(object, place, pointee);
-            reach.found.push(Reached {
+            reach.found.push(ReachableRange {
                 guard,
                 object: id,
                 place,
@@ -235,7 +235,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let Background::Lazy { object: lazy, .. } = object.contents.background() else {
             return place..object.size;
         };
-        let size = self.world.program.types.size(pointee).unwrap_or(u64::MAX);
+        let size = self.context.program.types.size(pointee).unwrap_or(u64::MAX);
         let (row, _) = lazy.row_at(distance(place));
         match size >= lazy.own.period() || row.is_dense() {
             true => 0..object.size,
@@ -251,7 +251,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn pointers_within(
         &mut self,
         state: &State<N>,
-        reached: &Reached,
+        reached: &ReachableRange,
         reach: &mut Reach,
     ) -> Vec<(u64, Term, CTypeId)> {
         let object = state.memory.object(reached.object);
@@ -263,7 +263,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let ty = match kind {
                 PartKind::Pointer(ty) => ty,
                 // In a union, or where no type is known.
-                _ if self.is_address(value) => self.world.void_pointer(),
+                _ if self.is_address(value) => self.context.void_pointer(),
                 _ => continue,
             };
             match reached.place {
@@ -276,21 +276,21 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// The values in what was reached that make a difference: those that the path looked at or wrote.
-    pub(crate) fn pieces(&mut self, state: &State<N>, reached: &Reached) -> Vec<Piece> {
+    pub(crate) fn pieces(&mut self, state: &State<N>, reached: &ReachableRange) -> Vec<Piece> {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
             return touched_pieces(object, lazy, &reached.bytes);
         }
         let end = reached.bytes.end.min(reached.bytes.start.saturating_add(MOST_WRITTEN));
         let bytes = reached.bytes.start..end;
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let of_type = reached.element.filter(|ty| {
             let is_plain = matches!(types.get(*ty), CType::Void) || is_character(types, *ty);
             !is_plain && types.size(*ty).is_some_and(|size| size > 0)
         });
         match of_type {
             Some(element) => {
-                let shape = self.world.inputs.shape(types, element);
+                let shape = self.context.inputs.shape(types, element);
                 pieces_of_shape(&shape, &bytes)
             }
             None => self.pieces_of_cells(object, &bytes),
@@ -299,7 +299,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Whether a value is an address, as far as its term tells.
     fn is_address(&mut self, value: Term) -> bool {
-        self.world.inputs.is_pointer(address_of(&self.pool, value))
+        self.context.inputs.is_pointer(address_of(&self.pool, value))
             || self.pool.mentions_address(value)
     }
 
@@ -319,7 +319,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                     found.push(Piece { at: start, kind: PartKind::Number(machine, Values::All) });
                 }
                 _ if size == POINTER_BYTES && self.is_address(cell.term) => {
-                    let kind = PartKind::Pointer(self.world.void_pointer());
+                    let kind = PartKind::Pointer(self.context.void_pointer());
                     found.push(Piece { at: start, kind });
                 }
                 _ => add_raw(start, start + size, &mut found),

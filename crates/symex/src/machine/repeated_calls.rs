@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 
 use crate::config::{Config, Mode};
 use crate::machine::Machine;
-use crate::machine::context::{Touched, World};
+use crate::machine::context::{Context, TouchedSymbols};
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::state::{Notes, State};
 use crate::machine::static_values::Uses;
@@ -69,7 +69,7 @@ pub(crate) struct Statics {
     /// Values with which calls began that are numbers: the function's own, and the others'.
     begun: FxHashSet<[Vec<u8>; 2]>,
     /// Whether there are values with which a call was not followed, or that are no numbers.
-    left_out: bool,
+    omissions: bool,
 }
 
 impl Statics {
@@ -106,7 +106,7 @@ impl Statics {
             let began = |others: &Vec<u8>| self.begun.contains(&[own.clone(), others.clone()]);
             self.combinations.iter().all(began)
         };
-        !self.left_out && self.begun.iter().all(all_began)
+        !self.omissions && self.begun.iter().all(all_began)
     }
 }
 
@@ -126,10 +126,10 @@ fn follows_calls(config: &Config) -> bool {
 impl<N: Notes> Machine<'_, '_, N> {
     /// A static local has its first value where the first call begins, and any that earlier calls gave it
     /// elsewhere. So has a static of another file, which only others can give another.
-    pub(crate) fn note_static_locals(&mut self, touched: &Touched) {
-        let program = self.world.program;
+    pub(crate) fn note_static_locals(&mut self, touched: &TouchedSymbols) {
+        let program = self.context.program;
         let function = &program.functions[self.plan.function];
-        let own = self.world.spec.settings.function.get(&function.name);
+        let own = self.context.spec.settings.function.get(&function.name);
         let own = own.and_then(|own| own.globals.as_ref());
         if own.is_some_and(Vec::is_empty) || is_begin_of_program(program, self.plan.function) {
             return; // the run begins with the program, or so it is stated
@@ -152,7 +152,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 Some((name, file)) => format!("{name} of {file}"),
                 None => global.name.rsplit('.').next().unwrap_or_default().to_owned(),
             };
-            let object = self.world.globals[id.index()];
+            let object = self.context.globals[id.index()];
             let variable = self.variable(*id, &name);
             let of_function = global.name.strip_prefix(&*function.name);
             let is_own = of_function.is_some_and(|rest| rest.starts_with('.'));
@@ -168,13 +168,13 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             let assumption = Assumption::new(AssumptionKind::Other, &*name, sentence);
             let reach = Reach::Within { object, from: 0, to: global.size };
-            self.watch.add(&[Bound { assumption, reach, shown: false }]);
+            self.bounds.add(&[Bound { assumption, reach, shown: false }]);
         }
     }
 
     /// A variable, by this name.
     fn variable(&self, id: GlobalId, name: &str) -> Variable {
-        let World { program, globals, .. } = &self.world;
+        let Context { program, globals, .. } = &self.context;
         let global = &program.globals[id];
         Variable {
             address: globals[id.index()],
@@ -213,13 +213,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         for name in names {
             let sentence = format!("between calls nobody else writes to {name}");
-            self.watch.assume(Assumption::new(AssumptionKind::Other, &*name, sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::Other, &*name, sentence));
         }
     }
 
     /// Whether further calls of the function under test can be made: with scalars alone.
     fn has_further_calls(&self) -> bool {
-        let program = self.world.program;
+        let program = self.context.program;
         let types = &program.types;
         let is_variadic = !matches!(
             types.get(program.functions[self.plan.function].ty),
@@ -227,7 +227,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         );
         let is_scalar = |ty| types.scalar(ty).is_some();
         let scalars = self.plan.args.iter().all(|arg| is_scalar(arg.ty) && arg.cells.len() == 1);
-        follows_calls(&self.world.config) && self.world.spec.lazy && !is_variadic && scalars
+        follows_calls(&self.context.config) && self.context.spec.lazy && !is_variadic && scalars
     }
 
     /// What the static variables have when the first call begins.
@@ -239,7 +239,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let contents = self.statics.contents(memory);
         match self.numbers_of(&contents) {
             Some(numbers) => _ = self.statics.begun.insert(numbers),
-            None => self.statics.left_out = true,
+            None => self.statics.omissions = true,
         }
         contents
     }
@@ -248,7 +248,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn settle_statics(&mut self) {
         if self.statics.were_all_followed() {
             for variable in &self.statics.of_others {
-                self.watch.release(variable.address);
+                self.bounds.release(variable.address);
             }
         }
     }
@@ -257,7 +257,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn may_call_again(&self, state: &State<N>) -> bool {
         !self.statics.are_none()
             && !state.course.replay
-            && state.further_calls() + 1 < self.world.config.limits.calls
+            && state.further_calls() + 1 < self.context.config.limits.calls
     }
 
     /// Whether a path goes on with a further call: where the static variables have values with which no
@@ -279,7 +279,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             Some(numbers) => self.statics.begun.insert(numbers),
             // What others have that is no number is followed no further.
             None => {
-                self.statics.left_out = true;
+                self.statics.omissions = true;
                 contents[..own] != state.inputs.began_with[..own]
             }
         };
@@ -288,13 +288,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let may = self.may_call_again(state);
         if !may {
-            self.statics.left_out = true;
-            let calls = self.world.config.limits.calls;
+            self.statics.omissions = true;
+            let calls = self.context.config.limits.calls;
             for Variable { name, .. } in &self.statics.own {
                 let sentence = format!(
                     "the static variable {name} has a value that {calls} calls can give it"
                 );
-                self.watch.assume(Assumption::new(AssumptionKind::Other, &**name, sentence));
+                self.bounds.assume(Assumption::new(AssumptionKind::Other, &**name, sentence));
             }
         }
         may
@@ -325,13 +325,13 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Begins a further call with fresh arguments.
     pub(crate) fn begin_further_call(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
         self.assume_unchanged_between_calls(state);
-        let World { program, spec, .. } = &self.world;
+        let Context { program, spec, .. } = &self.context;
         let call = FurtherCall {
             function: self.plan.function,
             nth: state.further_calls(),
             cursor: state.inputs.cursor,
         };
-        let plan = further_call(&mut self.pool, program, call, spec, &self.world);
+        let plan = further_call(&mut self.pool, program, call, spec, &self.context);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
@@ -371,7 +371,7 @@ mod tests {
             }
             assert!(statics.were_all_followed());
         }
-        statics.left_out = true;
+        statics.omissions = true;
         assert!(!statics.were_all_followed(), "what else its own was, was not begun with all");
     }
 }

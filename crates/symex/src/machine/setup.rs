@@ -6,7 +6,7 @@ use lydian_ir::libc::STREAM_BYTES;
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::context::{Touched, World};
+use crate::machine::context::{Context, TouchedSymbols};
 use crate::machine::memory::{
     Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
 };
@@ -29,23 +29,23 @@ pub enum ExploreError {
 /// Makes all objects and gives the arguments: scalars, and addresses of what is copied. `None`
 /// where something has no room.
 pub(crate) fn lay_out(
-    world: &World<'_>,
+    context: &Context<'_>,
     plan: &InputPlan,
-    touched: &Touched,
+    touched: &TouchedSymbols,
     pool: &mut TermPool,
     memory: &mut Memory,
 ) -> Option<Vec<Term>> {
     let mut globals = Vec::new();
     for id in &touched.globals {
-        globals.push((*id, add_global(world, *id, pool, memory)?));
+        globals.push((*id, add_global(context, *id, pool, memory)?));
     }
-    for (id, address) in &world.streams {
+    for (id, address) in &context.streams {
         let new = NewObject {
             size: STREAM_BYTES,
             length: None,
             kind: ObjectKind::Stream,
             read_only: false,
-            name: world.program.globals[*id].name.as_str().into(),
+            name: context.program.globals[*id].name.as_str().into(),
             contents: Contents::new(Background::Undefined(*address)),
         };
         memory.allocate_at(*address, new)?;
@@ -63,7 +63,7 @@ pub(crate) fn lay_out(
     let mut arguments = Vec::with_capacity(plan.args.len());
     for arg in &plan.args {
         if let [cell] = &arg.cells[..]
-            && world.program.types.scalar(arg.ty).is_some()
+            && context.program.types.scalar(arg.ty).is_some()
         {
             arguments.push(cell.value);
             continue;
@@ -112,26 +112,26 @@ pub(crate) fn add_input_object(
 }
 
 fn add_global(
-    world: &World<'_>,
+    context: &Context<'_>,
     id: GlobalId,
     pool: &mut TermPool,
     memory: &mut Memory,
 ) -> Option<ObjectId> {
-    let global = &world.program.globals[id];
+    let global = &context.program.globals[id];
     let new = NewObject {
         size: global.size,
         length: None,
         kind: ObjectKind::Global,
         read_only: global.read_only,
         name: global.name.as_str().into(),
-        contents: initial_contents(world, id, pool),
+        contents: initial_contents(context, id, pool),
     };
-    memory.allocate_at(world.globals[id.index()], new)
+    memory.allocate_at(context.globals[id.index()], new)
 }
 
-fn initial_contents(world: &World<'_>, id: GlobalId, pool: &mut TermPool) -> Contents {
-    let global = &world.program.globals[id];
-    if let Some((_, stream)) = world.streams.iter().find(|(holder, _)| *holder == id) {
+fn initial_contents(context: &Context<'_>, id: GlobalId, pool: &mut TermPool) -> Contents {
+    let global = &context.program.globals[id];
+    if let Some((_, stream)) = context.streams.iter().find(|(holder, _)| *holder == id) {
         let mut contents = Contents::new(Background::Zero);
         let address = pool.bv(64, *stream);
         contents.write(pool, 0, 8, address);
@@ -148,7 +148,7 @@ fn initial_contents(world: &World<'_>, id: GlobalId, pool: &mut TermPool) -> Con
     let mut contents = Contents::new(Background::Bytes(bytes.into()));
     for relocation in relocations {
         let base = match relocation.target {
-            RelocationTarget::Global(id) => world.globals[id.index()],
+            RelocationTarget::Global(id) => context.globals[id.index()],
             RelocationTarget::Function(id) => function_address(id.index()),
         };
         let address = pool.bv(64, base.wrapping_add_signed(relocation.addend));

@@ -13,7 +13,7 @@ use lydian_smt::{Sort, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::context::World;
+use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
 use crate::machine::libc::{ROOM, Size};
 use crate::machine::memory::{
@@ -26,11 +26,11 @@ use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 /// What is passed after a call's fixed arguments.
 pub(crate) struct VariableArguments {
     area: Area,
-    values: Vec<Passed>,
+    values: Vec<VariableArgument>,
 }
 
 /// One argument.
-enum Passed {
+enum VariableArgument {
     Value(Term),
     /// A struct or union is copied from here.
     From(Resolution),
@@ -84,7 +84,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let constant = self.pool.bv(64, value);
         let pinned = self.pool.eq(size, constant);
         if state.knowledge().known(&mut self.pool, pinned) != Some(true) {
-            if !state.tape.is_played() {
+            if !state.log.is_played() {
                 let what = "most lengths of an array on the stack of more than";
                 self.cut_ahead(state, Cut::Unsupported(format!("{what} {ROOM} bytes")));
             }
@@ -147,7 +147,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         (args, arg_types): (&[Term], &[CTypeId]),
         fixed: usize,
     ) -> Result<Option<VariableArguments>, Interrupt> {
-        let program = self.world.program;
+        let program = self.context.program;
         if !variadic::is_variadic(&program.types, program.functions[func].ty) {
             return Ok(None);
         }
@@ -157,7 +157,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         for slot in &area.slots {
             let arg = args[slot.argument];
             if !slot.by_address {
-                values.push(Passed::Value(arg));
+                values.push(VariableArgument::Value(arg));
                 continue;
             }
             let from = self.resolve(state, arg)?;
@@ -165,7 +165,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 self.note_access(state, &from, slot.size, false);
                 state.memory.access_traps(&mut self.pool, &from, slot.size, false, &mut traps);
             }
-            values.push(Passed::From(from));
+            values.push(VariableArgument::From(from));
         }
         self.leave_traps(state, &traps)?;
         Ok(Some(VariableArguments { area, values }))
@@ -184,13 +184,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         for (slot, value) in area.slots.iter().zip(values) {
             let to = all.shifted(slot.offset);
             match value {
-                Passed::Value(value) if slot.size > 0 => {
+                VariableArgument::Value(value) if slot.size > 0 => {
                     state.memory.store(&mut self.pool, &to, slot.size, value);
                 }
-                Passed::From(from) if slot.size > 0 => {
+                VariableArgument::From(from) if slot.size > 0 => {
                     state.memory.copy(&mut self.pool, &to, &from, slot.size);
                 }
-                Passed::Value(_) | Passed::From(_) => {}
+                VariableArgument::Value(_) | VariableArgument::From(_) => {}
             }
         }
         Ok(())
@@ -203,7 +203,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         func: FuncId,
     ) -> Result<(), Interrupt> {
-        let program = self.world.program;
+        let program = self.context.program;
         if !variadic::is_variadic(&program.types, program.functions[func].ty) {
             return Ok(());
         }
@@ -241,7 +241,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let mut traps = Traps::none();
         let at = self.eval(state, at, &mut traps)?;
         self.leave_traps(state, &traps)?;
-        let program = self.world.program;
+        let program = self.context.program;
         let room = variadic::room(program, func);
         let Some(at) = self.pool.as_u64(at) else {
             return Err(Interrupt::unsupported("an argument for `...` whose place is not known"));
@@ -289,10 +289,10 @@ impl<N: Notes> Machine<'_, '_, N> {
         (first, offset): (u64, u64),
         ty: CTypeId,
     ) -> Result<(), Interrupt> {
-        let World { program, spec, .. } = &self.world;
+        let Context { program, spec, .. } = &self.context;
         let nth = state.variable_arguments().count() as u32;
         let read = VariableRead { function, nth, ty, cursor: state.inputs.cursor };
-        let plan = variable_argument(&mut self.pool, program, read, spec, &self.world);
+        let plan = variable_argument(&mut self.pool, program, read, spec, &self.context);
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         let object = state.memory.object_near(first);
@@ -315,7 +315,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn va_start(&mut self, state: &mut State<N>, list: ExprId) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let list = self.eval(state, list, &mut traps)?;
-        let target = self.world.program.types.target;
+        let target = self.context.program.types.target;
         let to = self.resolve_for_write(state, list, variadic::list_bytes(target), &mut traps)?;
         self.leave_traps(state, &traps)?;
         for (offset, size, value) in variadic::started(target, state.frame().variable) {
@@ -337,7 +337,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.leave_traps(state, &traps)?;
         let here = self.text_at(state);
         let havocs = &mut self.havocs;
-        let number = state.tape.answer(Question::Havoc, || {
+        let number = state.log.answer(Question::Havoc, || {
             *havocs += 1;
             *havocs
         });

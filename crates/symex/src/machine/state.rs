@@ -10,8 +10,8 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::machine::decision_log::Tape;
-use crate::machine::invariants::{Check, Met};
+use crate::machine::decision_log::DecisionLog;
+use crate::machine::invariants::{Check, SupposedInvariants};
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
@@ -54,7 +54,7 @@ impl Mutants {
 
 /// Labels that control passes, to be looked at.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Passed {
+pub(crate) enum PassedSite {
     /// Those of a site. Their predicates are to be evaluated on the state.
     Site(SiteKey),
     /// One that was evaluated, and surely holds on the inputs of the path on which this does.
@@ -154,7 +154,7 @@ pub(crate) struct Passing {
     /// The site that control reached when the state was made.
     pub(crate) arrival: Option<SiteKey>,
     /// Labels of the site that control just passed, to be looked at before anything else.
-    pub(crate) queue: SmallVec<[Passed; 4]>,
+    pub(crate) queue: SmallVec<[PassedSite; 4]>,
 }
 
 /// What a state's model is to cover.
@@ -178,7 +178,7 @@ pub(crate) struct PathInputs {
     /// What the static variables of the function under test had when its call began.
     pub(crate) began_with: Arc<[Contents]>,
     /// The objects of the inputs whose invariants the path supposes.
-    pub(crate) met: Arc<Met>,
+    pub(crate) met: Arc<SupposedInvariants>,
     /// Places of volatile memory that the path read, each once.
     pub(crate) volatile: Arc<Vec<VolatilePlace>>,
     /// How many symbols it made, each for something else that is not determined.
@@ -241,7 +241,7 @@ pub(crate) struct State<N> {
     /// takes, which may be others on another run.
     pub(crate) placed: Option<Span>,
     /// What makes the state again.
-    pub(crate) tape: Tape,
+    pub(crate) log: DecisionLog,
     /// What others note of it.
     pub(crate) notes: N,
 }
@@ -317,7 +317,7 @@ impl<N: Notes> State<N> {
             course: self.course.clone(),
             depends: self.depends.clone(),
             placed: self.placed,
-            tape: self.tape.clone(),
+            log: self.log.clone(),
             notes: self.notes.fork(),
         })
     }

@@ -44,7 +44,7 @@ impl Interrupt {
 impl<'p, N: Notes> Machine<'p, '_, N> {
     /// The body of the innermost activation.
     pub(crate) fn body(&self, state: &State<N>) -> &'p Body {
-        let function = &self.world.program.functions[state.frame().func];
+        let function = &self.context.program.functions[state.frame().func];
         function.body.as_ref().expect("only functions with bodies are entered")
     }
 
@@ -173,7 +173,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             Target::Known(base, _) => base,
             // Other inputs of the path may reach an object.
             Target::Wild if !self.pool.mentions_address(address) => {
-                if !self.watch.is_no_pointer(&mut self.pool, address) {
+                if !self.bounds.is_no_pointer(&mut self.pool, address) {
                     let at = self.text_at(state);
                     self.cut_ahead(state, Cut::Undetermined(Undetermined::Location, at));
                 }
@@ -199,13 +199,13 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         let known = state.knowledge().known(&mut self.pool, condition);
         self.term_clock.end(span);
         if let Some(known) = known {
-            self.statistics.free_branches += u64::from(!state.tape.is_played());
+            self.statistics.free_branches += u64::from(!state.log.is_played());
             return (known, None);
         }
         self.meet_undefined(state, condition);
         let span = self.term_clock.begin();
         let Self { pool, evaluator, .. } = self;
-        let told = state.tape.played(Question::Side);
+        let told = state.log.played(Question::Side);
         let side = match told {
             Some(side) => side != 0,
             None => evaluator.holds(pool, &state.model, condition),
@@ -217,12 +217,12 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         if !state.course.replay {
             let mut fork = state.fork();
             fork.pending = true;
-            fork.tape.note(Question::Side, u64::from(!side));
+            fork.log.note(Question::Side, u64::from(!side));
             let span = self.term_clock.begin();
             other = fork.add_fact(&mut self.pool, there).then_some(fork);
             self.term_clock.end(span);
         }
-        state.tape.note(Question::Side, u64::from(side));
+        state.log.note(Question::Side, u64::from(side));
         let span = self.term_clock.begin();
         state.add_fact(&mut self.pool, here);
         self.term_clock.end(span);

@@ -6,7 +6,7 @@ use lydian_smt::Term;
 
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
-use crate::machine::outbox::Ended;
+use crate::machine::outbox::EndedPath;
 use crate::machine::questions::Feasible;
 use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
@@ -32,7 +32,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let Fault::Trap(kind) = fault else {
                 let within = self.pool.not(condition);
                 if state.knowledge().known(&mut self.pool, within) != Some(true) {
-                    self.watch.leave_room();
+                    self.bounds.leave_room();
                 }
                 self.assume_in_program(state, within)?;
                 continue;
@@ -54,7 +54,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             self.meet_undefined(state, condition);
             let safe = self.pool.not(condition);
-            let told = state.tape.played(Question::Safe);
+            let told = state.log.played(Question::Safe);
             let excluded = match told {
                 // A path that is followed again did not end here the first time.
                 Some(excluded) => excluded != 0,
@@ -64,7 +64,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 }
                 None => self.surely_safe(state, kind, condition),
             };
-            state.tape.note(Question::Safe, u64::from(excluded));
+            state.log.note(Question::Safe, u64::from(excluded));
             if excluded {
                 // The path condition says so already.
                 continue;
@@ -129,10 +129,10 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Looks for an input of the path that traps, unless one is known for this place. True where
     /// there surely is none.
     fn surely_safe(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
-        if !self.world.config.crash_tests || state.course.replay {
+        if !self.context.config.crash_tests || state.course.replay {
             return false;
         }
-        let limit = self.world.config.limits.trap_queries;
+        let limit = self.context.config.limits.trap_queries;
         let crash = self.crashes.entry(place_of(state, kind)).or_default();
         if crash.found || crash.queries >= limit {
             return false;
@@ -154,7 +154,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// A path ends beside the one that is followed, with a test if its state is given.
     fn end_beside(&mut self, state: Option<Box<State<N>>>, ending: Ending) {
-        self.outbox.ended.push(Ended { state, ending });
+        self.outbox.ended.push(EndedPath { state, ending });
     }
 
     /// Where the program traps in a test that was given.
@@ -173,7 +173,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Whether a test that traps here is wanted; only once.
     fn is_new_crash(&mut self, state: &State<N>, kind: TrapKind) -> bool {
-        if !self.world.config.crash_tests || state.depends.are_some() {
+        if !self.context.config.crash_tests || state.depends.are_some() {
             return false;
         }
         self.note_crash(place_of(state, kind))

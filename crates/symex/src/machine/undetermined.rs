@@ -98,7 +98,7 @@ fn text_of(function: &Function, frame: &Frame, next: usize) -> Span {
 impl<N: Notes> Machine<'_, '_, N> {
     /// The text that a state is at.
     pub(crate) fn text_at(&self, state: &State<N>) -> Span {
-        text_at(self.world.program, state)
+        text_at(self.context.program, state)
     }
 
     /// What a value depends on that is not determined, as far as its term says, with where that was

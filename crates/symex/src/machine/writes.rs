@@ -14,7 +14,7 @@ use lydian_smt::{Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
-use crate::machine::permitted::Permitted;
+use crate::machine::permitted::PermittedWrites;
 use crate::machine::state::{Notes, State};
 use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 
@@ -26,7 +26,7 @@ const MOST_CHOICES: usize = 4;
 
 /// Where what a call writes lies.
 #[derive(Clone, Copy)]
-struct Place {
+struct WritePlace {
     object: ObjectId,
     offset: u64,
 }
@@ -34,7 +34,7 @@ struct Place {
 /// What a call of an undefined function may write to.
 pub(crate) struct Writable {
     pub(crate) targets: Vec<OutTarget>,
-    places: Vec<Place>,
+    places: Vec<WritePlace>,
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -44,9 +44,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         func: FuncId,
         site: &CallSite,
-        permitted: &Permitted,
+        permitted: &PermittedWrites,
     ) -> Writable {
-        let program = self.world.program;
+        let program = self.context.program;
         let function = &program.functions[func];
         let mut found = Writable { targets: Vec::new(), places: Vec::new() };
         for parameter in out_parameters(&program.types, &function.name, function.ty) {
@@ -64,7 +64,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// The objects of the program's own that a pointer leads to, each with when it does.
-    fn places_of(&mut self, state: &State<N>, pointer: Term) -> Vec<(Term, Place)> {
+    fn places_of(&mut self, state: &State<N>, pointer: Term) -> Vec<(Term, WritePlace)> {
         if self.pool.sort(pointer) != Sort::BitVec(64) {
             return Vec::new();
         }
@@ -77,7 +77,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let offset = address - object.base;
             let own = !matches!(object.kind, ObjectKind::Input | ObjectKind::Stream);
             let own = own && !object.read_only;
-            (own && offset < object.size).then_some((guard, Place { object: id, offset }))
+            (own && offset < object.size).then_some((guard, WritePlace { object: id, offset }))
         });
         known.collect()
     }
@@ -87,7 +87,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &State<N>,
         parameter: OutParameter,
         guard: Term,
-        place: Place,
+        place: WritePlace,
     ) -> OutTarget {
         let object = state.memory.object(place.object);
         let room = object.size - place.offset;
@@ -99,7 +99,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let reaches = self.pool.ule(start, length);
             self.pool.ite(reaches, behind, none)
         });
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let is_pointer = types.scalar(parameter.pointee) == Some(Type::Ptr);
         let old = match is_pointer && unwritten.len() >= 8 && !unwritten[..8].contains(&true) {
             false => Old::None,
@@ -109,7 +109,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// A pointer before a call that may set it.
-    fn old_pointer(&mut self, state: &State<N>, place: Place) -> Old {
+    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> Old {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);

@@ -8,11 +8,11 @@ use lydian_ir::cfg::Cfg;
 use lydian_ir::{BlockId, Body, FuncId, Program};
 use rustc_hash::FxHashMap;
 
-use crate::merging::hot_variables::Decisive;
-use crate::merging::regions::{Area, Region, Surroundings, readers};
+use crate::merging::hot_variables::HotVariables;
+use crate::merging::regions::{Area, DecisionRegion, Surroundings, readers};
 
 /// What begins at branches, where it is more than one condition.
-type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<Region>>>;
+type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<DecisionRegion>>>;
 
 /// Areas by the two blocks where they are entered; by none those that are a whole body.
 type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
@@ -28,7 +28,7 @@ pub(crate) struct Analyses {
     /// What only computes, where it was looked for.
     areas: RefCell<Areas>,
     flows: RefCell<FxHashMap<FuncId, Flow>>,
-    decisive: RefCell<FxHashMap<(FuncId, bool), Rc<Decisive>>>,
+    hot: RefCell<FxHashMap<(FuncId, bool), Rc<HotVariables>>>,
 }
 
 impl Analyses {
@@ -38,11 +38,11 @@ impl Analyses {
         program: &Program,
         func: FuncId,
         block: BlockId,
-    ) -> Option<Rc<Region>> {
+    ) -> Option<Rc<DecisionRegion>> {
         let mut regions = self.regions.borrow_mut();
         let region = regions.entry((func, block)).or_insert_with(|| {
             let body = program.functions[func].body.as_ref();
-            body.and_then(|body| Region::at(body, block)).map(Rc::new)
+            body.and_then(|body| DecisionRegion::at(body, block)).map(Rc::new)
         });
         region.clone()
     }
@@ -88,10 +88,15 @@ impl Analyses {
     }
 
     /// Which registers of a function decide what comes; its result, too, where it is called by another.
-    pub(crate) fn decisive(&self, func: FuncId, body: &Body, is_called: bool) -> Rc<Decisive> {
-        let mut known = self.decisive.borrow_mut();
+    pub(crate) fn hot_variables(
+        &self,
+        func: FuncId,
+        body: &Body,
+        is_called: bool,
+    ) -> Rc<HotVariables> {
+        let mut known = self.hot.borrow_mut();
         let decisive = known.entry((func, is_called));
-        decisive.or_insert_with(|| Rc::new(Decisive::new(body, is_called))).clone()
+        decisive.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
     }
 
     fn flow(&self, func: FuncId, body: &Body) -> Flow {

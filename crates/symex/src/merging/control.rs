@@ -85,7 +85,8 @@ impl Merging {
         let stays = self.stays_in_loop(machine, state, at, outcome.targets);
         take_branch(state, side, &outcome, origin);
         take_branch(&mut other, !side, &outcome, origin);
-        let Some(bound) = machine.world.config.limits.loop_bound.filter(|_| stays.is_some()) else {
+        let Some(bound) = machine.context.config.limits.loop_bound.filter(|_| stays.is_some())
+        else {
             machine.fork_off(other);
             return Err(Interrupt::Yield);
         };
@@ -128,7 +129,7 @@ impl Merging {
         goals: &Goals<'_>,
         state: &State,
     ) -> bool {
-        machine.world.config.mode != Mode::Plain && goals.labels.has(state.frame().func)
+        machine.context.config.mode != Mode::Plain && goals.labels.has(state.frame().func)
     }
 
     /// The side of a branch that stays in a loop that the other side leaves, if it is so.
@@ -140,7 +141,7 @@ impl Merging {
         targets: [BlockId; 2],
     ) -> Option<bool> {
         let func = state.frame().func;
-        let back = targets.map(|target| machine.world.reaches(func, target, at));
+        let back = targets.map(|target| machine.context.reaches(func, target, at));
         (back[0] != back[1]).then_some(back[0])
     }
 
@@ -159,7 +160,7 @@ impl Merging {
         let value = to_bytes(&mut machine.pool, value);
         let from = state.frame().block;
         let ways = self.ways_of(machine, goals, (state.frame().func, from), value, cases, default);
-        let told = state.tape.played(Question::Way);
+        let told = state.log.played(Question::Way);
         let at = told.map_or_else(|| self.way_taken(machine, state, &ways), |way| way as usize);
         let at = at.min(ways.len() - 1);
         let taken = &ways[at];
@@ -171,14 +172,14 @@ impl Merging {
             for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
                 let mut other = state.fork();
                 other.pending = true;
-                other.tape.note(Question::Way, number as u64);
+                other.log.note(Question::Way, number as u64);
                 if other.add_fact(&mut machine.pool, way.condition) {
                     self.take_way(machine, goals, &mut other, from, way);
                     machine.fork_off(other);
                 }
             }
         }
-        state.tape.note(Question::Way, at as u64);
+        state.log.note(Question::Way, at as u64);
         state.add_fact(&mut machine.pool, taken.condition);
         self.take_way(machine, goals, state, from, taken);
         if known { Ok(()) } else { Err(Interrupt::Yield) }
@@ -218,7 +219,7 @@ impl Merging {
                 let site = SiteKey::Edge(Edge { from, way });
                 !goals.hypers.sequences.watches(func, site)
             };
-            let merge = machine.world.config.merge && quiet(edge.0);
+            let merge = machine.context.config.merge && quiet(edge.0);
             let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
             match ways.iter_mut().find(fits).filter(|_| merge) {
                 Some(way) => {

@@ -18,9 +18,9 @@ use crate::goals::Goals;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
 use crate::machine::site::SiteKey;
-use crate::machine::state::{ConditionValue, Passed};
+use crate::machine::state::{ConditionValue, PassedSite};
 use crate::merging::Merging;
-use crate::merging::regions::{Region, Way};
+use crate::merging::regions::{ConditionWay, DecisionRegion};
 
 /// A branch that stands for a whole decision, or for one condition.
 pub(crate) struct Outcome {
@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
 }
 
 /// What conditions are on the several ways through a decision.
-pub(crate) struct Evaluated {
+pub(crate) struct DecisionValues {
     /// Where its outcome is true.
     pub(crate) holds: Term,
     values: Vec<(ConditionId, ConditionValue)>,
@@ -61,9 +61,9 @@ impl Merging {
             return alone;
         }
         let func = state.frame().func;
-        let region = self.analyses.region(machine.world.program, func, state.frame().block);
+        let region = self.analyses.region(machine.context.program, func, state.frame().block);
         let Some(region) = region else { return alone };
-        if !state.tape.decide(Question::Merge, || self.may_merge(goals, func, &region)) {
+        if !state.log.decide(Question::Merge, || self.may_merge(goals, func, &region)) {
             return alone;
         }
         let everywhere = machine.pool.tt();
@@ -74,13 +74,18 @@ impl Merging {
         let mut passed = SmallVec::new();
         self.look_at_region(machine, goals, state, body, &region, &evaluated, &mut passed);
         state.passing.queue.extend(passed);
-        machine.statistics.merged += u64::from(!state.tape.is_played());
+        machine.statistics.merged += u64::from(!state.log.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }
 
     /// Whether nothing but labels is looked at on the ways through a region: what sequences and
     /// hyperlabels ask for depends on the way.
-    pub(crate) fn may_merge(&self, goals: &Goals<'_>, func: FuncId, region: &Region) -> bool {
+    pub(crate) fn may_merge(
+        &self,
+        goals: &Goals<'_>,
+        func: FuncId,
+        region: &DecisionRegion,
+    ) -> bool {
         let decision = region.decision;
         !goals.labels.is_watched(func, SiteKey::Decision(decision))
             && region.steps.iter().all(|step| self.is_silent(goals, func, decision, step.condition))
@@ -109,7 +114,7 @@ impl Merging {
         state: &State,
         condition: Term,
     ) -> bool {
-        machine.world.config.merge
+        machine.context.config.merge
             && state.knowledge().known(&mut machine.pool, condition).is_none()
             && !depends_on_undefined(&mut machine.pool, condition)
     }
@@ -120,9 +125,9 @@ impl Merging {
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
-        region: &Region,
+        region: &DecisionRegion,
         (first, guard): (Term, Term),
-    ) -> Option<Evaluated> {
+    ) -> Option<DecisionValues> {
         let mut reached = vec![machine.pool.ff(); region.steps.len()];
         reached[0] = guard;
         let mut holds = machine.pool.ff();
@@ -137,9 +142,11 @@ impl Merging {
                 let condition = if side { value } else { machine.pool.not(value) };
                 let taken = machine.pool.and(here, condition);
                 match way {
-                    Way::Step(to) => reached[to] = machine.pool.or(reached[to], taken),
-                    Way::Outcome(true) => holds = machine.pool.or(holds, taken),
-                    Way::Outcome(false) => {}
+                    ConditionWay::RegionStep(to) => {
+                        reached[to] = machine.pool.or(reached[to], taken)
+                    }
+                    ConditionWay::Outcome(true) => holds = machine.pool.or(holds, taken),
+                    ConditionWay::Outcome(false) => {}
                 }
             }
             // A condition that is lowered twice is reached by either way.
@@ -153,7 +160,7 @@ impl Merging {
         }
         let either =
             |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
-        Some(Evaluated { holds, values: values.into_iter().map(either).collect(), reached })
+        Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
     }
 
     /// The labels on the ways through a region, whose decision's event is there.
@@ -163,16 +170,16 @@ impl Merging {
         goals: &mut Goals<'_>,
         state: &mut State,
         body: &Body,
-        region: &Region,
-        evaluated: &Evaluated,
-        passed: &mut SmallVec<[Passed; 4]>,
+        region: &DecisionRegion,
+        evaluated: &DecisionValues,
+        passed: &mut SmallVec<[PassedSite; 4]>,
     ) {
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
             goals.pass_where(machine, state, site, *reached, passed);
-            let before = machine.watch.guard.replace(*reached);
+            let before = machine.bounds.guard.replace(*reached);
             let mutants = goals.record_mutants(machine, state, region.decision, step.condition);
-            machine.watch.guard = before;
+            machine.bounds.guard = before;
             if let Some(event) = state.frame_mut().event_of(region.decision) {
                 event.mutants.extend(mutants);
             }
@@ -197,11 +204,11 @@ impl Merging {
     ) -> Option<Term> {
         let body = machine.body(state);
         let mut traps = Traps::none();
-        let before = machine.watch.guard.replace(guard);
+        let before = machine.bounds.guard.replace(guard);
         let (mut scope, pool) = machine.scope(state);
         let value = scope.eval(pool, &body.exprs, expr, &mut traps);
         machine.settle_suspicions(state);
-        machine.watch.guard = before;
+        machine.bounds.guard = before;
         let value = value.ok()?;
         for (_, condition) in traps.iter() {
             let trap = machine.pool.and(guard, condition);

@@ -15,14 +15,14 @@ type Registers = Vec<u64>;
 
 /// The decisive registers of a function.
 #[derive(Debug)]
-pub(crate) struct Decisive {
+pub(crate) struct HotVariables {
     /// At the start of each block.
     at_start: Vec<Registers>,
     /// Whether the result is.
     result: bool,
 }
 
-impl Decisive {
+impl HotVariables {
     /// Finds those of a function, whose result may be decisive for its caller or not.
     pub(crate) fn new(body: &Body, result: bool) -> Self {
         let none = vec![0; body.locals.len().div_ceil(64)];

@@ -29,11 +29,11 @@ use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
-use crate::machine::state::{ConditionValue, Frame, Passed, ReturnTo};
+use crate::machine::state::{ConditionValue, Frame, PassedSite, ReturnTo};
 use crate::machine::step::as_type;
 use crate::merging::Merging;
-use crate::merging::decisions::{Evaluated, Outcome};
-use crate::merging::regions::{Area, Region};
+use crate::merging::decisions::{DecisionValues, Outcome};
+use crate::merging::regions::{Area, DecisionRegion};
 
 /// So often a choice between values forks before it is merged. Paths that know a value make all later
 /// questions simpler; many more of them than places in the program do not.
@@ -43,13 +43,13 @@ const FORKS: u32 = 4;
 type Registers = Vec<Option<Term>>;
 
 /// Control that comes to a block by one way or several.
-struct Coming {
+struct IncomingRegisters {
     guard: Term,
     registers: Registers,
 }
 
 /// What going through an area gives.
-struct Arrived {
+struct AreaResult {
     /// The registers where all ways meet; none where all return.
     registers: Option<Registers>,
     /// What is returned, if anything is.
@@ -62,7 +62,7 @@ struct Pass {
     /// Whether two ways differed in a value.
     differs: bool,
     /// The labels that were passed; none if they are not looked at.
-    labels: Option<SmallVec<[Passed; 4]>>,
+    labels: Option<SmallVec<[PassedSite; 4]>>,
 }
 
 /// Blocks with when control comes there.
@@ -82,13 +82,14 @@ impl Merging {
             return false;
         }
         let (func, block) = (state.frame().func, state.frame().block);
-        let Some(area) = self.analyses.between(machine.world.program, func, outcome.targets) else {
+        let Some(area) = self.analyses.between(machine.context.program, func, outcome.targets)
+        else {
             return false;
         };
         let Some(join) = area.join else { return false };
         let quiet =
             || self.ends_quietly(goals, func, origin) && self.is_quiet(machine, goals, func, &area);
-        if !state.tape.decide(Question::Choose, quiet) {
+        if !state.log.decide(Question::Choose, quiet) {
             return false;
         }
         let fails = machine.pool.not(outcome.holds);
@@ -119,16 +120,17 @@ impl Merging {
         let (func, return_to) = (frame.func, frame.return_to);
         let entry = machine.body(state).entry;
         let begins = frame.block == entry && frame.next == 0 && !frame.sites_done;
-        if !begins || state.frames.len() == 1 || !machine.world.config.merge {
+        if !begins || state.frames.len() == 1 || !machine.context.config.merge {
             return false;
         }
         let area = self
             .analyses
-            .computes(machine.world.program, func)
+            .computes(machine.context.program, func)
             .filter(|area| area.blocks.len() > 1);
         let Some(area) = area else { return false };
         let caller = state.frames[state.frames.len() - 2].func;
-        let locals = machine.world.program.functions[caller].body.as_ref().map(|body| &body.locals);
+        let locals =
+            machine.context.program.functions[caller].body.as_ref().map(|body| &body.locals);
         let is_integer = |register: LocalId| {
             let storage = locals.map(|locals| locals[register].storage);
             matches!(storage, Some(Storage::Register(Type::Int(_))))
@@ -136,8 +138,8 @@ impl Merging {
         if return_to.memory.is_some() || !return_to.register.is_none_or(is_integer) {
             return false;
         }
-        state.tape.begin();
-        if !state.tape.decide(Question::Choose, || self.is_quiet(machine, goals, func, &area)) {
+        state.log.begin();
+        if !state.log.decide(Question::Choose, || self.is_quiet(machine, goals, func, &area)) {
             return false;
         }
         let starts = [(entry, machine.pool.tt())];
@@ -164,7 +166,7 @@ impl Merging {
         func: FuncId,
         area: &Area,
     ) -> bool {
-        let Some(body) = &machine.world.program.functions[func].body else { return false };
+        let Some(body) = &machine.context.program.functions[func].body else { return false };
         let is_watched = |site| goals.hypers.sequences.watches(func, site);
         area.blocks.iter().all(|block| {
             let found = &body.blocks[*block];
@@ -185,7 +187,7 @@ impl Merging {
     }
 
     fn calls_quietly(&self, machine: &Machine<'_, '_>, goals: &Goals<'_>, callee: FuncId) -> bool {
-        let area = self.analyses.computes(machine.world.program, callee);
+        let area = self.analyses.computes(machine.context.program, callee);
         !goals.hypers.sequences.watches(callee, SiteKey::Entry)
             && area.is_some_and(|area| self.is_quiet(machine, goals, callee, &area))
     }
@@ -199,7 +201,7 @@ impl Merging {
         term: &Terminator,
     ) -> bool {
         let Terminator::Branch { origin, .. } = term else { return true };
-        match self.analyses.region(machine.world.program, func, block) {
+        match self.analyses.region(machine.context.program, func, block) {
             Some(region) => self.may_merge(goals, func, &region),
             None => self.ends_quietly(goals, func, *origin),
         }
@@ -225,13 +227,13 @@ impl Merging {
         area: &Area,
         starts: &[(BlockId, Term)],
         place: (FuncId, BlockId),
-    ) -> Option<Arrived> {
+    ) -> Option<AreaResult> {
         let mut pass = Pass::default();
         let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass)?;
         if pass.differs && self.forks_first(state, place) {
             return None;
         }
-        machine.statistics.merged += u64::from(!state.tape.is_played());
+        machine.statistics.merged += u64::from(!state.log.is_played());
         Some(arrived)
     }
 
@@ -243,15 +245,15 @@ impl Merging {
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
-        passed: SmallVec<[Passed; 4]>,
+        passed: SmallVec<[PassedSite; 4]>,
     ) {
         let mut pass = Pass { differs: false, labels: Some(passed) };
         if goals.looks_at_labels(machine, state)
             && self.has_labels(machine, goals, state.frame().func, area)
         {
-            let outer = state.tape.set_aside(true);
+            let outer = state.log.set_aside(true);
             let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
-            state.tape.set_aside(outer);
+            state.log.set_aside(outer);
             if arrived.is_none() {
                 machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
@@ -268,7 +270,7 @@ impl Merging {
         area: &Area,
     ) -> bool {
         let has = |callee: &FuncId| {
-            let area = self.analyses.computes(machine.world.program, *callee);
+            let area = self.analyses.computes(machine.context.program, *callee);
             area.is_some_and(|area| self.has_labels(machine, goals, *callee, &area))
         };
         goals.labels.has(func) || area.calls.iter().any(has)
@@ -283,7 +285,7 @@ impl Merging {
         area: &Area,
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
-    ) -> Option<Arrived> {
+    ) -> Option<AreaResult> {
         let before = (state.frames.clone(), state.course.activations);
         let arrived = self.walk(machine, goals, state, area, starts, pass);
         (state.frames, state.course.activations) = before;
@@ -296,7 +298,7 @@ impl Merging {
             return false; // the same however often it is evaluated
         }
         let choices = &mut self.choices;
-        state.tape.decide(Question::Follow, || {
+        state.log.decide(Question::Follow, || {
             let met = choices.entry(place).or_default();
             *met += 1;
             *met <= FORKS
@@ -312,9 +314,9 @@ impl Merging {
         area: &Area,
         starts: &[(BlockId, Term)],
         pass: &mut Pass,
-    ) -> Option<Arrived> {
+    ) -> Option<AreaResult> {
         let body = machine.body(state);
-        let mut coming: FxHashMap<BlockId, Coming> = FxHashMap::default();
+        let mut coming: FxHashMap<BlockId, IncomingRegisters> = FxHashMap::default();
         // What is returned by the ways that did: nothing where none has yet.
         let mut value: Option<Option<Term>> = None;
         self.leave_for(machine, state, area, &mut coming, starts, pass)?;
@@ -345,7 +347,7 @@ impl Merging {
             self.leave_for(machine, state, area, &mut coming, &ways, pass)?;
         }
         let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
-        let arrived = Arrived { registers, value: value.flatten() };
+        let arrived = AreaResult { registers, value: value.flatten() };
         (arrived.registers.is_some() == area.join.is_some()).then_some(arrived)
     }
 
@@ -356,7 +358,7 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         state: &State,
         area: &Area,
-        coming: &mut FxHashMap<BlockId, Coming>,
+        coming: &mut FxHashMap<BlockId, IncomingRegisters>,
         ways: &[(BlockId, Term)],
         pass: &mut Pass,
     ) -> Option<()> {
@@ -366,8 +368,8 @@ impl Merging {
             }
             let registers = &state.frame().registers;
             let arrived = match coming.remove(block) {
-                None => Coming { guard: *guard, registers: registers.clone() },
-                Some(other) => Coming {
+                None => IncomingRegisters { guard: *guard, registers: registers.clone() },
+                Some(other) => IncomingRegisters {
                     guard: machine.pool.or(*guard, other.guard),
                     registers: self.either(
                         machine,
@@ -464,8 +466,8 @@ impl Merging {
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Option<Term>> {
-        let area = self.analyses.computes(machine.world.program, func)?;
-        let body = machine.world.program.functions[func].body.as_ref()?;
+        let area = self.analyses.computes(machine.context.program, func)?;
+        let body = machine.context.program.functions[func].body.as_ref()?;
         if args.len() != body.params.len() || machine.check_depth(state, func).is_err() {
             return None;
         }
@@ -499,7 +501,7 @@ impl Merging {
                 let value = self.value_where(machine, state, *cond, guard)?;
                 let func = state.frame().func;
                 let region =
-                    origin.and_then(|_| self.analyses.region(machine.world.program, func, block));
+                    origin.and_then(|_| self.analyses.region(machine.context.program, func, block));
                 let evaluated = match &region {
                     Some(region) => {
                         Some(self.evaluate_region(machine, state, region, (value, guard))?)
@@ -557,14 +559,14 @@ impl Merging {
         body: &Body,
         origin: BranchOrigin,
         (value, guard): (Term, Term),
-        decided: Option<(&Region, &Evaluated)>,
+        decided: Option<(&DecisionRegion, &DecisionValues)>,
         pass: &mut Pass,
     ) {
         let Some(labels) = &mut pass.labels else { return };
         if self.keeps_decisions(machine, goals, state) {
-            let before = machine.watch.guard.replace(guard);
+            let before = machine.bounds.guard.replace(guard);
             self.begin_evaluation(machine, goals, state, body, origin);
-            machine.watch.guard = before;
+            machine.bounds.guard = before;
         }
         if let Some((region, evaluated)) = decided {
             self.look_at_region(machine, goals, state, body, region, evaluated, labels);
@@ -583,7 +585,7 @@ impl Merging {
         state: &mut State,
         origin: BranchOrigin,
         outcome: &Outcome,
-        passed: &mut SmallVec<[Passed; 4]>,
+        passed: &mut SmallVec<[PassedSite; 4]>,
     ) {
         let everywhere = machine.pool.tt();
         if !outcome.merged

@@ -1,15 +1,15 @@
 //! Fewer paths: the ways through a loop or a call that matters to no label that is left are united behind
 //! it.
 //!
-//! A *stretch* is a natural loop, entered at its header and left where control comes to a block outside
+//! A *scope* is a natural loop, entered at its header and left where control comes to a block outside
 //! of it, or a call, from the first block of the callee to its return. It does not matter where no label
 //! that is left, and no part of a hyperlabel, lies in it or in what it calls; since labels are deleted
-//! when they are covered, a stretch may cease to matter in the midst of an exploration.
+//! when they are covered, a scope may cease to matter in the midst of an exploration.
 //!
-//! A state that comes to such a stretch is run through it *aside*: before any other state goes on, with
+//! A state that comes to such a scope is run through it *aside*: before any other state goes on, with
 //! all that forks off it there, by the same steps as ever, so that traps, limits, calls and memory are
 //! what they are anywhere. In a loop, states that come back to the header in the same turn are united
-//! before the next turn, so that turns do not multiply; behind the stretch those that came to one place
+//! before the next turn, so that turns do not multiply; behind the scope those that came to one place
 //! are united ([`crate::merging::state_merging`] says why that is exact). A loop that is left after any of n turns gives one
 //! path instead of n. Nothing need be known of its end: what traps, or is cut off by a limit in the midst
 //! of it, ends as it would on a path of its own, and where going aside takes too many steps or states,
@@ -17,7 +17,7 @@
 //!
 //! Going aside is worth it where all paths are gone anyway, to show that no input covers what is left. As
 //! long as there are labels that no path reached, and the exploration stops once all are covered, it looks
-//! for the next such label instead, and stretches are gone through as everything else.
+//! for the next such label instead, and scopes are gone through as everything else.
 //!
 //! Where labels lie does not bear on exactness, only on what is worth it: a label that is met aside is
 //! looked at on each state as ever.
@@ -38,18 +38,18 @@ use crate::machine::control_flow::places_of;
 use crate::machine::site::SiteKey;
 use crate::merging::Merging;
 
-/// A stretch behind which nothing could be united so often, or that took too long, is gone through no
+/// A scope behind which nothing could be united so often, or that took too long, is gone through no
 /// more.
 const FUTILE: u32 = 2;
-/// So many stretches within each other are gone through aside.
+/// So many scopes within each other are gone through aside.
 const MOST_DEPTH: usize = 12;
 
-/// Where a stretch begins: the header of a loop of a function, or none for a call of it.
-type Begin = (FuncId, Option<BlockId>);
+/// Where a scope begins: the header of a loop of a function, or none for a call of it.
+type ScopeKey = (FuncId, Option<BlockId>);
 
-/// What is known of a stretch.
+/// What is known of a scope.
 #[derive(Debug, Default)]
-struct Stretch {
+struct MergeScope {
     /// Whether each block of the function lies in it.
     inside: Vec<bool>,
     /// Where labels lie in it or in what it calls.
@@ -62,18 +62,18 @@ struct Stretch {
     futile: u32,
 }
 
-/// Stretches that were met, and what is gone through aside.
+/// MergeScopes that were met, and what is gone through aside.
 #[derive(Default)]
-pub(crate) struct Stretches {
-    known: FxHashMap<Begin, Stretch>,
+pub(crate) struct MergeScopes {
+    known: FxHashMap<ScopeKey, MergeScope>,
     headers: FxHashMap<FuncId, Rc<FxHashMap<BlockId, Vec<BlockId>>>>,
-    /// The stretches that states are aside in, with the activation.
+    /// The scopes that states are aside in, with the activation.
     active: Vec<(u64, Option<BlockId>)>,
     /// States that forked off those that are aside.
     taken: Option<Vec<Box<State>>>,
 }
 
-impl Stretches {
+impl MergeScopes {
     /// States that fork off are taken from now on; gives what was taken until now.
     pub(crate) fn take_forks(&mut self) -> Option<Vec<Box<State>>> {
         self.taken.replace(Vec::new())
@@ -89,22 +89,22 @@ impl Stretches {
         self.taken.is_some()
     }
 
-    /// States are aside in a stretch from now on, and forks are taken; gives what was taken until now.
-    pub(crate) fn enter(&mut self, here: &Here) -> Option<Vec<Box<State>>> {
+    /// States are aside in a scope from now on, and forks are taken; gives what was taken until now.
+    pub(crate) fn enter(&mut self, here: &ScopeEntry) -> Option<Vec<Box<State>>> {
         self.active.push((here.serial, here.begin.1));
         self.taken.replace(Vec::new())
     }
 
-    /// No state is in the stretch that was entered last any more.
+    /// No state is in the scope that was entered last any more.
     pub(crate) fn leave(&mut self, outer: Option<Vec<Box<State>>>) {
         self.active.pop();
         self.taken = outer;
     }
 
-    /// States met behind a stretch and could not be united.
-    pub(crate) fn note_futile(&mut self, here: &Here) {
-        if let Some(stretch) = self.known.get_mut(&here.begin) {
-            stretch.futile += 1;
+    /// States met behind a scope and could not be united.
+    pub(crate) fn note_futile(&mut self, here: &ScopeEntry) {
+        if let Some(scope) = self.known.get_mut(&here.begin) {
+            scope.futile += 1;
         }
     }
 
@@ -125,9 +125,9 @@ impl Stretches {
     }
 }
 
-/// A stretch that a state is in.
-pub(crate) struct Here {
-    pub(crate) begin: Begin,
+/// A scope that a state is in.
+pub(crate) struct ScopeEntry {
+    pub(crate) begin: ScopeKey,
     /// How many activations there were.
     depth: usize,
     /// The number of the innermost.
@@ -135,22 +135,22 @@ pub(crate) struct Here {
 }
 
 /// Where a state is that is aside.
-pub(crate) enum At {
+pub(crate) enum ScopePlace {
     Inside,
-    /// At the header of the loop.
+    /// ScopePlace the header of the loop.
     Header,
     Behind,
 }
 
 impl Merging {
-    /// The stretch that a state is at the beginning of, if its ways are to be united.
-    pub(crate) fn begins_stretch(
+    /// The scope that a state is at the beginning of, if its ways are to be united.
+    pub(crate) fn begins_merge_scope(
         &mut self,
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-    ) -> Option<Here> {
-        let config = &machine.world.config;
+    ) -> Option<ScopeEntry> {
+        let config = &machine.context.config;
         let exhaustive = !config.stop_when_covered || goals.labels.new_ones() == 0;
         let wanted =
             config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
@@ -163,7 +163,7 @@ impl Merging {
             && !state.course.replay
             && !state.depends.are_some()
             && state.passing.queue.is_empty()
-            && self.stretches.active.len() < MOST_DEPTH;
+            && self.scopes.active.len() < MOST_DEPTH;
         if !fits {
             return None;
         }
@@ -174,30 +174,30 @@ impl Merging {
         let is_header = self.headers(func, body).contains_key(&block);
         for header in call.into_iter().chain(is_header.then_some(Some(block))) {
             let begin = (func, header);
-            let active = self.stretches.active.contains(&(serial, header));
+            let active = self.scopes.active.contains(&(serial, header));
             if !active && self.is_due(machine, goals, begin, body) && self.settles(goals, state) {
-                return Some(Here { begin, depth: state.frames.len(), serial });
+                return Some(ScopeEntry { begin, depth: state.frames.len(), serial });
             }
         }
         None
     }
 
-    /// Whether the ways through a stretch are to be united now.
+    /// Whether the ways through a scope are to be united now.
     fn is_due(
         &mut self,
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
-        begin: Begin,
+        begin: ScopeKey,
         body: &Body,
     ) -> bool {
-        let Some(after) = machine.world.config.unite_after else { return false };
-        if !self.stretches.known.contains_key(&begin) {
-            let stretch = self.stretch(machine, goals, begin, body);
-            self.stretches.known.insert(begin, stretch);
+        let Some(after) = machine.context.config.unite_after else { return false };
+        if !self.scopes.known.contains_key(&begin) {
+            let scope = self.scope(machine, goals, begin, body);
+            self.scopes.known.insert(begin, scope);
         }
-        let Some(stretch) = self.stretches.known.get_mut(&begin) else { return false };
-        stretch.met += 1;
-        if stretch.met <= after || stretch.futile >= FUTILE {
+        let Some(scope) = self.scopes.known.get_mut(&begin) else { return false };
+        scope.met += 1;
+        if scope.met <= after || scope.futile >= FUTILE {
             return false;
         }
         let sequences = &goals.hypers.sequences;
@@ -205,22 +205,22 @@ impl Merging {
         let is_open = |(func, site): &(FuncId, SiteKey)| {
             labels.is_open(*func, *site) || sequences.watches(*func, *site)
         };
-        if stretch.sites.get(stretch.open).is_some_and(is_open) {
+        if scope.sites.get(scope.open).is_some_and(is_open) {
             return false;
         }
-        let open = stretch.sites.iter().position(is_open);
-        stretch.open = open.unwrap_or(0);
+        let open = scope.sites.iter().position(is_open);
+        scope.open = open.unwrap_or(0);
         open.is_none()
     }
 
-    /// What a stretch is.
-    fn stretch(
+    /// What a scope is.
+    fn scope(
         &mut self,
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
-        (func, header): Begin,
+        (func, header): ScopeKey,
         body: &Body,
-    ) -> Stretch {
+    ) -> MergeScope {
         let mut inside = vec![header.is_none(); body.blocks.len()];
         if let Some(header) = header {
             let headers = self.headers(func, body);
@@ -235,16 +235,16 @@ impl Merging {
             own.sort_unstable();
             sites.extend(own.into_iter().map(|site| (func, site)));
         }
-        let called = called_in(machine.world.program, body, &inside);
+        let called = called_in(machine.context.program, body, &inside);
         for callee in called.into_iter().filter(|callee| *callee != func || header.is_some()) {
             sites.extend(goals.labels.sites(callee).map(|site| (callee, site)));
         }
-        Stretch { inside, sites, ..Stretch::default() }
+        MergeScope { inside, sites, ..MergeScope::default() }
     }
 
     /// The loops of a function by their headers, with their blocks.
     fn headers(&mut self, func: FuncId, body: &Body) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
-        let headers = self.stretches.headers.entry(func).or_insert_with(|| {
+        let headers = self.scopes.headers.entry(func).or_insert_with(|| {
             let cfg = Cfg::new(body);
             let loops = Loops::new(&cfg, &Dominators::new(&cfg)).loops;
             Rc::new(loops.values().map(|one| (one.header, one.blocks.clone())).collect())
@@ -266,7 +266,7 @@ impl Merging {
         settles
     }
 
-    /// Unites states behind a stretch, where they came to one place; and whether some did, and none could
+    /// Unites states behind a scope, where they came to one place; and whether some did, and none could
     /// be.
     pub(crate) fn unite_behind(
         &mut self,
@@ -287,26 +287,31 @@ impl Merging {
         (found, futile)
     }
 
-    /// Where a state is, seen from a stretch.
-    pub(crate) fn place_in(&self, goals: &Goals<'_>, here: &Here, state: &mut State) -> At {
+    /// Where a state is, seen from a scope.
+    pub(crate) fn place_in(
+        &self,
+        goals: &Goals<'_>,
+        here: &ScopeEntry,
+        state: &mut State,
+    ) -> ScopePlace {
         let depth = state.frames.len();
         if depth < here.depth {
-            return At::Behind;
+            return ScopePlace::Behind;
         }
         let (frame, (_, header)) = (state.frame(), here.begin);
         let at_start = frame.next == 0 && !frame.sites_done && state.passing.queue.is_empty();
-        let Some(header) = header else { return At::Inside };
+        let Some(header) = header else { return ScopePlace::Inside };
         if depth > here.depth || frame.serial != here.serial || !at_start {
-            return At::Inside;
+            return ScopePlace::Inside;
         }
         let block = frame.block;
-        let stretch = &self.stretches.known[&here.begin];
-        let place = match stretch.inside[block.index()] {
-            true if block == header => At::Header,
-            true => return At::Inside,
-            false => At::Behind,
+        let scope = &self.scopes.known[&here.begin];
+        let place = match scope.inside[block.index()] {
+            true if block == header => ScopePlace::Header,
+            true => return ScopePlace::Inside,
+            false => ScopePlace::Behind,
         };
-        if self.settles(goals, state) { place } else { At::Inside }
+        if self.settles(goals, state) { place } else { ScopePlace::Inside }
     }
 }
 

@@ -23,34 +23,34 @@ const MOST_STATEMENTS: usize = 48;
 /// The conditions of a decision that a branch begins or goes on with, where nothing but conditions is
 /// evaluated until its outcome, and each outcome leads to one block.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(crate) struct DecisionRegion {
     pub(crate) decision: DecisionId,
     /// In an order in which each comes before those that it leads to; first is the branch itself.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<RegionStep>,
     /// Where the outcomes true and false lead to.
     pub(crate) targets: [BlockId; 2],
 }
 
 /// The evaluation of one condition.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct RegionStep {
     pub(crate) block: BlockId,
     pub(crate) condition: ConditionId,
     pub(crate) expr: ExprId,
     /// Where true and false lead to.
-    pub(crate) ways: [Way; 2],
+    pub(crate) ways: [ConditionWay; 2],
 }
 
 /// Where a condition's value leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ConditionWay {
     /// To a step, by its position.
-    Step(usize),
+    RegionStep(usize),
     /// To the decision's outcome.
     Outcome(bool),
 }
 
-impl Region {
+impl DecisionRegion {
     /// The region that begins with the branch of a block; none if that branch alone is all of it.
     pub(crate) fn at(body: &Body, start: BlockId) -> Option<Self> {
         let Terminator::Branch { origin: Some(origin), .. } = &body.blocks[start].term else {
@@ -70,20 +70,20 @@ impl Region {
                 return None;
             };
             let sides = [(origin.then_outcome, *then_to), (origin.else_outcome, *else_to)];
-            let mut ways = [Way::Outcome(false); 2];
+            let mut ways = [ConditionWay::Outcome(false); 2];
             for (way, (outcome, to)) in ways.iter_mut().zip(sides) {
                 *way = match outcome {
-                    None => Way::Step(*positions.get(&to)?),
+                    None => ConditionWay::RegionStep(*positions.get(&to)?),
                     Some(outcome) => {
                         let target = &mut targets[usize::from(!outcome)];
                         if *target.get_or_insert(to) != to {
                             return None;
                         }
-                        Way::Outcome(outcome)
+                        ConditionWay::Outcome(outcome)
                     }
                 };
             }
-            steps.push(Step { block, condition: origin.condition, expr: *cond, ways });
+            steps.push(RegionStep { block, condition: origin.condition, expr: *cond, ways });
         }
         let [Some(holds), Some(fails)] = targets else { return None };
         Some(Self { decision: origin.decision, steps, targets: [holds, fails] })
@@ -151,7 +151,7 @@ pub(crate) struct Surroundings<'a> {
     /// For each register, the blocks that read it.
     pub(crate) readers: &'a [Vec<BlockId>],
     /// What the branch of a block decides, if it is more than one condition.
-    pub(crate) region: &'a dyn Fn(BlockId) -> Option<Rc<Region>>,
+    pub(crate) region: &'a dyn Fn(BlockId) -> Option<Rc<DecisionRegion>>,
     /// Whether a function's body is an area.
     pub(crate) computes: &'a dyn Fn(FuncId) -> bool,
 }

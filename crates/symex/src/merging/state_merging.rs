@@ -29,7 +29,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::Machine;
 use crate::State;
-use crate::machine::decision_log::Tape;
+use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{DecisionEvent, Frame};
 use crate::merging::Merging;
@@ -147,8 +147,8 @@ impl Merging {
     ) -> Option<Frame> {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
-        let body = machine.world.program.functions[a.func].body.as_ref()?;
-        let decisive = self.analyses.decisive(a.func, body, depth > 1);
+        let body = machine.context.program.functions[a.func].body.as_ref()?;
+        let decisive = self.analyses.hot_variables(a.func, body, depth > 1);
         let decisive = decisive.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
@@ -163,7 +163,7 @@ impl Merging {
             // What a register is that was never set.
             let mut value = |value: &Option<Term>| {
                 value.unwrap_or_else(|| {
-                    let name = &machine.world.program.functions[a.func].name;
+                    let name = &machine.context.program.functions[a.func].name;
                     let place = format!("{name}.{local}.{depth}");
                     undefined_symbol(
                         &mut machine.pool,
@@ -265,7 +265,7 @@ fn is_plain(state: &State) -> bool {
         && state.passing.evaluated.is_none()
         && state.passing.arrival.is_none()
         && state.notes.eviction.compacted.is_none()
-        && !state.tape.is_played()
+        && !state.log.is_played()
 }
 
 /// Whether the model of the first of two states is that of their union, and what it covers.
@@ -274,10 +274,10 @@ fn is_first(a: &State, b: &State) -> bool {
     has_test(a) || !has_test(b) && !a.pending
 }
 
-/// Two paths led to a state, so that no tape makes it again from the first: it is where its own paths
+/// Two paths led to a state, so that no log makes it again from the first: it is where its own paths
 /// begin, which no other worker can follow.
 fn begin_anew(union: &mut State) {
-    union.tape = Tape::default();
+    union.log = DecisionLog::default();
     union.notes.eviction.home = Home::Here;
     union.notes.merging.start = None;
     let mut start = union.clone();

@@ -49,11 +49,11 @@ pub(crate) struct Ways {
     pub(crate) extent: Extent,
     /// Where they end: definitions of the variable.
     pub(crate) closed: FxHashSet<NodeId>,
-    passed: Passed,
+    passed: PassedWays,
 }
 
 /// How it is known which cut points a path passed.
-enum Passed {
+enum PassedWays {
     /// From where it is: what dominates that place was passed.
     Dominators(Rc<Dominance>),
     /// From the nodes that the path was asked to enter, which are the cut points.
@@ -149,7 +149,7 @@ impl Dominance {
 impl Ways {
     /// From the start of the function under test, whose dominance is known.
     pub(crate) fn from_start(dominance: &Rc<Dominance>) -> Self {
-        let passed = Passed::Dominators(Rc::clone(dominance));
+        let passed = PassedWays::Dominators(Rc::clone(dominance));
         Self { extent: Extent::Calls, closed: FxHashSet::default(), passed }
     }
 
@@ -164,12 +164,12 @@ impl Ways {
             Extent::Activation => Dominance::within(graph, root, &closed),
             Extent::Calls => Dominance::up_and_down(graph, root, &closed),
         };
-        Self { extent, closed, passed: Passed::Dominators(Rc::new(dominance)) }
+        Self { extent, closed, passed: PassedWays::Dominators(Rc::new(dominance)) }
     }
 
     /// Within an activation, through nodes that are given.
     pub(crate) fn through_nodes(closed: FxHashSet<NodeId>) -> Self {
-        Self { extent: Extent::Activation, closed, passed: Passed::Entered }
+        Self { extent: Extent::Activation, closed, passed: PassedWays::Entered }
     }
 }
 
@@ -185,8 +185,8 @@ impl Stage {
         ways: Ways,
     ) -> Option<Self> {
         let points = match &ways.passed {
-            Passed::Dominators(dominance) => dominance.choices_before(graph, &places)?,
-            Passed::Entered => {
+            PassedWays::Dominators(dominance) => dominance.choices_before(graph, &places)?,
+            PassedWays::Entered => {
                 through.iter().filter_map(|(func, block)| graph.node(*func, *block, 0)).collect()
             }
         };
@@ -208,7 +208,7 @@ impl Stage {
     /// how many it and those before it are. `entered` is how many nodes it entered that it is asked
     /// to.
     pub(crate) fn passed(&self, at: &[NodeId], entered: usize) -> usize {
-        let Passed::Dominators(dominance) = &self.ways.passed else {
+        let PassedWays::Dominators(dominance) = &self.ways.passed else {
             return entered.min(self.points.len());
         };
         let is_passed = |point: NodeId| at.iter().any(|node| dominance.passes(point, *node));

@@ -1,10 +1,10 @@
 //! Searches that go to one objective at a time: the shortest distance (SDGS, [001] 7.2) and cut points
 //! (CPGS, [001] 4.2).
 //!
-//! The guide chooses an objective, and says of each state how much it is worth following for it. When
+//! The directed chooses an objective, and says of each state how much it is worth following for it. When
 //! the objective is decided, when no state that waits can reach it, or when it was tried for long, the
 //! next one has its turn; one that was tried for long comes again later, for twice as long. What a
-//! guide says is advice: it chooses the next state and never keeps one from being followed.
+//! directed says is advice: it chooses the next state and never keeps one from being followed.
 //!
 //! Where the path of a state redefined the variable of a pair after its definition, the state is not in
 //! the midst of the sequence any more, and where it cannot but redefine it, no way to the use is open.
@@ -42,7 +42,7 @@ const POINT_SHIFT: u32 = 40;
 const STAGE_SHIFT: u32 = 56;
 
 /// Chooses objectives and weighs states.
-pub(crate) struct Guide<'p> {
+pub(crate) struct DirectedSearch<'p> {
     guidance: Guidance,
     program: &'p Program,
     graph: Graph,
@@ -93,7 +93,7 @@ struct Position {
     entered: usize,
 }
 
-impl<'p> Guide<'p> {
+impl<'p> DirectedSearch<'p> {
     /// For the functions that calls may lead to, of which one is under test.
     pub(crate) fn new(
         guidance: Guidance,
@@ -430,7 +430,7 @@ fn positions(stage: &Stage, state: &State) -> SmallVec<[Position; 2]> {
         return SmallVec::from_iter([Position { activation: 0, entered: 0 }]);
     };
     let begun = state.notes.goals.underway.0.iter().filter(|begun| begun.wait == wait);
-    let position = |begun: &crate::goals::hyper_sequences::Begun| Position {
+    let position = |begun: &crate::goals::hyper_sequences::SequenceInstance| Position {
         activation: if stage.is_within() { begun.activation } else { 0 },
         entered: begun.entered as usize,
     };

@@ -19,7 +19,7 @@ pub(crate) const FAR: u32 = 1 << 20;
 
 /// What to be near to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum DistanceTarget {
     /// Labels that are left.
     Left,
     /// Labels that are left and that no path reached.
@@ -84,13 +84,13 @@ impl Distances {
 
     /// Brings the distances up to date with the labels that are left.
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>) {
-        for target in [Target::Left, Target::New] {
+        for target in [DistanceTarget::Left, DistanceTarget::New] {
             let mut all = vec![Vec::new(); self.sites.functions()];
             for Function { func, blocks } in self.control_flow.functions() {
                 let mut views = vec![View::NOTHING; blocks.len()];
                 let wanted = |site: &(&SiteKey, _)| match target {
-                    Target::Left => labels.is_open(*func, *site.0),
-                    Target::New => labels.is_new(*func, *site.0),
+                    DistanceTarget::Left => labels.is_open(*func, *site.0),
+                    DistanceTarget::New => labels.is_new(*func, *site.0),
                 };
                 let sites = self.sites.of(*func).filter(wanted);
                 for (block, position) in sites.flat_map(|(_, places)| places) {
@@ -104,7 +104,7 @@ impl Distances {
     }
 
     /// One round of shortest paths over all functions; whether anything changed.
-    fn relax(&mut self, target: Target) -> bool {
+    fn relax(&mut self, target: DistanceTarget) -> bool {
         let mut changed = false;
         let control_flow = Rc::clone(&self.control_flow);
         let functions = control_flow.functions();
@@ -134,7 +134,7 @@ impl Distances {
     }
 
     /// The distance from the entry of a function.
-    fn entry(&self, target: Target, func: FuncId) -> u32 {
+    fn entry(&self, target: DistanceTarget, func: FuncId) -> u32 {
         let entry = self.control_flow.entry(func);
         entry.and_then(|entry| self.distance(target, func, entry, 0)).unwrap_or(FAR)
     }
@@ -142,7 +142,7 @@ impl Distances {
     /// The distance from a position in a block of a function that is looked at.
     pub(crate) fn distance(
         &self,
-        target: Target,
+        target: DistanceTarget,
         func: FuncId,
         block: BlockId,
         position: usize,

@@ -2,14 +2,14 @@
 //!
 //! A [`Searcher`] holds the states that can go on, in one or several orders; [`Hard`] those whose question is
 //! hard, which go on once others had their time. Orders look at [`Ranks`] (how far a state is from what is
-//! left) and, where a search goes to one objective at a time, at a [`Guide`].
+//! left) and, where a search goes to one objective at a time, at a [`DirectedSearch`].
 
 use crate::State;
 use crate::config::Config;
 use crate::goals::Goals;
 use crate::goals::labels::LabelTable;
 use crate::machine::control_flow::SitePlaces;
-use crate::search::directed::Guide;
+use crate::search::directed::DirectedSearch;
 use crate::search::hard::Hard;
 use crate::search::rank::Ranks;
 use crate::search::searcher::{Origin, Rank, Searcher};
@@ -20,7 +20,7 @@ pub(crate) struct Frontier<'p> {
     hard: Hard,
     ranks: Ranks,
     /// Chooses the objective to go to, where a search goes to one at a time.
-    guide: Option<Guide<'p>>,
+    directed: Option<DirectedSearch<'p>>,
     /// How many functions run in turn, of which the last is under test.
     roots: usize,
 }
@@ -30,11 +30,11 @@ impl<'p> Frontier<'p> {
     pub(crate) fn new(
         config: &Config,
         ranks: Ranks,
-        guide: Option<Guide<'p>>,
+        directed: Option<DirectedSearch<'p>>,
         roots: usize,
     ) -> Self {
         let searcher = Searcher::new(config.search, config.seed);
-        Self { searcher, hard: Hard::default(), ranks, guide, roots }
+        Self { searcher, hard: Hard::default(), ranks, directed, roots }
     }
 
     /// Takes the state that is to go on, after so much work and so many steps of the whole exploration: one
@@ -47,40 +47,40 @@ impl<'p> Frontier<'p> {
 
     /// What the orders choose.
     fn chosen(&mut self, goals: &Goals<'_>, work: u64) -> Option<Box<State>> {
-        if let Some(guide) = &mut self.guide {
-            guide.refresh(&goals.labels, &goals.hypers);
+        if let Some(directed) = &mut self.directed {
+            directed.refresh(&goals.labels, &goals.hypers);
         }
         let (ranks, roots) = (&self.ranks, self.roots);
-        while let Some(guide) = self.guide.as_mut().filter(|guide| !guide.is_idle()) {
-            if self.searcher.reaches(&Rank { ranks, guide: Some(guide), roots }) {
+        while let Some(directed) = self.directed.as_mut().filter(|directed| !directed.is_idle()) {
+            if self.searcher.reaches(&Rank { ranks, directed: Some(directed), roots }) {
                 break;
             }
-            guide.give_up(&goals.labels, &goals.hypers);
+            directed.give_up(&goals.labels, &goals.hypers);
         }
-        let rank = Rank { ranks, guide: self.guide.as_ref(), roots };
+        let rank = Rank { ranks, directed: self.directed.as_ref(), roots };
         self.searcher.pop(&rank, work)
     }
 
     /// Notes that a state goes on.
     pub(crate) fn picked(&mut self, state: &State) {
         self.ranks.picked(state);
-        if let Some(guide) = &mut self.guide {
-            guide.picked();
+        if let Some(directed) = &mut self.directed {
+            directed.picked();
         }
     }
 
     /// Notes that a state takes a step.
     pub(crate) fn note_step(&mut self, state: &mut State) {
-        if let Some(guide) = &mut self.guide {
-            guide.step(state);
+        if let Some(directed) = &mut self.directed {
+            directed.step(state);
         }
     }
 
     /// Lets a state wait.
     pub(crate) fn add(&mut self, mut state: Box<State>, origin: Origin) {
-        let guide = self.guide.as_ref();
-        guide.inspect(|guide| guide.note(&mut state));
-        let rank = Rank { ranks: &self.ranks, guide, roots: self.roots };
+        let directed = self.directed.as_ref();
+        directed.inspect(|directed| directed.note(&mut state));
+        let rank = Rank { ranks: &self.ranks, directed, roots: self.roots };
         self.searcher.add(state, origin, &rank);
     }
 
@@ -96,14 +96,14 @@ impl<'p> Frontier<'p> {
 
     /// What chooses the objective to go to.
     #[cfg(test)]
-    pub(crate) fn guide(&self) -> Option<&Guide<'p>> {
-        self.guide.as_ref()
+    pub(crate) fn directed(&self) -> Option<&DirectedSearch<'p>> {
+        self.directed.as_ref()
     }
 
     /// The same, to be changed.
     #[cfg(test)]
-    pub(crate) fn guide_mut(&mut self) -> Option<&mut Guide<'p>> {
-        self.guide.as_mut()
+    pub(crate) fn guide_mut(&mut self) -> Option<&mut DirectedSearch<'p>> {
+        self.directed.as_mut()
     }
 
     /// Where the labels' sites lie.

@@ -5,8 +5,8 @@ use lydian_base::EntityId;
 use crate::State;
 use crate::goals::labels::LabelTable;
 use crate::machine::site::SiteKey;
-use crate::machine::state::Passed;
-use crate::search::distance::{Distances, FAR, Target};
+use crate::machine::state::PassedSite;
+use crate::search::distance::{DistanceTarget, Distances, FAR};
 
 /// Bringing distances up to date may cost a block of work for so many steps of states.
 const STEPS: u64 = 2;
@@ -37,14 +37,14 @@ impl Ranks {
     /// The rank of a state: its distance, and more for blocks that were picked often and for a state
     /// that was picked and came to no split. Without a label
     /// ahead that no path reached, the rank among labels that are left, behind all others.
-    pub(crate) fn rank(&self, state: &State, target: Target) -> u64 {
+    pub(crate) fn rank(&self, state: &State, target: DistanceTarget) -> u64 {
         let mut best = FAR;
         for (depth, frame) in state.frames.iter().rev().enumerate() {
             let here = self.distances.distance(target, frame.func, frame.block, frame.next);
             best = best.min(here.unwrap_or(FAR).saturating_add(depth as u32));
         }
-        if target == Target::New && best >= FAR {
-            return u64::from(FAR) + self.rank(state, Target::Left);
+        if target == DistanceTarget::New && best >= FAR {
+            return u64::from(FAR) + self.rank(state, DistanceTarget::Left);
         }
         let visits = state.frames.last().map_or(0, |frame| {
             let visits = self.visits.get(frame.func.index());
@@ -60,7 +60,7 @@ impl Ranks {
     pub(crate) fn is_hopeless(&self, state: &State, labels: &LabelTable<'_>) -> bool {
         let far = |frame: &std::sync::Arc<crate::machine::state::Frame>| {
             let distance =
-                self.distances.distance(Target::Left, frame.func, frame.block, frame.next);
+                self.distances.distance(DistanceTarget::Left, frame.func, frame.block, frame.next);
             distance.is_some_and(|distance| distance >= FAR)
         };
         let arrives = || {
@@ -69,9 +69,9 @@ impl Ranks {
             let mut sites = state.passing.arrival.into_iter().chain(evaluated);
             func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
         };
-        let is_waiting = |passed: &Passed| match passed {
-            Passed::Site(site) => labels.is_open(state.frame().func, *site),
-            Passed::Where { goal, .. } => !labels.is_covered(*goal),
+        let is_waiting = |passed: &PassedSite| match passed {
+            PassedSite::Site(site) => labels.is_open(state.frame().func, *site),
+            PassedSite::Where { goal, .. } => !labels.is_covered(*goal),
         };
         self.distances.is_structured()
             && !state.passing.queue.iter().any(is_waiting)

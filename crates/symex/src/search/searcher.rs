@@ -15,10 +15,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::State;
-use crate::search::directed::Guide;
-use crate::search::distance::Target;
+use crate::search::directed::DirectedSearch;
+use crate::search::distance::DistanceTarget;
 use crate::search::rank::Ranks;
-use orders::{Guided, Nearest, Newest, Oldest, RandomState};
+use orders::{Nearest, Newest, Oldest, RandomState, TowardsObjective};
 use rota::{Clock, Rota};
 use tree::RandomPath;
 
@@ -98,26 +98,26 @@ struct Waiting {
 pub(crate) struct Rank<'a> {
     pub(crate) ranks: &'a Ranks,
     /// Where states are followed for one objective at a time.
-    pub(crate) guide: Option<&'a Guide<'a>>,
+    pub(crate) directed: Option<&'a DirectedSearch<'a>>,
     /// How many functions run in turn, of which the last is under test.
     pub(crate) roots: usize,
 }
 
 impl Rank<'_> {
     /// How far a state is from something new now, the less the better.
-    fn distance(&self, state: &State, target: Target) -> u64 {
+    fn distance(&self, state: &State, target: DistanceTarget) -> u64 {
         self.ranks.rank(state, target)
     }
 
     /// What a state is worth for the objective that has its turn, the more the better; 0 where it
     /// cannot reach it or there is none.
     fn weight(&self, state: &State) -> u64 {
-        self.guide.map_or(0, |guide| guide.weight(state, self.roots))
+        self.directed.map_or(0, |directed| directed.weight(state, self.roots))
     }
 
     /// The number of that turn.
     fn turn(&self) -> u32 {
-        self.guide.map_or(0, Guide::turn)
+        self.directed.map_or(0, DirectedSearch::turn)
     }
 }
 
@@ -184,11 +184,11 @@ impl Search {
             Self::BreadthFirst => vec![Box::new(Oldest::default())],
             Self::RandomState => vec![Box::new(RandomState)],
             Self::RandomPath => vec![Box::new(RandomPath::default())],
-            Self::Md2u => vec![Box::new(Nearest::to(Target::Left)), Box::new(RandomState)],
-            Self::Sdgs | Self::Cpgs => vec![Box::new(Guided::default())],
+            Self::Md2u => vec![Box::new(Nearest::to(DistanceTarget::Left)), Box::new(RandomState)],
+            Self::Sdgs | Self::Cpgs => vec![Box::new(TowardsObjective::default())],
             Self::Mixed => vec![
-                Box::new(Nearest::to(Target::New)),
-                Box::new(Nearest::to(Target::Left)),
+                Box::new(Nearest::to(DistanceTarget::New)),
+                Box::new(Nearest::to(DistanceTarget::Left)),
                 Box::new(RandomPath::default()),
                 Box::new(RandomState),
                 Box::new(Newest::default()),

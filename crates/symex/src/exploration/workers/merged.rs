@@ -5,32 +5,32 @@ use std::collections::BTreeMap;
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::FoundTest;
-use crate::exploration::workers::Found;
+use crate::exploration::workers::FoundByWorker;
 use crate::exploration::workers::rounds::found_tests;
 use crate::goals::hyper::FoundOfHypers;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::bounds_monitor::Watch;
+use crate::machine::bounds_monitor::BoundsMonitor;
 use crate::machine::ending::Ending;
-use crate::machine::left_out::LeftOut;
+use crate::machine::omissions::Omissions;
 use crate::machine::statistics::Statistics;
 
 /// What a worker found that does not talk to the caller.
 pub(crate) struct Part {
     paths: BTreeMap<Ending, u64>,
     label_paths: u64,
-    left_out: LeftOut,
+    omissions: Omissions,
     statistics: Statistics,
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
     hindered: Vec<(GoalId, Cut)>,
-    watch: Watch,
+    bounds: BoundsMonitor,
     /// Whether a path began the function under test.
     begun: bool,
     invariants_met: BTreeMap<usize, bool>,
     hypers: FoundOfHypers,
     /// The tests that were not delivered.
-    tests: Vec<Found>,
+    tests: Vec<FoundByWorker>,
 }
 
 impl Engine<'_, '_> {
@@ -49,9 +49,9 @@ impl Engine<'_, '_> {
             tests: found_tests(Some(outbox), given),
             paths: self.paths,
             label_paths: self.goals.label_paths,
-            left_out: self.machine.left_out,
+            omissions: self.machine.omissions,
             statistics: self.machine.statistics,
-            watch: self.machine.watch,
+            bounds: self.machine.bounds,
             begun: self.machine.begun,
             invariants_met: self.invariants_met,
             hypers: self.goals.hypers.found(),
@@ -67,10 +67,10 @@ impl Engine<'_, '_> {
         for (ending, count) in part.paths {
             *self.paths.entry(ending).or_default() += count;
         }
-        self.machine.left_out.add(part.left_out);
+        self.machine.omissions.add(part.omissions);
         self.goals.label_paths += part.label_paths;
         self.machine.statistics.add(&part.statistics);
-        self.machine.watch.add_all(part.watch);
+        self.machine.bounds.add_all(part.bounds);
         self.machine.begun |= part.begun;
         for (invariant, met) in part.invariants_met {
             *self.invariants_met.entry(invariant).or_default() |= met;

@@ -19,8 +19,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::FoundTest;
 use crate::exploration::workers::state_transfer::Parcel;
-use crate::exploration::workers::synchronisation::News;
-use crate::exploration::workers::{Found, Given, Totals};
+use crate::exploration::workers::synchronisation::Findings;
+use crate::exploration::workers::{FoundByWorker, TestMessage, Totals};
 use crate::goals::labels::GoalId;
 use crate::machine::CrashPlace;
 
@@ -40,7 +40,7 @@ pub(crate) struct Notice {
     idle: bool,
     /// Whether nothing is left at all, and no state can come.
     done: bool,
-    /// How many states, and pieces of news, it sent and received since others help. News for several
+    /// How many states, and pieces of findings, it sent and received since others help. Findings for several
     /// workers count once for each.
     sent: u64,
     received: u64,
@@ -58,10 +58,10 @@ struct Delivery {
     /// Where tests trap.
     crashes: Vec<CrashPlace>,
     /// What is new of hyperlabels.
-    news: Arc<News>,
+    findings: Arc<Findings>,
     parcels: Vec<Parcel>,
     /// For the worker that talks to the caller.
-    tests: Vec<Found>,
+    tests: Vec<FoundByWorker>,
 }
 
 /// What one worker has of the channels between all.
@@ -99,7 +99,7 @@ pub(crate) struct Seed {
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
     crashes: Vec<CrashPlace>,
-    news: Arc<News>,
+    findings: Arc<Findings>,
     choices: FxHashMap<(FuncId, BlockId), u32>,
     followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
     shortages: Arc<AtomicU64>,
@@ -170,13 +170,13 @@ impl Engine<'_, '_> {
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
         let reached: Vec<GoalId> = self.goals.labels.reached().collect();
-        let news = self.all_news();
+        let findings = self.all_findings();
         let seed = |parcels| Seed {
             parcels,
             covered: covered.clone(),
             reached: reached.clone(),
             crashes: crashes.clone(),
-            news: news.clone(),
+            findings: findings.clone(),
             choices: self.merging.choices.clone(),
             followed_values: self.machine.followed_values().clone(),
             shortages: self.exchange.shortages.clone(),
@@ -196,7 +196,7 @@ impl Engine<'_, '_> {
         self.exchange.shortages = seed.shortages;
         self.merging.choices = seed.choices;
         self.learn(&seed.covered, &seed.reached, &seed.crashes);
-        self.learn_news(&seed.news, false);
+        self.learn_findings(&seed.findings, false);
         seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
@@ -247,7 +247,7 @@ impl Engine<'_, '_> {
             match from.recv() {
                 Ok(delivery) => {
                     member.received += delivery.parcels.len() as u64;
-                    member.received += u64::from(!delivery.news.is_empty());
+                    member.received += u64::from(!delivery.findings.is_empty());
                     member.view[sender] = delivery.notice;
                     if delivery.notice.ended {
                         member.links.from[sender] = None;
@@ -288,7 +288,7 @@ impl Engine<'_, '_> {
     fn take_delivery(&mut self, delivery: Delivery) {
         delivery.tests.into_iter().for_each(|found| self.pass_on(found));
         self.learn(&delivery.covered, &delivery.reached, &delivery.crashes);
-        self.learn_news(&delivery.news, true);
+        self.learn_findings(&delivery.findings, true);
         delivery.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
@@ -329,8 +329,8 @@ impl Engine<'_, '_> {
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.iter().flat_map(|given| &given.goals).copied().collect();
         let crashes: Vec<CrashPlace> = given.iter().filter_map(|given| given.crash).collect();
-        let news = self.news(given.iter().map(|given| given.has.clone()).collect());
-        if !news.is_empty() {
+        let findings = self.findings(given.iter().map(|given| given.has.clone()).collect());
+        if !findings.is_empty() {
             member.sent += member.view.len() as u64 - 1;
         }
         let reached = self.goals.labels.reached();
@@ -350,8 +350,8 @@ impl Engine<'_, '_> {
             let Some(to) = &member.links.to[receiver] else { continue };
             let tests = if receiver == 0 { std::mem::take(&mut tests) } else { Vec::new() };
             let (covered, reached) = (covered.clone(), reached.clone());
-            let (crashes, news) = (crashes.clone(), Arc::clone(&news));
-            let delivery = Delivery { notice, covered, reached, crashes, news, parcels, tests };
+            let (crashes, findings) = (crashes.clone(), Arc::clone(&findings));
+            let delivery = Delivery { notice, covered, reached, crashes, findings, parcels, tests };
             // One that ended needs nothing more.
             let _ = to.send(delivery);
         }
@@ -383,10 +383,10 @@ impl Engine<'_, '_> {
 /// The tests of a worker's outbox, each with what it says to others.
 pub(crate) fn found_tests(
     outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
-    given: Vec<Given>,
-) -> Vec<Found> {
+    given: Vec<TestMessage>,
+) -> Vec<FoundByWorker> {
     let tests = outbox.map(RefCell::take).unwrap_or_default();
-    tests.into_iter().zip(given).map(|(test, given)| Found { test, given }).collect()
+    tests.into_iter().zip(given).map(|(test, given)| FoundByWorker { test, given }).collect()
 }
 
 impl Totals {

@@ -5,13 +5,13 @@ use lydian_smt::{Model, PortableTerms, Sort, TermPool, Value};
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::exploration::eviction::{Place, places_of};
+use crate::exploration::eviction::{ActivationPlace, activation_places};
 use crate::exploration::explore::Engine;
-use crate::exploration::workers::seen::Seen;
+use crate::exploration::workers::portable_notes::PortableNotes;
 use crate::goals::labels::GoalId;
-use crate::machine::decision_log::Tape;
+use crate::machine::decision_log::DecisionLog;
 use crate::machine::site::SiteKey;
-use crate::machine::state::Passed;
+use crate::machine::state::PassedSite;
 use crate::machine::undetermined::Dependences;
 use crate::notes::Home;
 use crate::search::directed::Progress;
@@ -27,15 +27,15 @@ pub(crate) struct Parcel {
     /// Whether it comes back to that one, since another could not make it again.
     returned: bool,
     fingerprint: u64,
-    places: SmallVec<[Place; 4]>,
-    tape: Tape,
+    places: SmallVec<[ActivationPlace; 4]>,
+    log: DecisionLog,
     model: NamedModel,
     /// The labels to be looked at.
-    queue: SmallVec<[Queued; 4]>,
+    queue: SmallVec<[PortablePassed; 4]>,
     /// For each label of the queue where it is known to hold, in their order.
     terms: PortableTerms,
     /// What it met for hyperlabels.
-    seen: Option<Box<Seen>>,
+    seen: Option<Box<PortableNotes>>,
     pending: bool,
     tries: u8,
     evaluated: Option<(DecisionId, ConditionId)>,
@@ -74,7 +74,7 @@ impl NamedModel {
 
 /// What is to be looked at.
 #[derive(Clone, Copy)]
-enum Queued {
+enum PortablePassed {
     /// The labels of a site.
     Site(SiteKey),
     /// A label of which it is known where it holds.
@@ -89,7 +89,7 @@ fn is_portable(state: &State) -> bool {
         && state.claims.promises.is_empty()
         && state.notes.goals.undecided.is_empty()
         && state.notes.eviction.home != Home::Here
-        // Its tape does not begin where all paths do.
+        // Its log does not begin where all paths do.
         && state.notes.merging.start.is_none()
 }
 
@@ -108,7 +108,7 @@ impl Engine<'_, '_> {
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
             let Some(mut state) = self.frontier.take(number) else { continue };
             if state.notes.eviction.compacted.is_none() {
-                self.compaction.compact(&self.machine.pool, &mut state);
+                self.eviction.compact(&self.machine.pool, &mut state);
             }
             self.machine.statistics.handed_over += 1;
             let parcel = self.pack(&mut state, false);
@@ -127,12 +127,12 @@ impl Engine<'_, '_> {
     /// A compacted state, to be sent.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
         let holds = state.passing.queue.iter().filter_map(|passed| match passed {
-            Passed::Site(_) => None,
-            Passed::Where { holds, .. } => Some(*holds),
+            PassedSite::Site(_) => None,
+            PassedSite::Where { holds, .. } => Some(*holds),
         });
-        let queued = |passed: &Passed| match passed {
-            Passed::Site(site) => Queued::Site(*site),
-            Passed::Where { site, goal, .. } => Queued::Where(*site, *goal),
+        let queued = |passed: &PassedSite| match passed {
+            PassedSite::Site(site) => PortablePassed::Site(*site),
+            PassedSite::Where { site, goal, .. } => PortablePassed::Where(*site, *goal),
         };
         Some(Parcel {
             home: match state.notes.eviction.home {
@@ -141,12 +141,12 @@ impl Engine<'_, '_> {
             },
             returned,
             fingerprint: state.notes.eviction.compacted?,
-            places: places_of(state).collect(),
+            places: activation_places(state).collect(),
             model: NamedModel::take(&self.machine.pool, &state.model),
             terms: PortableTerms::take(&self.machine.pool, holds),
             queue: state.passing.queue.iter().map(queued).collect(),
-            seen: Seen::take(&self.machine.pool, state).map(Box::new),
-            tape: std::mem::take(&mut state.tape),
+            seen: PortableNotes::take(&self.machine.pool, state).map(Box::new),
+            log: std::mem::take(&mut state.log),
             pending: state.pending,
             tries: state.tries,
             evaluated: state.passing.evaluated,
@@ -163,13 +163,13 @@ impl Engine<'_, '_> {
     pub(crate) fn unpack(&mut self, parcel: Parcel) {
         let Some(start) = self.machine.start() else { return self.lose_a_worker() };
         let mut state = start.fork();
-        self.compaction.empty(&mut state, &parcel.places);
+        self.eviction.empty(&mut state, &parcel.places);
         state.model = parcel.model.make(&mut self.machine.pool);
         let mut holds = parcel.terms.make(&mut self.machine.pool).into_iter();
         let passed = |queued| match queued {
-            Queued::Site(site) => Some(Passed::Site(site)),
-            Queued::Where(site, goal) => {
-                holds.next().map(|holds| Passed::Where { site, goal, holds })
+            PortablePassed::Site(site) => Some(PassedSite::Site(site)),
+            PortablePassed::Where(site, goal) => {
+                holds.next().map(|holds| PassedSite::Where { site, goal, holds })
             }
         };
         state.passing.queue = parcel.queue.into_iter().filter_map(passed).collect();
@@ -183,7 +183,7 @@ impl Engine<'_, '_> {
             false if parcel.home == self.exchange.index => Home::Any,
             false => Home::Elsewhere(parcel.home),
         };
-        state.tape = parcel.tape;
+        state.log = parcel.log;
         state.pending = parcel.pending;
         state.tries = parcel.tries;
         state.passing.evaluated = parcel.evaluated;

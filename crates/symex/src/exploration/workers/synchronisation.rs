@@ -16,16 +16,16 @@ use crate::machine::memory::Facts;
 
 /// What one worker tells all others at the end of a round.
 #[derive(Default)]
-pub(crate) struct News {
+pub(crate) struct Findings {
     /// What the tests give that it found.
     has: Vec<Has>,
     /// The vectors of decisions with which it found inputs.
     vectors: Vec<((FuncId, DecisionId), DecisionVector)>,
-    occurrences: Vec<Told>,
+    occurrences: Vec<SharedOccurrence>,
 }
 
 /// A path that covers a part of a guarded conjunction.
-struct Told {
+struct SharedOccurrence {
     /// The pairing and its part.
     of: (usize, usize),
     number: usize,
@@ -35,7 +35,7 @@ struct Told {
     model: NamedModel,
 }
 
-impl News {
+impl Findings {
     /// Whether there is nothing to tell.
     pub(crate) fn is_empty(&self) -> bool {
         self.has.is_empty() && self.vectors.is_empty() && self.occurrences.is_empty()
@@ -44,16 +44,16 @@ impl News {
 
 impl Engine<'_, '_> {
     /// What was found since others were told, with what the tests give that were given.
-    pub(crate) fn news(&mut self, has: Vec<Has>) -> Arc<News> {
+    pub(crate) fn findings(&mut self, has: Vec<Has>) -> Arc<Findings> {
         let vectors = std::mem::take(&mut self.goals.shared.vectors);
         let places = std::mem::take(&mut self.goals.shared.occurrences);
         let occurrences = self.told(places.into_iter());
         let has = has.into_iter().filter(|has| !has.is_empty()).collect();
-        Arc::new(News { has, vectors, occurrences })
+        Arc::new(Findings { has, vectors, occurrences })
     }
 
     /// All that is known to the only worker that there was.
-    pub(crate) fn all_news(&mut self) -> Arc<News> {
+    pub(crate) fn all_findings(&mut self) -> Arc<Findings> {
         let given: Vec<(usize, Harvest)> =
             self.goals.hypers.given.iter().cloned().enumerate().collect();
         let mut vectors = Vec::new();
@@ -64,12 +64,12 @@ impl Engine<'_, '_> {
         vectors.sort_by_key(|(of, _)| *of);
         let places: Vec<_> = self.goals.hypers.pairs.all_occurrences().collect();
         let occurrences = self.told(places.into_iter());
-        Arc::new(News { has: vec![given.into()], vectors, occurrences })
+        Arc::new(Findings { has: vec![given.into()], vectors, occurrences })
     }
 
     /// What is to be told of these occurrences. Nobody is told of those of a hyperlabel that is
     /// covered.
-    fn told(&self, places: impl Iterator<Item = (usize, usize, usize)>) -> Vec<Told> {
+    fn told(&self, places: impl Iterator<Item = (usize, usize, usize)>) -> Vec<SharedOccurrence> {
         let pairs = &self.goals.hypers.pairs;
         let is_open = |pairing: usize| !self.goals.hypers.goals[pairs.goal(pairing)].covered;
         let places = places.filter(|(pairing, ..)| is_open(*pairing));
@@ -77,7 +77,7 @@ impl Engine<'_, '_> {
             let Occurrence { state, holds, bound, number, .. } = pairs.occurrence(place);
             let bound = bound.iter().flat_map(|number| [number.known, number.value]);
             let terms = state.path.facts.iter().chain([holds]).copied().chain(bound);
-            Told {
+            SharedOccurrence {
                 of: (place.0, place.1),
                 number: *number,
                 terms: PortableTerms::take(&self.machine.pool, terms),
@@ -90,14 +90,14 @@ impl Engine<'_, '_> {
 
     /// Notes what another worker told. `asks` says whether what follows from its occurrences is to be
     /// asked, and was not before there were several workers.
-    pub(crate) fn learn_news(&mut self, news: &News, asks: bool) {
-        for has in &news.has {
+    pub(crate) fn learn_findings(&mut self, findings: &Findings, asks: bool) {
+        for has in &findings.has {
             self.goals.learn_given(has, self.stopped);
         }
-        for (of, vector) in &news.vectors {
+        for (of, vector) in &findings.vectors {
             self.goals.learn_vector(*of, vector, self.stopped);
         }
-        for told in &news.occurrences {
+        for told in &findings.occurrences {
             let Some(occurrence) = self.occurrence_of(told) else {
                 return self.lose_a_worker();
             };
@@ -106,7 +106,7 @@ impl Engine<'_, '_> {
     }
 
     /// What was told of an occurrence, in this worker's terms.
-    fn occurrence_of(&mut self, told: &Told) -> Option<Occurrence> {
+    fn occurrence_of(&mut self, told: &SharedOccurrence) -> Option<Occurrence> {
         let made = told.terms.make(&mut self.machine.pool);
         let (facts, rest) = made.split_at(told.facts);
         let (holds, bound) = rest.split_first()?;

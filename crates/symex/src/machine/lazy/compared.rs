@@ -88,7 +88,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 let room = pool.bv(64, ROOM);
                 let inside = pool.ult(place, room);
                 let inside = pool.implies(guard, inside);
-                self.watch.leave_room();
+                self.bounds.leave_room();
                 self.suppose(pool, inside, None)?;
             }
         }
@@ -192,7 +192,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         value: Term,
     ) -> Result<Option<(Term, Term)>, Stop> {
         let mut found = self.alternatives_of(pool, value)?.into_iter();
-        let inputs = &self.world.inputs;
+        let inputs = &self.context.inputs;
         Ok(found.find_map(|(guard, target)| match target {
             Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
@@ -201,8 +201,8 @@ impl<N: Notes> Scope<'_, '_, N> {
 
     /// The bytes of what a pointer of the inputs is to, where its type says that.
     fn size_at(&self, address: Term) -> Option<u64> {
-        let pointer = self.world.inputs.pointer_at(address)?;
-        let types = &self.world.program.types;
+        let pointer = self.context.inputs.pointer_at(address)?;
+        let types = &self.context.program.types;
         types.size(types.pointee(pointer.ty)?)
     }
 
@@ -293,11 +293,11 @@ impl<N: Notes> Scope<'_, '_, N> {
         address: Term,
         objects: &[Arc<LazyObject>],
     ) -> Result<(), Stop> {
-        let Some(pointer) = self.world.inputs.pointer_at(address) else { return Ok(()) };
+        let Some(pointer) = self.context.inputs.pointer_at(address) else { return Ok(()) };
         let of = self.element_of(address, &pointer, None);
-        let size = self.world.program.types.size(of.0).unwrap_or(1).max(1);
+        let size = self.context.program.types.size(of.0).unwrap_or(1).max(1);
         let mut found = Places::default();
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         for object in objects {
             for laid in object.all_elements() {
                 let first = object.home.wrapping_add_signed(laid.origin);

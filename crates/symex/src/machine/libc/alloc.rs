@@ -100,7 +100,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Ok(Some(Size::Known(value)));
         }
         if i64::try_from(value).is_ok() {
-            self.watch.leave_room();
+            self.bounds.leave_room();
         }
         Ok(None)
     }
@@ -117,17 +117,17 @@ impl<N: Notes> Machine<'_, '_, N> {
         if self.split_on(state, fits)? {
             return Ok(Some(Size::Symbolic(size, MOST_OF_A_BLOCK)));
         }
-        self.watch.leave_room();
+        self.bounds.leave_room();
         Ok(None)
     }
 
     /// The least of [`ROOMS`] that a size is surely not greater than.
     fn room_for(&mut self, state: &mut State<N>, size: Term) -> u64 {
-        if let Some(room) = state.tape.played(Question::Room) {
+        if let Some(room) = state.log.played(Question::Room) {
             return room;
         }
         let room = self.least_room(state, size);
-        state.tape.note(Question::Room, room);
+        state.log.note(Question::Room, room);
         room
     }
 
@@ -163,8 +163,8 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Sets the error number where an allocation fails.
     fn note_no_memory(&mut self, state: &mut State<N>, fails: Term) {
-        let Some(error_number) = self.world.error_number else { return };
-        let place = self.world.globals[error_number.index()];
+        let Some(error_number) = self.context.error_number else { return };
+        let place = self.context.globals[error_number.index()];
         let Some(object) = state.memory.object_at(place) else { return };
         let number = self.pool.bv(32, u64::from(NO_MEMORY));
         state.memory.store_where(&mut self.pool, (object, 0), fails, (4, number));
@@ -172,7 +172,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// A C type of one byte, for the image of a choice.
     pub(crate) fn byte_type(&self) -> CTypeId {
-        self.world.type_of_access(None)
+        self.context.type_of_access(None)
     }
 
     /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
@@ -288,7 +288,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn assume_begins_there(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no block begins before the first element of {name}");
-        self.watch.assume(Assumption::new(AssumptionKind::LeadingElements, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::LeadingElements, &**name, sentence));
     }
 
     /// Runs `then` where a condition holds.

@@ -9,15 +9,15 @@ use lydian_ir::{FuncId, GlobalId, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
-use crate::machine::context::World;
+use crate::machine::context::Context;
 use crate::machine::state::{Notes, State};
 use crate::machine::step::Interrupt;
 
 /// Bytes of the longest name of a variable.
 const LONGEST_NAME: u64 = 256;
 
-/// The world for a value of a variable: no other input leads to it, so that all of it is planned.
-struct Apart<'w, 'p>(&'w World<'p>);
+/// The context for a value of a variable: no other input leads to it, so that all of it is planned.
+struct Apart<'w, 'p>(&'w Context<'p>);
 
 impl Addresses for Apart<'_, '_> {
     fn global(&self, global: GlobalId) -> u64 {
@@ -48,13 +48,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         if let Some(cell) = known.and_then(|call| call.cells.first()) {
             return Ok(cell.value);
         }
-        let World { program, spec, .. } = &self.world;
+        let Context { program, spec, .. } = &self.context;
         let function = program.function_named(model.name);
         let function = function.ok_or_else(|| Interrupt::unsupported(model.name))?;
         let nth = state.calls_of(model.name);
         let call =
             ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.inputs.cursor };
-        let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.world));
+        let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.context));
         let mut plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         plan.object = Some(name);
         self.take_inputs(state, &plan)?;

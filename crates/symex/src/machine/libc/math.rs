@@ -165,7 +165,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let frame = state.frame();
         let place = (frame.func, frame.block, frame.next);
         let values = &mut self.followed_values;
-        let follows = state.tape.decide(Question::Follow, || {
+        let follows = state.log.decide(Question::Follow, || {
             let followed = values.entry(place).or_default();
             *followed += 1;
             *followed < FOLLOWED_VALUES && !state.course.replay
@@ -173,7 +173,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if follows {
             return Err(self.stopped(state, Stop::Split(equal, None)));
         }
-        if !state.course.replay && !state.tape.is_played() {
+        if !state.course.replay && !state.log.is_played() {
             let at = self.text_at(state);
             self.cut_ahead(state, Cut::Mathematics(model.name.to_owned(), at));
         }

@@ -19,7 +19,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         args: &[Term],
         arg_types: &[CTypeId],
     ) -> Result<Term, Interrupt> {
-        let types = &self.world.program.types;
+        let types = &self.context.program.types;
         let (&[a, b, pointer], &[a_ty, b_ty, pointer_ty]) = (args, arg_types) else {
             return Err(self.trapped(state, TrapKind::BadCall));
         };

@@ -88,7 +88,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if !self.looks_at(state, offset, alive)? {
                 break;
             }
-            let is_far = limit.is_none() && offset == self.world.farthest;
+            let is_far = limit.is_none() && offset == self.context.farthest;
             if is_far && self.are_endless(state, &[text], offset)? {
                 let length = self.length_beyond(state, offset);
                 return Ok(self.first_of(&arms, length));
@@ -117,7 +117,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         limit: Option<Term>,
         offset: u64,
     ) -> Result<bool, Interrupt> {
-        if offset != self.world.farthest.min(FAR)
+        if offset != self.context.farthest.min(FAR)
             || limit.is_some_and(|limit| self.pool.as_u64(limit).is_some())
         {
             return Ok(false);

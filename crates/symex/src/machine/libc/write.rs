@@ -295,9 +295,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         traps: &mut Traps,
     ) -> Result<Resolution, Interrupt> {
         let address = self.address_at(write.base, write.offset);
-        let outer = self.watch.guard.replace(write.guard);
+        let outer = self.bounds.guard.replace(write.guard);
         let to = self.resolve_for_write(state, address, write.size, traps);
-        self.watch.guard = outer;
+        self.bounds.guard = outer;
         to
     }
 

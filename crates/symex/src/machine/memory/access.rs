@@ -190,7 +190,7 @@ impl Memory {
     }
 
     /// Adds the conditions under which an access of `size` bytes traps. An exploration notes every
-    /// such access (`Watch`), or bounds on inputs would seem not to matter.
+    /// such access (`BoundsMonitor`), or bounds on inputs would seem not to matter.
     pub fn access_traps(
         &self,
         pool: &mut TermPool,

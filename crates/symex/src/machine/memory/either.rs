@@ -12,7 +12,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::machine::memory::lazy::Rows;
 use crate::machine::memory::{
-    Background, Cell, Contents, Memory, Object, REGIONS, Region, Table, Touched,
+    AccessRanges, Background, Cell, Contents, Memory, Object, REGIONS, Region, Table,
 };
 
 /// Contents with more cells that differ are not united: each is a choice that every later reader drags
@@ -77,7 +77,7 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
 fn untouched(object: &Object) -> Option<Arc<Object>> {
     let first = object.first.clone()?;
     let background = Background::Lazy { object: first, rows: Rows::default() };
-    let (contents, touched) = (Contents::new(background), Touched::default());
+    let (contents, touched) = (Contents::new(background), AccessRanges::default());
     Some(Arc::new(Object {
         contents,
         touched,
@@ -103,7 +103,7 @@ fn either_object(
         return None;
     }
     let contents = Contents::either(pool, holds, &a.contents, &b.contents)?;
-    let touched = Touched::either(pool, holds, &a.touched, &b.touched);
+    let touched = AccessRanges::either(pool, holds, &a.touched, &b.touched);
     Some(Arc::new(Object {
         contents,
         touched,

@@ -37,7 +37,7 @@ impl Rows {
 
 /// Bytes of a lazy object that a path looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub struct AccessRanges {
     /// Ranges of places, sorted, none next to another.
     ranges: Vec<(u64, u64)>,
     /// The same for bytes whose first value was read.
@@ -45,12 +45,12 @@ pub struct Touched {
     /// The same for what is touched on every input of the path.
     always: Vec<(u64, u64)>,
     /// What else is touched, by place and size.
-    at: Vec<TouchedAt>,
+    at: Vec<AccessPlace>,
 }
 
 /// Bytes of a lazy object that are touched at a place that depends on the input, or on some inputs alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TouchedAt {
+pub struct AccessPlace {
     /// The first.
     pub place: Term,
     /// How many.
@@ -59,7 +59,7 @@ pub struct TouchedAt {
     pub guard: Term,
 }
 
-impl Touched {
+impl AccessRanges {
     /// Whether a range of places is known as touched on every input, and was read if it is to be.
     pub fn has(&self, range: (u64, u64), read: bool) -> bool {
         holds(&self.always, range) && (!read || holds(&self.read, range))
@@ -84,12 +84,12 @@ impl Touched {
         self.note(range, read);
         if !holds(&self.always, range) {
             let place = pool.bv(64, range.0);
-            self.add_at(pool, TouchedAt { place, size: range.1 - range.0, guard });
+            self.add_at(pool, AccessPlace { place, size: range.1 - range.0, guard });
         }
     }
 
     /// Adds a place that depends on the input.
-    pub fn add_at(&mut self, pool: &mut TermPool, new: TouchedAt) {
+    pub fn add_at(&mut self, pool: &mut TermPool, new: AccessPlace) {
         match self.at.binary_search_by_key(&(new.place, new.size), |at| (at.place, at.size)) {
             Ok(known) => self.at[known].guard = pool.or(self.at[known].guard, new.guard),
             Err(behind) => self.at.insert(behind, new),
@@ -112,7 +112,7 @@ impl Touched {
     }
 
     /// What is touched at places that depend on the input, or on some inputs alone.
-    pub fn at(&self) -> &[TouchedAt] {
+    pub fn at(&self) -> &[AccessPlace] {
         &self.at
     }
 
@@ -139,7 +139,7 @@ impl Touched {
             of.read.iter().for_each(|range| insert(&mut both.read, *range));
             for at in &of.at {
                 let guard = pool.and(at.guard, guard);
-                both.add_at(pool, TouchedAt { guard, ..*at });
+                both.add_at(pool, AccessPlace { guard, ..*at });
             }
         }
         both
@@ -289,13 +289,13 @@ pub(crate) fn outside_of_row(object: &LazyObject, row: &Row, offset: u64, size: 
 /// An access whose place depends on the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    what: Accessed,
+    what: AccessOutcome,
     /// Where it lies as is said; elsewhere it leaves an array, which C does not allow.
     pub(crate) inside: Term,
 }
 
 #[derive(Clone, Debug)]
-enum Accessed {
+enum AccessOutcome {
     /// Parts of values of rows, the lowest byte's first.
     Values(Vec<ValueAccess>),
     /// So many bytes within values of a row that stand without a gap, from one that lies so far from
@@ -431,7 +431,7 @@ fn access_to_values(
             number_of_value(pool, object, (&row, number), &distance.summands, &mut inside)?;
         values.push(ValueAccess { row, number, low, size });
     }
-    Some(Access { what: Accessed::Values(values), inside })
+    Some(Access { what: AccessOutcome::Values(values), inside })
 }
 
 /// The number of the value of a row to which some summands move on from a given one.
@@ -579,7 +579,7 @@ fn access_to_bytes(
     let room = pool.bv(64, row.count() * bytes);
     let before = pool.mul(outer, room);
     let byte = pool.add(before, within);
-    Some(Access { what: Accessed::Bytes(row, byte), inside })
+    Some(Access { what: AccessOutcome::Bytes(row, byte), inside })
 }
 
 impl Access {
@@ -593,7 +593,7 @@ impl Access {
     ) -> Option<Term> {
         let mut whole: Option<Term> = None;
         match &self.what {
-            Accessed::Values(values) => {
+            AccessOutcome::Values(values) => {
                 for value in values {
                     let array = contents.row(pool, &value.row)?;
                     let bits = pool.select(array, value.number);
@@ -605,7 +605,7 @@ impl Access {
                     whole = Some(above(pool, whole, bits));
                 }
             }
-            Accessed::Bytes(row, first) => {
+            AccessOutcome::Bytes(row, first) => {
                 let array = contents.row(pool, row)?;
                 for byte in 0..size {
                     let distance = pool.bv(64, byte);
@@ -627,7 +627,7 @@ impl Access {
         (size, bits): (u64, Term),
     ) -> Option<()> {
         match &self.what {
-            Accessed::Values(values) => {
+            AccessOutcome::Values(values) => {
                 let mut next = 0;
                 for value in values {
                     let array = contents.row(pool, &value.row)?;
@@ -644,7 +644,7 @@ impl Access {
                     contents.set_row(pool, &value.row, array);
                 }
             }
-            Accessed::Bytes(row, first) => {
+            AccessOutcome::Bytes(row, first) => {
                 let mut array = contents.row(pool, row)?;
                 for byte in 0..size {
                     let distance = pool.bv(64, byte);

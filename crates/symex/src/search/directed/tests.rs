@@ -125,12 +125,12 @@ fn cut_points_of_a_pair_are_the_choices_that_all_ways_to_its_definition_and_its_
     let subject = Subject::of(WEIGH, Criterion::AllUses);
     subject.with_engine(|engine, _| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
-        let guide = engine.frontier.guide().expect("the search has a guide");
+        let directed = engine.frontier.directed().expect("the search has a directed");
         let way =
-            guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
+            directed.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let choices = |stage: &Stage| -> Vec<usize> {
             let points = stage.points().iter();
-            points.map(|node| subject.decision(&guide.graph, *node)).collect()
+            points.map(|node| subject.decision(&directed.graph, *node)).collect()
         };
         let all: Vec<Vec<usize>> = way.stages.iter().map(choices).collect();
         // To the definition that of `kind > 3`; to the use `n > 0`, `kind == 2` and `n < 0`.
@@ -165,12 +165,12 @@ fn cut_points_of_a_label_in_a_function_are_what_all_calls_of_it_have_in_common()
             engine.goals.labels.sites_of(*goal).is_some_and(|(func, _)| func == inner)
         };
         let goal = engine.goals.labels.followed().find(of_limit).expect("it has labels");
-        let guide = engine.frontier.guide().expect("the search has a guide");
+        let directed = engine.frontier.directed().expect("the search has a directed");
         let way =
-            guide.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
+            directed.way(goal, &engine.goals.labels, &engine.goals.hypers).expect("there is a way");
         let points = way.stages[0].points().iter();
         let choices: Vec<usize> =
-            points.map(|node| subject.decision(&guide.graph, *node)).collect();
+            points.map(|node| subject.decision(&directed.graph, *node)).collect();
         let base = 100 * subject.func.index();
         assert_eq!(choices, [base, base + 1], "`a < 0` and `b == 1`, whichever call it is");
     });
@@ -198,23 +198,23 @@ fn a_state_that_can_only_redefine_the_variable_is_worth_nothing_for_the_pair_tho
         let goal = subject.pair(engine, &["line 3", "line 11"]);
         engine.push(first);
         let state = engine.frontier.next(&engine.goals, 0, 0).expect("the first state waits");
-        let guide = engine.frontier.guide_mut().expect("the search has a guide");
-        guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
+        let directed = engine.frontier.guide_mut().expect("the search has a directed");
+        directed.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
         engine.run_state(state);
         let states = engine.waiting();
         assert_eq!(states.len(), 2, "one for each side");
-        let guide = engine.frontier.guide().expect("the search has a guide");
-        let stage = guide.current.as_ref().expect("an objective has its turn").way.stages.last();
+        let directed = engine.frontier.directed().expect("the search has a directed");
+        let stage = directed.current.as_ref().expect("an objective has its turn").way.stages.last();
         let places = stage.expect("a pair has two labels").places();
-        let all = guide.graph.distances(places, Extent::Activation, &FxHashSet::default());
-        let near = |state: &State| all[guide.places(state).last().expect("a frame").0];
+        let all = directed.graph.distances(places, Extent::Activation, &FxHashSet::default());
+        let near = |state: &State| all[directed.places(state).last().expect("a frame").0];
         let (nearer, other) = match near(&states[0]) < near(&states[1]) {
             true => (&states[0], &states[1]),
             false => (&states[1], &states[0]),
         };
         assert!(near(nearer) < near(other));
-        assert_eq!(guide.weight(nearer, 1), 0);
-        assert!(guide.weight(other, 1) > 0);
+        assert_eq!(directed.weight(nearer, 1), 0);
+        assert!(directed.weight(other, 1) > 0);
     });
 }
 
@@ -223,18 +223,18 @@ fn a_deeper_cut_point_outweighs_any_distance_and_then_near_and_fresh_states_come
     let subject = Subject::of(WEIGH, Criterion::AllUses);
     subject.with_engine(|engine, mut state| {
         let goal = subject.pair(engine, &["total", "line 6", "line 13"]);
-        let guide = engine.frontier.guide_mut().expect("the search has a guide");
-        guide.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
-        let turn = guide.turn();
-        let first = guide.weight(&state, 1);
+        let directed = engine.frontier.guide_mut().expect("the search has a directed");
+        directed.aim_at(goal, &engine.goals.labels, &engine.goals.hypers);
+        let turn = directed.turn();
+        let first = directed.weight(&state, 1);
         assert!(first > 0);
         state.course.steps += 50;
-        let stale = guide.weight(&state, 1);
+        let stale = directed.weight(&state, 1);
         assert!(stale < first, "instructions that are not new make it less");
         state.notes.search.progress = Progress { turn, stage: 0, passed: 1 };
-        assert!(guide.weight(&state, 1) > first, "what was passed while it had its turn counts");
+        assert!(directed.weight(&state, 1) > first, "what was passed while it had its turn counts");
         state.notes.search.progress.turn += 1;
-        assert_eq!(guide.weight(&state, 1), stale, "but not what was noted for another");
+        assert_eq!(directed.weight(&state, 1), stale, "but not what was noted for another");
     });
 }
 

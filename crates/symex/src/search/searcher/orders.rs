@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use lydian_base::Rng;
 
 use crate::State;
-use crate::search::distance::Target;
+use crate::search::distance::DistanceTarget;
 use crate::search::searcher::{Order, Origin, Rank, Waiting};
 
 /// The newest state first.
@@ -52,7 +52,7 @@ impl Order for RandomState {
 /// The least rank first; of equal ones the newest, so that a path is followed to its end, but behind those
 /// whose path conditions are much smaller ([`size`]).
 pub(crate) struct Nearest {
-    target: Target,
+    target: DistanceTarget,
     /// Ranks, sizes and numbers, those of states that are gone among them.
     heap: BinaryHeap<(Reverse<(u64, usize)>, u64)>,
 }
@@ -64,7 +64,7 @@ fn size(state: &State) -> usize {
 
 impl Nearest {
     /// Without states.
-    pub(crate) fn to(target: Target) -> Self {
+    pub(crate) fn to(target: DistanceTarget) -> Self {
         Self { target, heap: BinaryHeap::new() }
     }
 }
@@ -90,7 +90,7 @@ impl Order for Nearest {
 
 /// The greatest weight for the objective that has its turn first; of equal ones the newest. Where no
 /// state can reach it, the nearest to any objective that is left.
-pub(crate) struct Guided {
+pub(crate) struct TowardsObjective {
     /// The turn of which the weights are.
     turn: u32,
     /// Weights and numbers, those of states that are gone among them.
@@ -98,13 +98,13 @@ pub(crate) struct Guided {
     otherwise: Nearest,
 }
 
-impl Default for Guided {
+impl Default for TowardsObjective {
     fn default() -> Self {
-        Self { turn: 0, heap: BinaryHeap::new(), otherwise: Nearest::to(Target::Left) }
+        Self { turn: 0, heap: BinaryHeap::new(), otherwise: Nearest::to(DistanceTarget::Left) }
     }
 }
 
-impl Guided {
+impl TowardsObjective {
     /// The state that waits with the greatest weight, which stays in the heap.
     fn best(&mut self, waiting: &Waiting, rank: &Rank<'_>) -> Option<(u64, u64)> {
         if self.turn != rank.turn() {
@@ -122,7 +122,7 @@ impl Guided {
     }
 }
 
-impl Order for Guided {
+impl Order for TowardsObjective {
     fn add(&mut self, number: u64, origin: Origin, state: &State, rank: &Rank<'_>) {
         // Before the first turn, and when a new one begins, all states are weighed anyway.
         if self.turn == rank.turn() {

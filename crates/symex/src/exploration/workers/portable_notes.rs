@@ -1,7 +1,7 @@
 //! What a path met for hyperlabels, on its way to another worker with its state.
 //!
 //! The evaluations of decisions, what it bound for guards, and the sequences that it is in the midst of
-//! do not come back when its tape is played, since nothing is looked at then. They are terms over the
+//! do not come back when its log is played, since nothing is looked at then. They are terms over the
 //! inputs of the path, which are the same in any pool.
 
 use lydian_smt::{PortableTerms, Term, TermPool};
@@ -12,7 +12,7 @@ use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 
 /// It, with terms of the pool that it comes from.
-pub(crate) struct Seen {
+pub(crate) struct PortableNotes {
     trail: Trail,
     underway: Underway,
     /// Its terms, each once, the oldest first.
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     portable: PortableTerms,
 }
 
-impl Seen {
+impl PortableNotes {
     /// What a state's path met; none if that is nothing.
     pub(crate) fn take(pool: &TermPool, state: &State) -> Option<Self> {
         let (trail, underway) =

@@ -25,11 +25,11 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::control_flow::{ReachablePlaces, SitePlaces};
 use crate::machine::site::SiteKey;
-use crate::machine::state::{Notes, Passed, State};
+use crate::machine::state::{Notes, PassedSite, State};
 
 /// What was left out of an exploration.
 #[derive(Debug, Default)]
-pub(crate) struct LeftOut {
+pub(crate) struct Omissions {
     /// Everything, and how often.
     counts: BTreeMap<Cut, u64>,
     /// What may concern every objective.
@@ -38,7 +38,7 @@ pub(crate) struct LeftOut {
     ahead: BTreeMap<Cut, ReachablePlaces>,
 }
 
-impl LeftOut {
+impl Omissions {
     /// Notes what may concern every objective.
     pub(crate) fn everywhere(&mut self, cut: Cut) {
         self.everywhere.insert(cut.clone());
@@ -72,16 +72,16 @@ impl LeftOut {
 }
 
 /// What was left out, as those who ask for it by site see it.
-pub(crate) struct InTheWay<'a> {
-    pub(crate) left_out: &'a LeftOut,
+pub(crate) struct Hindrances<'a> {
+    pub(crate) omissions: &'a Omissions,
     /// Where the sites lie.
     pub(crate) sites: &'a SitePlaces,
 }
 
-impl InTheWay<'_> {
+impl Hindrances<'_> {
     /// What stands in the way of something that is covered at some sites.
     pub(crate) fn of(&self, sites: &[(FuncId, SiteKey)]) -> BTreeSet<Cut> {
-        let LeftOut { everywhere, ahead, .. } = self.left_out;
+        let Omissions { everywhere, ahead, .. } = self.omissions;
         let is_ahead = |reached: &ReachablePlaces| {
             sites.iter().any(|(func, site)| self.sites.lies_in(reached, *func, *site))
         };
@@ -93,28 +93,28 @@ impl InTheWay<'_> {
 impl<N: Notes> Machine<'_, '_, N> {
     /// Whether something was left out that may concern every objective: then nothing is infeasible.
     pub(crate) fn is_cut(&self) -> bool {
-        !self.left_out.everywhere.is_empty()
+        !self.omissions.everywhere.is_empty()
     }
 
     /// Notes that something was left out that may concern every objective.
     pub(crate) fn cut(&mut self, cut: Cut) {
-        self.left_out.everywhere(cut);
+        self.omissions.everywhere(cut);
     }
 
     /// Notes that what some inputs of a path do from where it is now was left out.
     pub(crate) fn cut_ahead(&mut self, state: &State<N>, cut: Cut) {
-        let is_known = self.world.config.mode == Mode::Tight
+        let is_known = self.context.config.mode == Mode::Tight
             && self.control_flow.is_structured()
             && state.has_begun(self.roots.len());
         if !is_known {
             return self.cut(cut);
         }
-        let mut reached = self.left_out.ahead.remove(&cut).unwrap_or_default();
+        let mut reached = self.omissions.ahead.remove(&cut).unwrap_or_default();
         let is_complete = self.reach_from(state, &mut reached);
-        self.left_out.ahead.insert(cut.clone(), reached);
+        self.omissions.ahead.insert(cut.clone(), reached);
         match is_complete {
-            true => self.left_out.count(cut),
-            false => self.left_out.everywhere(cut),
+            true => self.omissions.count(cut),
+            false => self.omissions.everywhere(cut),
         }
     }
 
@@ -137,8 +137,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         for passed in &state.passing.queue {
             match passed {
-                Passed::Site(site) => reached.pass(func, *site),
-                Passed::Where { site, .. } => reached.pass(func, *site),
+                PassedSite::Site(site) => reached.pass(func, *site),
+                PassedSite::Where { site, .. } => reached.pass(func, *site),
             }
         }
         !state.notes.is_waiting()
