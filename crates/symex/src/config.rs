@@ -4,7 +4,6 @@ use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
-use crate::search::searcher::Search;
 
 /// How labels take part in the exploration ([000] IV-A, V-A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +57,57 @@ pub enum Unreached {
 /// Paths that know a value make later questions simpler; many more of them than places in the program do
 /// not.
 const UNITE_AFTER: u32 = 16;
+
+/// The order of exploration. Each is deterministic; the random ones follow from their seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// The newest state first.
+    DepthFirst,
+    /// The oldest state first.
+    BreadthFirst,
+    /// Any state.
+    RandomState,
+    /// The state at the end of a random walk through the tree of paths: a part of the tree in which
+    /// few paths are left is as likely as one with many.
+    RandomPath,
+    /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
+    /// and any state (RSS-MD2U of [001] 7.2).
+    Md2u,
+    /// The state that is nearest to a label that no path reached, the one nearest to any label that is
+    /// left, one at the end of a random walk, any, and the newest. Half of the work is done by taking
+    /// these in turn, and half by giving each a share of it, so that dear states of one order take
+    /// nothing from the others: that goes through loops that must turn often.
+    #[default]
+    Mixed,
+    /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
+    /// first to its first label, then to the next (SDGS of [001] 7.2).
+    Sdgs,
+    /// For one objective at a time the state that passed the most of what all paths to it pass, and
+    /// of these one that is near to the next such point or met new instructions lately (CPGS of [001]
+    /// 4.2).
+    Cpgs,
+}
+
+/// What a search that goes to one objective at a time chooses states by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guidance {
+    /// How near they are.
+    Distance,
+    /// How many cut points they passed, and how near they are to the next.
+    CutPoints,
+}
+
+impl Search {
+    /// By what it chooses if it goes to one objective at a time.
+    pub(crate) const fn guidance(self) -> Option<Guidance> {
+        match self {
+            Self::Sdgs => Some(Guidance::Distance),
+            Self::Cpgs => Some(Guidance::CutPoints),
+            _ => None,
+        }
+    }
+}
 
 /// How to explore.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::Notes>;
 /// A state to evaluate on.
 type Scope<'a, 'p> = machine::evaluation::Scope<'a, 'p, notes::Notes>;
 
-pub use config::{Config, LabelDeletion, Mode, Unreached};
+pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::entry::Task;
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};
 pub use exploration::workers::Workers;
@@ -39,4 +39,3 @@ pub use machine::ending::Ending;
 pub use machine::memory;
 pub use machine::setup::ExploreError;
 pub use machine::statistics::Statistics;
-pub use search::searcher::Search;

@@ -316,8 +316,8 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::config::Search;
     use crate::exploration::entry::Task;
-    use crate::search::searcher::Search;
     use lydian_inputs::{InputSpec, Settings, prepare};
 
     /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.

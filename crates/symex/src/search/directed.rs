@@ -22,6 +22,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::State;
+use crate::config::Guidance;
 use crate::goals::hyper::HyperTable;
 use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
@@ -30,7 +31,6 @@ use crate::machine::site::SiteKey;
 use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
-use crate::search::searcher::Guidance;
 
 #[cfg(test)]
 mod tests;

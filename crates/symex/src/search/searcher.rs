@@ -12,55 +12,15 @@ use std::collections::BTreeSet;
 
 use lydian_base::Rng;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use crate::State;
+use crate::config::Search;
 use crate::search::directed::DirectedSearch;
 use crate::search::distance::DistanceTarget;
 use crate::search::rank::Ranks;
 use orders::{Nearest, Newest, Oldest, RandomState, TowardsObjective};
 use rota::{Clock, Rota};
 use tree::RandomPath;
-
-/// The order of exploration. Each is deterministic; the random ones follow from their seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Search {
-    /// The newest state first.
-    DepthFirst,
-    /// The oldest state first.
-    BreadthFirst,
-    /// Any state.
-    RandomState,
-    /// The state at the end of a random walk through the tree of paths: a part of the tree in which
-    /// few paths are left is as likely as one with many.
-    RandomPath,
-    /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
-    /// and any state (RSS-MD2U of [001] 7.2).
-    Md2u,
-    /// The state that is nearest to a label that no path reached, the one nearest to any label that is
-    /// left, one at the end of a random walk, any, and the newest. Half of the work is done by taking
-    /// these in turn, and half by giving each a share of it, so that dear states of one order take
-    /// nothing from the others: that goes through loops that must turn often.
-    #[default]
-    Mixed,
-    /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
-    /// first to its first label, then to the next (SDGS of [001] 7.2).
-    Sdgs,
-    /// For one objective at a time the state that passed the most of what all paths to it pass, and
-    /// of these one that is near to the next such point or met new instructions lately (CPGS of [001]
-    /// 4.2).
-    Cpgs,
-}
-
-/// What a search that goes to one objective at a time chooses states by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Guidance {
-    /// How near they are.
-    Distance,
-    /// How many cut points they passed, and how near they are to the next.
-    CutPoints,
-}
 
 /// States that wait. They are boxed, as they are moved often and are large.
 pub(crate) struct Searcher {
@@ -168,56 +128,13 @@ impl Waiting {
     }
 }
 
-impl Search {
-    /// By what it chooses if it goes to one objective at a time.
-    pub(crate) const fn guidance(self) -> Option<Guidance> {
-        match self {
-            Self::Sdgs => Some(Guidance::Distance),
-            Self::Cpgs => Some(Guidance::CutPoints),
-            _ => None,
-        }
-    }
-
-    fn orders(self) -> Vec<Box<dyn Order>> {
-        match self {
-            Self::DepthFirst => vec![Box::new(Newest::default())],
-            Self::BreadthFirst => vec![Box::new(Oldest::default())],
-            Self::RandomState => vec![Box::new(RandomState)],
-            Self::RandomPath => vec![Box::new(RandomPath::default())],
-            Self::Md2u => vec![Box::new(Nearest::to(DistanceTarget::Left)), Box::new(RandomState)],
-            Self::Sdgs | Self::Cpgs => vec![Box::new(TowardsObjective::default())],
-            Self::Mixed => vec![
-                Box::new(Nearest::to(DistanceTarget::New)),
-                Box::new(Nearest::to(DistanceTarget::Left)),
-                Box::new(RandomPath::default()),
-                Box::new(RandomState),
-                Box::new(Newest::default()),
-            ],
-        }
-    }
-
-    /// How its orders take turns. Ranks alone keep to one part of the tree where what is left needs
-    /// another past, not another place: a loop whose flags decide, or one that must turn often. Labels
-    /// that were reached and not covered may be infeasible.
-    fn rotas(self) -> Vec<Rota> {
-        match self {
-            Self::Md2u => vec![Rota::new(Clock::Choices, &[1, 1])],
-            Self::Mixed => vec![
-                Rota::new(Clock::Choices, &[2, 1, 1, 1, 0]),
-                Rota::new(Clock::Work, &[3, 2, 2, 1, 1]),
-            ],
-            _ => vec![Rota::new(Clock::Choices, &[1])],
-        }
-    }
-}
-
 impl Searcher {
     /// Without states, in an order and with a seed.
     pub(crate) fn new(search: Search, seed: u64) -> Self {
         Self {
             waiting: Waiting::default(),
-            orders: search.orders(),
-            rotas: search.rotas(),
+            orders: orders_of(search),
+            rotas: rotas_of(search),
             last: BTreeSet::new(),
             newest: Newest::default(),
             is_crowded: false,
@@ -322,5 +239,37 @@ impl Searcher {
         let mut states = std::mem::take(&mut self.waiting.states);
         states.sort_by_key(|(number, _)| *number);
         states.into_iter().map(|(_, state)| state).collect()
+    }
+}
+
+fn orders_of(search: Search) -> Vec<Box<dyn Order>> {
+    match search {
+        Search::DepthFirst => vec![Box::new(Newest::default())],
+        Search::BreadthFirst => vec![Box::new(Oldest::default())],
+        Search::RandomState => vec![Box::new(RandomState)],
+        Search::RandomPath => vec![Box::new(RandomPath::default())],
+        Search::Md2u => vec![Box::new(Nearest::to(DistanceTarget::Left)), Box::new(RandomState)],
+        Search::Sdgs | Search::Cpgs => vec![Box::new(TowardsObjective::default())],
+        Search::Mixed => vec![
+            Box::new(Nearest::to(DistanceTarget::New)),
+            Box::new(Nearest::to(DistanceTarget::Left)),
+            Box::new(RandomPath::default()),
+            Box::new(RandomState),
+            Box::new(Newest::default()),
+        ],
+    }
+}
+
+/// How its orders take turns. Ranks alone keep to one part of the tree where what is left needs
+/// another past, not another place: a loop whose flags decide, or one that must turn often. Labels
+/// that were reached and not covered may be infeasible.
+fn rotas_of(search: Search) -> Vec<Rota> {
+    match search {
+        Search::Md2u => vec![Rota::new(Clock::Choices, &[1, 1])],
+        Search::Mixed => vec![
+            Rota::new(Clock::Choices, &[2, 1, 1, 1, 0]),
+            Rota::new(Clock::Work, &[3, 2, 2, 1, 1]),
+        ],
+        _ => vec![Rota::new(Clock::Choices, &[1])],
     }
 }
