@@ -24,7 +24,7 @@ type State = machine::state::State<notes::Notes>;
 /// The machine that runs them.
 type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::Notes>;
 /// A state to evaluate on.
-type Scope<'a, 'p> = machine::evaluation::Scope<'a, 'p, notes::Notes>;
+type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::Notes>;
 
 pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::entry::Task;

@@ -11,20 +11,27 @@
 //! The machine knows no objective and no search. What a step leaves to those who run it (states that forked
 //! off, paths that end beside the one that is followed) lies in its [`Outbox`](outbox::Outbox).
 
+pub(crate) mod accesses;
 pub(crate) mod aliasing;
+pub(crate) mod asking;
 pub(crate) mod behind;
 pub(crate) mod bounds_monitor;
 pub(crate) mod calls;
+pub(crate) mod calls_in_turn;
 pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod control_flow;
+pub(crate) mod cutting;
 pub(crate) mod decision_log;
+pub(crate) mod dependences;
 pub(crate) mod ending;
 pub(crate) mod evaluation;
+pub(crate) mod interrupt;
 pub(crate) mod invariants;
 pub(crate) mod jump;
 pub(crate) mod lazy;
 pub(crate) mod learning;
+pub(crate) mod left_targets;
 pub(crate) mod libc;
 pub mod memory;
 pub(crate) mod narrow;
@@ -36,6 +43,7 @@ pub(crate) mod places;
 pub(crate) mod questions;
 pub(crate) mod reachable;
 pub(crate) mod repeated_calls;
+pub(crate) mod scope;
 pub(crate) mod setup;
 pub(crate) mod site;
 pub(crate) mod stack;
@@ -43,6 +51,7 @@ pub(crate) mod state;
 pub(crate) mod static_values;
 pub(crate) mod statistics;
 pub(crate) mod step;
+pub(crate) mod trapping;
 pub(crate) mod traps;
 pub(crate) mod undetermined;
 pub(crate) mod writes;

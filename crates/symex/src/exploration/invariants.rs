@@ -36,11 +36,12 @@ use crate::limits::Cut;
 use crate::machine::context::Context;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
-use crate::machine::invariants::{Check, MOST_OBJECTS};
+use crate::machine::invariants::MOST_OBJECTS;
 use crate::machine::lazy::looked_at;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::questions::Feasible;
 use crate::machine::setup::add_input_object;
+use crate::machine::state::Check;
 use crate::machine::state::ReturnTo;
 
 /// More steps than this no evaluation of an invariant takes.

@@ -16,12 +16,12 @@ use crate::goals::cache_keys::{Key, PredicateCache, ReadPlace, Reads};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::evaluation::Stop;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
+use crate::machine::scope::Stop;
 use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, PassedSite};
-use crate::machine::step::Interrupt;
 
 /// A label of a site that control passes, and where it may hold.
 struct PassedLabel {

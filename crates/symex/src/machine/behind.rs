@@ -17,10 +17,10 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::aliasing::{Within, is_character, places_within};
-use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };
+use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::Notes;
 
 /// The place in an object of which an offset says that it is the first.

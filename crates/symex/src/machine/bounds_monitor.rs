@@ -17,16 +17,13 @@ use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::machine::Machine;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
-use crate::machine::questions::Feasible;
 use crate::machine::site::ObserverId;
-use crate::machine::state::{Notes, State};
 use lydian_inputs::bounds::nothing_before;
 use lydian_inputs::{Bound, RawPointer, Reach};
 
 /// After so many questions to the solver a suspicion counts as confirmed.
-const MOST_QUESTIONS: u32 = 4096;
+pub(crate) const MOST_QUESTIONS: u32 = 4096;
 /// No value is looked through for the addresses in it beyond so many choices and sums.
 const MOST_CHOICES: u32 = 256;
 
@@ -54,7 +51,7 @@ pub(crate) enum Actor {
 
 /// What would be met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Limit {
+pub(crate) enum Limit {
     /// The bound at a position.
     Bound(usize),
     /// That an object begins where it does, with the object's address, where that is assumed.
@@ -67,10 +64,10 @@ enum Limit {
 
 /// What is to be asked about.
 #[derive(Debug)]
-struct Suspicion {
-    condition: Term,
-    limit: Limit,
-    actor: Actor,
+pub(crate) struct Suspicion {
+    pub(crate) condition: Term,
+    pub(crate) limit: Limit,
+    pub(crate) actor: Actor,
 }
 
 /// What the predicates of a label met.
@@ -89,7 +86,7 @@ pub(crate) struct BoundsMonitor {
     /// How many of them the program did not meet.
     open: usize,
     /// Conditions under which a bound is met, to be asked about.
-    suspicions: Vec<Suspicion>,
+    pub(crate) suspicions: Vec<Suspicion>,
     /// Who does what is noted now.
     actor: Actor,
     /// What was met for labels alone.
@@ -129,7 +126,7 @@ pub(crate) struct BoundsMonitor {
     adds: bool,
     /// Whether an address that is not decided is no use of it: it is decided before the address is used.
     pub(crate) tentative: bool,
-    questions: u32,
+    pub(crate) questions: u32,
 }
 
 impl BoundsMonitor {
@@ -402,7 +399,7 @@ impl BoundsMonitor {
     }
 
     /// Something lies beyond a limit.
-    fn exceed(&mut self, memory: &Memory, limit: Limit) {
+    pub(crate) fn exceed(&mut self, memory: &Memory, limit: Limit) {
         self.tells |= !matches!(limit, Limit::Bound(_));
         match limit {
             Limit::Bound(position) => self.meet(position),
@@ -421,7 +418,7 @@ impl BoundsMonitor {
     }
 
     /// Whether it makes no difference any more to who acts now that something lies beyond a limit.
-    fn is_exceeded(&self, limit: Limit) -> bool {
+    pub(crate) fn is_exceeded(&self, limit: Limit) -> bool {
         match limit {
             Limit::Bound(position) => self.is_met(position),
             Limit::Subscript => self.leaves_arrays,
@@ -760,57 +757,4 @@ pub(crate) fn objects_of(
 ) -> Option<SmallVec<[ObjectId; 4]>> {
     let constants = constants(pool, address)?;
     Some(pointed_to(memory, &constants).into_iter().flatten().collect())
-}
-
-impl<N: Notes> Machine<'_, '_, N> {
-    /// Adds bounds of objects that other paths do not have.
-    pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
-        self.bounds.add_on_path(bounds);
-    }
-
-    /// Asks about what may have met a bound on this path.
-    pub(crate) fn settle_suspicions(&mut self, state: &State<N>) {
-        if self.bounds.suspicions.is_empty() {
-            return;
-        }
-        for suspicion in std::mem::take(&mut self.bounds.suspicions) {
-            let Suspicion { condition, limit, actor } = suspicion;
-            let outer = self.bounds.set_actor(actor);
-            // What a replay does the path that it follows does too.
-            let told = state.course.replay || state.log.is_played();
-            if !told && !self.bounds.is_exceeded(limit) && self.may_hold(state, condition) {
-                self.bounds.exceed(&state.memory, limit);
-            }
-            self.bounds.set_actor(outer);
-        }
-    }
-
-    /// Notes an access that is no load of a value.
-    pub(crate) fn note_access(
-        &mut self,
-        state: &mut State<N>,
-        resolution: &Resolution,
-        size: u64,
-        write: bool,
-    ) {
-        let (mut scope, pool) = self.scope(state);
-        scope.note_touched(pool, resolution, (size, write));
-        self.bounds.access(&mut self.pool, &state.memory, resolution, size, write);
-        self.settle_suspicions(state);
-    }
-
-    /// Whether a condition may hold on a path. Without an answer, and where the exploration is
-    /// incomplete so that it does not matter, it may.
-    fn may_hold(&mut self, state: &State<N>, condition: Term) -> bool {
-        match state.knowledge().known(&mut self.pool, condition) {
-            Some(known) => return known,
-            None if self.evaluator.holds(&self.pool, &state.model, condition) => return true,
-            None => {}
-        }
-        if self.is_cut() || self.bounds.questions >= MOST_QUESTIONS {
-            return true;
-        }
-        self.bounds.questions += 1;
-        !matches!(self.ask(state, Some(condition)), Feasible::No)
-    }
 }

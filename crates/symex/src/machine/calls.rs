@@ -18,6 +18,7 @@ use crate::machine::Machine;
 use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
     Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     mentions_other_than,
@@ -28,7 +29,7 @@ use crate::machine::setup::{add_input_object, contents_of};
 use crate::machine::site::SiteKey;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{Frame, Notes, ReturnTo, State};
-use crate::machine::step::{Interrupt, as_type};
+use crate::machine::step::as_type;
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
 /// A call whose operands were evaluated.

@@ -5,28 +5,17 @@
 use lydian_inputs::lazy::REACH;
 use lydian_ir::{CType, CTypeId, CTypes};
 use lydian_smt::{Term, TermPool};
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::machine::Machine;
 use crate::machine::context::Context;
-use crate::machine::evaluation::{Scope, Stop};
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Candidate, Offset, Resolution};
+use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// Of more objects than this no test's invariants are looked at.
 pub(crate) const MOST_OBJECTS: usize = 1 << 10;
-/// Invariants by their positions, each with the address of an object of which a path supposes it.
-pub(crate) type SupposedInvariants = FxHashSet<(usize, Term)>;
-
-/// What a state evaluates that is no path of the program's.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Check {
-    /// What was returned, once it was.
-    pub(crate) value: Option<Term>,
-}
-
 /// Values of a type that lie one after the other.
 struct Elements {
     ty: CTypeId,

@@ -8,9 +8,9 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::calls::CallSite;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// Executes a call of `setjmp`, `longjmp` or their like.

@@ -24,15 +24,14 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 
-use crate::machine::Machine;
 use crate::machine::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::decision_log::Question;
-use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
     Offset, Region, Resolution, distance, range_within,
 };
 use crate::machine::places::{Around, Elements, Places};
+use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
 
 /// A pointer that may lead to more objects than this is split from its home first.
@@ -813,17 +812,6 @@ impl<N: Notes> Scope<'_, '_, N> {
 fn is_of(name: &str, pointer: &PointerInput) -> bool {
     name == &*pointer.place
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
-}
-
-impl<N: Notes> Machine<'_, '_, N> {
-    /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
-    pub(crate) fn note_left_out_targets(&mut self) {
-        if self.context.inputs.leaves_targets_out() {
-            let sentence =
-                "pointers lead to no more than the first variables and functions of a type";
-            self.bounds.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
-        }
-    }
 }
 
 /// What a path did to the objects that came into being on it, where places that depend on the input are

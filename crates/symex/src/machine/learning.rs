@@ -10,8 +10,8 @@ use lydian_inputs::learned::Followed;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
 use crate::machine::Machine;
-use crate::machine::evaluation::Scope;
 use crate::machine::memory::{Candidate, Offset};
+use crate::machine::scope::Scope;
 use crate::machine::state::{Notes, State};
 
 /// So many of a path's last facts are looked through for what bounds an element.

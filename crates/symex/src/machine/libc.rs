@@ -26,10 +26,10 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::calls::CallSite;
 use crate::machine::ending::Ending;
-use crate::machine::evaluation::Stop;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Offset, Region};
+use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 pub(crate) use alloc::{ROOM, Size};
 pub(crate) use character::CharacterTables;

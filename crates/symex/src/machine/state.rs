@@ -7,11 +7,10 @@ use lydian_base::{EntityId, Span};
 use lydian_eval::Kleene;
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::machine::decision_log::DecisionLog;
-use crate::machine::invariants::{Check, SupposedInvariants};
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
@@ -201,6 +200,16 @@ pub(crate) struct Course {
     pub(crate) replay: bool,
     /// What the state evaluates, where it is no path of the program's.
     pub(crate) check: Option<Check>,
+}
+
+/// Invariants by their positions, each with the address of an object of which a path supposes it.
+pub(crate) type SupposedInvariants = FxHashSet<(usize, Term)>;
+
+/// What a state evaluates that is no path of the program's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Check {
+    /// What was returned, once it was.
+    pub(crate) value: Option<Term>,
 }
 
 /// What those who run the machine note of a state. It travels with the state, and the machine never looks

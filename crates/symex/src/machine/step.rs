@@ -9,37 +9,15 @@ use lydian_smt::{Term, TermPool};
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::ending::Ending;
-use crate::machine::evaluation::Stop;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions,
 };
+use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State, VolatilePlace};
 
 /// Why what a path covered is open again where none of its inputs goes on.
 const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
-
-/// Why a state does not simply go on.
-#[derive(Debug)]
-pub(crate) enum Interrupt {
-    /// It was split; another state may go on first.
-    Yield,
-    /// It is at its end.
-    End(Ending),
-    /// No input takes it.
-    Infeasible,
-    /// It took a pointer for one into a larger record than what that leads to.
-    Outgrown,
-    /// It is about to look at an object of the inputs, whose address this is, of which the invariant at a
-    /// position holds that it does not suppose yet.
-    Invariant(usize, Term),
-}
-
-impl Interrupt {
-    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
-        Self::End(Ending::Cut(Cut::Unsupported(what.into())))
-    }
-}
 
 impl<'p, N: Notes> Machine<'p, '_, N> {
     /// The body of the innermost activation.

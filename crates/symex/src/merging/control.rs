@@ -15,9 +15,9 @@ use crate::goals::Goals;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::site::SiteKey;
 use crate::machine::state::ConditionValue;
-use crate::machine::step::Interrupt;
 use crate::merging::Merging;
 use crate::merging::decisions::Outcome;
 

@@ -6,12 +6,12 @@ use lydian_inputs::lazy::{LazyObject, ROOM};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
 use crate::machine::aliasing::places_within;
-use crate::machine::evaluation::{Scope, Stop};
 use crate::machine::lazy::address_of;
 use crate::machine::memory::{
     Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
 };
 use crate::machine::places::{Elements, Places};
+use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::Notes;
 
 /// Two pointers that are compared may each lead to so many objects; with more the path is split first.

@@ -10,13 +10,13 @@ use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::evaluation::Stop;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
     Background, Candidate, Contents, NewObject, ObjectId, ObjectKind, Offset,
 };
 use crate::machine::questions::Feasible;
+use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 use lydian_inputs::CellPlan;
 use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_objective::{Assumption, AssumptionKind};

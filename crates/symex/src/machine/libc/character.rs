@@ -6,9 +6,9 @@ use lydian_ir::{Program, TrapKind};
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// The addresses of pointers into glibc's tables of characters.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::context::Context;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// Bytes of the longest name of a variable.
 const LONGEST_NAME: u64 = 256;

@@ -6,9 +6,9 @@ use lydian_ir::libc::LibFn;
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::integer::leading_zeros;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// Bits of a double's fraction.
 const FRACTION: u32 = 52;

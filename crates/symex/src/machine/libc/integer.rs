@@ -7,8 +7,8 @@ use lydian_ir::libc::LibFn;
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn integer_function(

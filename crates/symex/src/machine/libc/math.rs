@@ -11,9 +11,9 @@ use lydian_smt::{FloatSort, RoundingMode, Sort, Term};
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::evaluation::Stop;
+use crate::machine::interrupt::Interrupt;
+use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// How many values of an argument are followed at one call of a function that no term computes.
 const FOLLOWED_VALUES: u32 = 8;

@@ -6,8 +6,8 @@ use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// Computes in a width that holds the exact result, stores what fits, and tells whether it did

@@ -6,9 +6,9 @@ use lydian_ir::{Expr, FuncId, Program, Type};
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::SIGHTS;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 
 /// So far texts of the inputs are followed at least.
 const NEAR: u64 = 64;

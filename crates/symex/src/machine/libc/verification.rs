@@ -16,8 +16,8 @@ use lydian_smt::{Sort, Term};
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::ending::Ending;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 use lydian_inputs::{CellPlan, ExternalPlan};
 
 /// Bytes of the largest object that is made symbolic.

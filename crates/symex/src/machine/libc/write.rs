@@ -8,8 +8,8 @@ use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use crate::machine::step::Interrupt;
 use lydian_inputs::lazy::REACH;
 
 use crate::machine::memory::{Candidate, ObjectKind, Offset, Resolution};

@@ -1,0 +1,62 @@
+//! Accesses of paths, held against the bounds of the inputs.
+
+use crate::machine::Machine;
+use crate::machine::bounds_monitor::{MOST_QUESTIONS, Suspicion};
+use crate::machine::memory::Resolution;
+use crate::machine::questions::Feasible;
+use crate::machine::state::{Notes, State};
+use lydian_inputs::Bound;
+use lydian_smt::Term;
+
+impl<N: Notes> Machine<'_, '_, N> {
+    /// Adds bounds of objects that other paths do not have.
+    pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
+        self.bounds.add_on_path(bounds);
+    }
+
+    /// Asks about what may have met a bound on this path.
+    pub(crate) fn settle_suspicions(&mut self, state: &State<N>) {
+        if self.bounds.suspicions.is_empty() {
+            return;
+        }
+        for suspicion in std::mem::take(&mut self.bounds.suspicions) {
+            let Suspicion { condition, limit, actor } = suspicion;
+            let outer = self.bounds.set_actor(actor);
+            // What a replay does the path that it follows does too.
+            let told = state.course.replay || state.log.is_played();
+            if !told && !self.bounds.is_exceeded(limit) && self.may_hold(state, condition) {
+                self.bounds.exceed(&state.memory, limit);
+            }
+            self.bounds.set_actor(outer);
+        }
+    }
+
+    /// Notes an access that is no load of a value.
+    pub(crate) fn note_access(
+        &mut self,
+        state: &mut State<N>,
+        resolution: &Resolution,
+        size: u64,
+        write: bool,
+    ) {
+        let (mut scope, pool) = self.scope(state);
+        scope.note_touched(pool, resolution, (size, write));
+        self.bounds.access(&mut self.pool, &state.memory, resolution, size, write);
+        self.settle_suspicions(state);
+    }
+
+    /// Whether a condition may hold on a path. Without an answer, and where the exploration is
+    /// incomplete so that it does not matter, it may.
+    fn may_hold(&mut self, state: &State<N>, condition: Term) -> bool {
+        match state.knowledge().known(&mut self.pool, condition) {
+            Some(known) => return known,
+            None if self.evaluator.holds(&self.pool, &state.model, condition) => return true,
+            None => {}
+        }
+        if self.is_cut() || self.bounds.questions >= MOST_QUESTIONS {
+            return true;
+        }
+        self.bounds.questions += 1;
+        !matches!(self.ask(state, Some(condition)), Feasible::No)
+    }
+}

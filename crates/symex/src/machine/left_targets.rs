@@ -1,0 +1,16 @@
+//! Where pointers of the inputs are not followed to.
+
+use crate::machine::Machine;
+use crate::machine::state::Notes;
+use lydian_objective::{Assumption, AssumptionKind};
+
+impl<N: Notes> Machine<'_, '_, N> {
+    /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
+    pub(crate) fn note_left_out_targets(&mut self) {
+        if self.context.inputs.leaves_targets_out() {
+            let sentence =
+                "pointers lead to no more than the first variables and functions of a type";
+            self.bounds.assume(Assumption::new(AssumptionKind::Alias, "", sentence));
+        }
+    }
+}
