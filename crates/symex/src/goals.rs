@@ -26,6 +26,7 @@ pub(crate) mod observed;
 pub(crate) mod predicate_cache;
 pub(crate) mod predicates;
 pub(crate) mod reads;
+pub(crate) mod refs;
 pub(crate) mod shared;
 pub(crate) mod site_table;
 

@@ -16,6 +16,7 @@ pub(crate) mod aliasing;
 pub(crate) mod asking;
 pub(crate) mod behind;
 pub(crate) mod bounds_monitor;
+pub(crate) mod call_site;
 pub(crate) mod calls;
 pub(crate) mod calls_in_turn;
 pub(crate) mod clock;
@@ -40,6 +41,7 @@ pub(crate) mod outbox;
 pub(crate) mod overwrites;
 pub(crate) mod permitted;
 pub(crate) mod places;
+pub(crate) mod pointer_uses;
 pub(crate) mod questions;
 pub(crate) mod reachable;
 pub(crate) mod repeated_calls;
@@ -76,25 +78,22 @@ use clock::TermClock;
 use context::{Context, TouchedSymbols};
 use control_flow::ControlFlow;
 use decision_log::DecisionLog;
-use lazy::PointerUses;
-use libc::CharacterTables;
+use libc::character_tables::CharacterTables;
 use memory::{Memory, in_region};
 use omissions::Omissions;
 use outbox::Outbox;
+use pointer_uses::PointerUses;
 use questions::{Feasible, Questions};
 use repeated_calls::Statics;
 use setup::{ExploreError, lay_out};
 use state::{Claims, Course, Notes, Passing, PathCondition, PathInputs, State};
 use statistics::Statistics;
-use traps::Crash;
+use traps::{Crash, CrashPlace};
 use undetermined::Dependences;
 use undetermined::Reads;
 
 /// More preferences than this are met together or not at all.
 const MOST_PREFERENCES: usize = 64;
-
-/// Where a program traps: function, block, position in it, and how.
-pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
 
 /// By call and position of an argument.
 pub(crate) type FollowedValues = FxHashMap<(FuncId, BlockId, usize), u32>;

@@ -7,9 +7,9 @@ use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
-use crate::goals::hyper::HyperRef;
-use crate::goals::labels::LabelRef;
 use crate::goals::left::{LeftHyper, LeftLabel};
+use crate::goals::refs::HyperRef;
+use crate::goals::refs::LabelRef;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::statistics::Statistics;

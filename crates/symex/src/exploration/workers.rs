@@ -66,8 +66,8 @@ use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, FoundTest};
 use crate::goals::labels::GoalId;
 use crate::goals::shared::Asker;
-use crate::machine::CrashPlace;
 use crate::machine::ending::Ending;
+use crate::machine::traps::CrashPlace;
 use crate::machine::traps::place_of;
 
 /// So much work an exploration does before others help: some 50 milliseconds.

@@ -31,6 +31,7 @@ use crate::goals::hyper_rows::Rows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
+use crate::goals::refs::HyperRef;
 use crate::limits::{Cut, add_reason};
 use crate::machine::omissions::Hindrances;
 use crate::machine::site::SiteKey;
@@ -43,15 +44,6 @@ const MOST_CONJUNCTIONS: usize = 64;
 
 /// Why a hyperlabel is left that inputs cover.
 pub(crate) const NO_TESTS: &str = "runs that cover it together and do not end as tests";
-
-/// A hyperlabel of one of several functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct HyperRef {
-    /// The function.
-    pub func: FuncId,
-    /// The hyperlabel among the function's.
-    pub hyper: HyperId,
-}
 
 /// A hyperlabel that criteria count.
 pub(crate) struct HyperGoal {

@@ -1,5 +1,6 @@
 //! What is left to cover, by the place where it is decided.
 
+use crate::goals::refs::LabelRef;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::site::{ObserverId, SiteKey};
@@ -29,15 +30,6 @@ pub(crate) enum Aim {
     Label(usize, LabelId),
     /// A sequence.
     Sequence(usize, SequenceId),
-}
-
-/// A label of one of several functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct LabelRef {
-    /// The function.
-    pub func: FuncId,
-    /// The label among the function's.
-    pub label: LabelId,
 }
 
 struct Goal {

@@ -2,8 +2,8 @@
 
 use lydian_objective::Assumption;
 
-use crate::goals::hyper::HyperRef;
-use crate::goals::labels::LabelRef;
+use crate::goals::refs::HyperRef;
+use crate::goals::refs::LabelRef;
 use crate::limits::Cut;
 
 /// A label that no test covers.

@@ -1,6 +1,7 @@
 //! Calls and returns. Defined functions are entered, so that exploration is interprocedural;
 //! library functions have models; all others return a fresh input.
 
+use crate::machine::call_site::CallSite;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
@@ -31,15 +32,6 @@ use crate::machine::stack::leave_frame;
 use crate::machine::state::{Frame, Notes, ReturnTo, State};
 use crate::machine::step::as_type;
 use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
-
-/// A call whose operands were evaluated.
-pub(crate) struct CallSite {
-    pub(crate) args: Vec<Term>,
-    pub(crate) register: Option<LocalId>,
-    pub(crate) dst: Option<Term>,
-    /// The C type of the result.
-    pub(crate) result: CTypeId,
-}
 
 impl<'p, N: Notes> Machine<'p, '_, N> {
     /// Executes a call statement.

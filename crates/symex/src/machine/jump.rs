@@ -7,7 +7,7 @@ use lydian_ir::{Stmt, TrapKind, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
-use crate::machine::calls::CallSite;
+use crate::machine::call_site::CallSite;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::stack::leave_frame;
 use crate::machine::state::{Notes, State};

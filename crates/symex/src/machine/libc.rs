@@ -7,7 +7,9 @@
 
 mod alloc;
 mod character;
+pub(crate) mod character_tables;
 mod environment;
+pub(crate) mod farthest;
 mod float_parts;
 mod integer;
 mod math;
@@ -24,21 +26,15 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::calls::CallSite;
+use crate::machine::call_site::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::libc::farthest::SIGHTS;
 use crate::machine::memory::{Offset, Region};
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
 pub(crate) use alloc::{ROOM, Size};
-pub(crate) use character::CharacterTables;
-pub(crate) use strings::farthest;
-
-/// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
-const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
-/// No function looks further for an end of its own accord.
-pub(crate) const FARTHEST: u64 = SIGHTS[SIGHTS.len() - 1];
 
 /// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
 /// function's domain or range.

@@ -26,7 +26,7 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Node, Sort, Term};
 
 use crate::machine::Machine;
-use crate::machine::calls::CallSite;
+use crate::machine::call_site::CallSite;
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
 use crate::machine::permitted::PermittedWrites;
 use crate::machine::reachable::{Piece, Reach, ReachableRange, is_of_system};

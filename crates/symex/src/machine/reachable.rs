@@ -15,7 +15,7 @@ use lydian_smt::{Sort, Term, TermPool};
 
 use crate::machine::Machine;
 use crate::machine::aliasing::is_character;
-use crate::machine::calls::CallSite;
+use crate::machine::call_site::CallSite;
 use crate::machine::lazy::address_of;
 use crate::machine::memory::{
     Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,

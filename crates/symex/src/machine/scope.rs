@@ -3,9 +3,9 @@
 use crate::machine::Machine;
 use crate::machine::bounds_monitor::BoundsMonitor;
 use crate::machine::context::Context;
-use crate::machine::lazy::PointerUses;
 use crate::machine::memory::Target;
 use crate::machine::omissions::Omissions;
+use crate::machine::pointer_uses::PointerUses;
 use crate::machine::state::{Notes, State};
 use crate::machine::undetermined::Reads;
 use lydian_eval::Environment;

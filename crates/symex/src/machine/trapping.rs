@@ -1,13 +1,14 @@
 //! Paths that trap, and tests of that.
 
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::outbox::EndedPath;
 use crate::machine::questions::Feasible;
 use crate::machine::state::{Notes, State};
+use crate::machine::traps::CrashPlace;
 use crate::machine::traps::place_of;
-use crate::machine::{CrashPlace, Machine};
 use lydian_eval::{Fault, Traps};
 use lydian_ir::TrapKind;
 use lydian_smt::Term;

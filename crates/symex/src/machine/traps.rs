@@ -1,9 +1,11 @@
 //! Traps of the program under test: they end a path, and one test for each place is kept.
 
-use lydian_ir::TrapKind;
+use lydian_ir::{BlockId, FuncId, TrapKind};
 
-use crate::machine::CrashPlace;
 use crate::machine::state::{Notes, State};
+
+/// Where a program traps: function, block, position in it, and how.
+pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
 
 /// What is known about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]

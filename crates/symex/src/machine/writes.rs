@@ -12,7 +12,7 @@ use lydian_ir::{FuncId, Type};
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
-use crate::machine::calls::CallSite;
+use crate::machine::call_site::CallSite;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
 use crate::machine::permitted::PermittedWrites;
 use crate::machine::state::{Notes, State};

@@ -7,29 +7,13 @@ use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::libc::SIGHTS;
+use crate::machine::libc::farthest::{FARTHEST, NEAR, SIGHTS};
 use crate::machine::state::{Notes, State};
 
-/// So far texts of the inputs are followed at least.
-const NEAR: u64 = 64;
 /// So far those are followed at most in which something is looked for.
 const FAR: u64 = 256;
 /// Bits of what it may be longer: any tester grants that no object has 1 GiB.
 const LENGTH_BITS: u32 = 29;
-
-/// How far texts of the inputs are followed that have no end in sight: beyond the numbers of the functions
-/// that look at them, as far as there is a sight for that.
-pub(crate) fn farthest(program: &Program, functions: &[FuncId]) -> u64 {
-    let own = functions.iter().map(|id| &program.functions[*id]).filter(|own| !own.library);
-    let bodies = own.filter_map(|function| function.body.as_ref());
-    let numbers = bodies.flat_map(|body| body.exprs.values()).filter_map(|expr| match *expr {
-        Expr::Const(Type::Int(_), bits) => u64::try_from(bits).ok(),
-        _ => None,
-    });
-    let sights = || SIGHTS.into_iter().filter(|sight| *sight >= NEAR);
-    let sight = |number: u64| sights().find(|sight| *sight > number.saturating_add(1));
-    numbers.filter_map(sight).max().unwrap_or(NEAR)
-}
 
 /// When two bytes are the same, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]

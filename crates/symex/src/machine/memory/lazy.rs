@@ -72,7 +72,7 @@ impl AccessRanges {
     }
 
     /// A range is touched somewhere.
-    fn note(&mut self, range: (u64, u64), read: bool) {
+    pub(crate) fn note(&mut self, range: (u64, u64), read: bool) {
         insert(&mut self.ranges, range);
         if read {
             insert(&mut self.read, range);
