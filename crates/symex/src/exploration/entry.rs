@@ -1,5 +1,6 @@
 //! The ways into an exploration.
 
+use crate::exploration::task::Task;
 use std::time::Instant;
 
 use lydian_base::Budget;
@@ -13,27 +14,6 @@ use crate::exploration::outcome::{Event, Summary};
 use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;
 use lydian_inputs::InputSpec;
-
-/// What is explored, and how.
-#[derive(Clone, Copy)]
-pub struct Task<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// The function that is run.
-    pub func: FuncId,
-    /// What its inputs are.
-    pub spec: &'a InputSpec,
-    /// The objectives of this function and of others that it may call.
-    pub objectives: &'a [FunctionObjectives],
-    /// What tests that there are give, for each of the objectives, or nothing: hyperlabels may be
-    /// covered by them together with what is found.
-    pub known: &'a [Harvest],
-    /// How to explore.
-    pub config: &'a Config,
-    /// The wall clock with the user's wish to stop. The limit in `config.limits.time` is the caller's to
-    /// put into it.
-    pub budget: &'a Budget,
-}
 
 impl Task<'_> {
     /// Explores the function alone. Takes a solver that has not seen other pools; `sink` gets every test

@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::config::Mode;
 use crate::exploration::explore::Engine;
-use crate::exploration::stepping::Flow;
+use crate::exploration::flow::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::PlayedSoFar;
 use crate::machine::memory::{Facts, Memory};
@@ -37,7 +37,7 @@ use crate::notes::Home;
 use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
-const LOOKS: u32 = 16;
+pub(crate) const LOOKS: u32 = 16;
 
 /// The place of an activation: function, block, position in it, and whether labels there were looked at.
 pub(crate) type ActivationPlace = (FuncId, BlockId, usize, bool);
@@ -48,17 +48,17 @@ pub(crate) struct Eviction {
     /// Activations without anything but their place.
     places: FxHashMap<ActivationPlace, Arc<Frame>>,
     /// What tells terms apart in fingerprints.
-    structures: Structures,
+    pub(crate) structures: Structures,
     nothing: Memory,
     no_externals: Arc<Vec<Arc<ExternalPlan>>>,
     /// How many states were let wait since all were compacted.
-    whole: u64,
+    pub(crate) whole: u64,
     /// Looks at the clock since the last look at memory.
-    looks: u32,
+    pub(crate) looks: u32,
     /// From this many bytes on, states are compacted again.
-    next: u64,
+    pub(crate) next: u64,
     /// Whether memory was short when it was last looked at, although states were compacted.
-    is_short: bool,
+    pub(crate) is_short: bool,
 }
 
 impl Eviction {
@@ -101,125 +101,8 @@ pub(crate) fn activation_places(state: &State) -> impl Iterator<Item = Activatio
     state.frames.iter().map(|frame| (frame.func, frame.block, frame.next, frame.sites_done))
 }
 
-impl Engine<'_, '_> {
-    /// Compacts states that wait where too many are kept whole.
-    pub(crate) fn look_at_whole_states(&mut self) {
-        let most = self.machine.context.config.limits.whole_states;
-        if most.is_some_and(|most| self.eviction.whole > most) {
-            self.compact_waiting();
-        }
-    }
-
-    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
-    pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
-        let limit = self.machine.context.config.limits.memory?;
-        if self.exchange.others_are_short_of_memory() {
-            self.compact_waiting();
-            self.machine.questions.solver.forget();
-            memory::give_back();
-        }
-        self.eviction.looks += 1;
-        if self.eviction.looks < LOOKS {
-            return None;
-        }
-        self.eviction.looks = 0;
-        let most = limit - limit / 8;
-        let mut used = memory::resident()?;
-        if used < self.eviction.next.max(most) {
-            self.eviction.is_short &= used >= most - limit / 8;
-            return None;
-        }
-        self.exchange.tell_that_memory_is_short();
-        self.compact_waiting();
-        memory::give_back();
-        used = memory::resident()?;
-        if used >= most - limit / 8 {
-            self.machine.questions.solver.forget();
-            memory::give_back();
-            used = memory::resident()?;
-        }
-        self.eviction.is_short = used >= most - limit / 8;
-        // Not for every kilobyte more.
-        self.eviction.next = (used + limit / 64).min(limit);
-        let short = used >= limit && !self.exchange.waits_for_memory();
-        short.then_some(StopReason::Memory(limit))
-    }
-
-    fn compact_waiting(&mut self) {
-        self.eviction.whole = 0;
-        if self.machine.context.config.mode == Mode::Direct {
-            return;
-        }
-        let waiting = self.frontier.states_mut();
-        for state in waiting.filter(|state| state.can_be_made_again()) {
-            self.eviction.compact(&self.machine.pool, state);
-            self.machine.statistics.compacted += 1;
-        }
-    }
-
-    /// Makes a compacted state again, by following its path a second time. False where that was not
-    /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
-    /// it.
-    pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
-        let Some(before) = state.notes.eviction.compacted else { return true };
-        let log = state.log.clone();
-        match self.follow_again(state, before) {
-            Again::Same(mut made) => {
-                made.resume_as(state);
-                *state = made;
-                return true;
-            }
-            Again::Stopped => {
-                if let Some(cut) = self.cut_by_stop() {
-                    self.cut_path(state, cut);
-                }
-            }
-            Again::Other => match state.notes.eviction.home {
-                Home::Elsewhere(worker) => {
-                    state.log = log;
-                    self.give_back(state, worker);
-                }
-                Home::Any | Home::Here => {
-                    let what = "a path that took another way when it was followed again";
-                    self.cut_path(state, Cut::Unsupported(what.into()));
-                }
-            },
-        }
-        false
-    }
-
-    /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
-    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
-        let start = state.notes.merging.start.as_deref().or(self.machine.start());
-        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
-        made.log = std::mem::take(&mut state.log).replayed_from(&made.log);
-        made.model = state.model.clone();
-        made.passing.evaluated = None;
-        loop {
-            match made.log.progress() {
-                PlayedSoFar::InPart => {}
-                PlayedSoFar::ToTheEnd => break,
-                PlayedSoFar::Diverged => return Again::Other,
-            }
-            match self.step(&mut made) {
-                Ok(()) | Err(Flow::Yield) => {}
-                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
-            }
-            self.clock.ticks += 1;
-            if self.clock_is_due() && self.look_at_budget() {
-                return Again::Stopped;
-            }
-        }
-        made.log.record();
-        match fingerprint(&mut self.eviction.structures, &self.machine.pool, &made) == before {
-            true => Again::Same(made),
-            false => Again::Other,
-        }
-    }
-}
-
 /// What comes of following a path a second time.
-enum Again {
+pub(crate) enum Again {
     /// The state that was compacted.
     Same(Box<State>),
     /// Another one, or the path could not be followed.
@@ -230,7 +113,7 @@ enum Again {
 
 impl State {
     /// Whether the log and what a compacted state keeps say all about it.
-    fn can_be_made_again(&self) -> bool {
+    pub(crate) fn can_be_made_again(&self) -> bool {
         self.notes.eviction.compacted.is_none()
             && !self.course.replay
             && !self.claims.keep
@@ -238,7 +121,7 @@ impl State {
     }
 
     /// Takes over from a compacted state what does not follow from the path.
-    fn resume_as(&mut self, compacted: &mut Self) {
+    pub(crate) fn resume_as(&mut self, compacted: &mut Self) {
         self.pending = compacted.pending;
         self.tries = compacted.tries;
         self.passing.evaluated = compacted.passing.evaluated;
@@ -281,7 +164,7 @@ fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
 
 /// Tells states apart that differ in their path condition, in where control is, or in a register;
 /// those of different pools alike.
-fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
+pub(crate) fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
     let mut hasher = DefaultHasher::new();
     // Parts of a conjunction come in the order of their age, which another pool does not have.
     let mut sorted = |terms: &mut dyn Iterator<Item = Term>| {
@@ -317,7 +200,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::config::Config;
     use crate::config::Search;
-    use crate::exploration::entry::Task;
+    use crate::exploration::task::Task;
     use lydian_inputs::{InputSpec, Settings, prepare};
 
     /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.

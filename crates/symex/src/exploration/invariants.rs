@@ -28,8 +28,8 @@ use rustc_hash::FxHashSet;
 
 use crate::State;
 use crate::exploration::explore::Engine;
+use crate::exploration::flow::Flow;
 use crate::exploration::outcome::Unmet;
-use crate::exploration::stepping::Flow;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::limits::Cut;

@@ -3,7 +3,7 @@
 
 use crate::State;
 use crate::exploration::explore::Engine;
-use crate::exploration::stepping::Flow;
+use crate::exploration::flow::Flow;
 use crate::merging::merge_scopes::{ScopeEntry, ScopePlace};
 
 /// With so many states aside, those that are still inside wait like others.

@@ -1,6 +1,7 @@
 //! One step of one state: what control passes is looked at, then the machine goes on, then what that left is
 //! seen to.
 
+use crate::exploration::flow::Flow;
 use lydian_ir::Stmt;
 use lydian_ir::source::Point;
 
@@ -15,23 +16,6 @@ use crate::machine::questions::Feasible;
 use crate::machine::site::SiteKey;
 use crate::machine::step::check_outgrown;
 use crate::merging::cycles::is_in_a_circle;
-
-/// Why a state does not simply go on, once all that the machine left is seen to.
-#[derive(Debug)]
-pub(crate) enum Flow {
-    /// It was split; another state may go on first.
-    Yield,
-    /// It is at its end.
-    End(Ending),
-    /// No input takes it.
-    Infeasible,
-}
-
-impl Flow {
-    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
-        Self::End(Ending::Cut(Cut::Unsupported(what.into())))
-    }
-}
 
 impl Engine<'_, '_> {
     /// Takes one step.

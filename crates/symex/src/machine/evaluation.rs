@@ -12,11 +12,11 @@ use crate::limits::Cut;
 use crate::machine::bounds_monitor::objects_of;
 use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
-use crate::machine::lazy::address_of;
 use crate::machine::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_kind, within_count,
 };
+use crate::machine::pointer_uses::address_of;
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
 use crate::machine::undetermined::text_at;

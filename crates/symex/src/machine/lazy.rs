@@ -13,6 +13,7 @@
 mod compared;
 
 use crate::machine::pointer_uses::UsedRecord;
+use crate::machine::pointer_uses::{address_of, addresses_of};
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
@@ -46,29 +47,6 @@ const MOST_LOOKED: usize = 64;
 
 /// What is said where a pointer leads around an object in more ways than are followed.
 const AROUND: &str = "a struct around an object that was looked at before as one of its members";
-
-/// The addresses that a pointer is a choice of, as far as it is looked through.
-fn addresses_of(pool: &TermPool, pointer: Term) -> Vec<Term> {
-    let (mut found, mut waiting) = (Vec::new(), vec![pointer]);
-    let mut looked = 0;
-    while let Some(next) = waiting.pop() {
-        match pool.node(next) {
-            _ if pool.as_u64(next).is_some() || found.contains(&next) => {}
-            Node::Ite(_, then, other) if looked < MOST_LOOKED => waiting.extend([other, then]),
-            _ => found.push(next),
-        }
-        looked += 1;
-    }
-    found
-}
-
-/// The address of a pointer that may be null.
-pub(crate) fn address_of(pool: &TermPool, pointer: Term) -> Term {
-    match pool.node(pointer) {
-        Node::Ite(_, null, address) if pool.as_u64(null) == Some(0) => address,
-        _ => pointer,
-    }
-}
 
 impl<N: Notes> Scope<'_, '_, N> {
     /// An address is used as that of a record. Where the path has a part of that record there, and more of

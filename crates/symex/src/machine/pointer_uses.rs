@@ -147,3 +147,26 @@ impl PointerUses {
             .get_or_insert_with(|| (state.memory.clone(), state.path.expanded.clone()));
     }
 }
+
+/// The addresses that a pointer is a choice of, as far as it is looked through.
+pub(crate) fn addresses_of(pool: &TermPool, pointer: Term) -> Vec<Term> {
+    let (mut found, mut waiting) = (Vec::new(), vec![pointer]);
+    let mut looked = 0;
+    while let Some(next) = waiting.pop() {
+        match pool.node(next) {
+            _ if pool.as_u64(next).is_some() || found.contains(&next) => {}
+            Node::Ite(_, then, other) if looked < MOST_LOOKED => waiting.extend([other, then]),
+            _ => found.push(next),
+        }
+        looked += 1;
+    }
+    found
+}
+
+/// The address of a pointer that may be null.
+pub(crate) fn address_of(pool: &TermPool, pointer: Term) -> Term {
+    match pool.node(pointer) {
+        Node::Ite(_, null, address) if pool.as_u64(null) == Some(0) => address,
+        _ => pointer,
+    }
+}

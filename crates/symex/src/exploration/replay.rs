@@ -1,0 +1,137 @@
+//! Evicted states are made again, by following their decision logs.
+
+use crate::State;
+use crate::config::Mode;
+use crate::exploration::eviction::{Again, LOOKS, fingerprint};
+use crate::exploration::explore::Engine;
+use crate::exploration::flow::Flow;
+use crate::limits::Cut;
+use crate::machine::decision_log::PlayedSoFar;
+use crate::machine::memory::{Facts, Memory};
+use crate::machine::state::{Frame, ReturnTo};
+use crate::notes::Home;
+use lydian_base::{StopReason, memory};
+use lydian_inputs::ExternalPlan;
+use lydian_ir::{BlockId, FuncId};
+use lydian_smt::{Structures, Term, TermPool};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+impl Engine<'_, '_> {
+    /// Compacts states that wait where too many are kept whole.
+    pub(crate) fn look_at_whole_states(&mut self) {
+        let most = self.machine.context.config.limits.whole_states;
+        if most.is_some_and(|most| self.eviction.whole > most) {
+            self.compact_waiting();
+        }
+    }
+
+    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
+    pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
+        let limit = self.machine.context.config.limits.memory?;
+        if self.exchange.others_are_short_of_memory() {
+            self.compact_waiting();
+            self.machine.questions.solver.forget();
+            memory::give_back();
+        }
+        self.eviction.looks += 1;
+        if self.eviction.looks < LOOKS {
+            return None;
+        }
+        self.eviction.looks = 0;
+        let most = limit - limit / 8;
+        let mut used = memory::resident()?;
+        if used < self.eviction.next.max(most) {
+            self.eviction.is_short &= used >= most - limit / 8;
+            return None;
+        }
+        self.exchange.tell_that_memory_is_short();
+        self.compact_waiting();
+        memory::give_back();
+        used = memory::resident()?;
+        if used >= most - limit / 8 {
+            self.machine.questions.solver.forget();
+            memory::give_back();
+            used = memory::resident()?;
+        }
+        self.eviction.is_short = used >= most - limit / 8;
+        // Not for every kilobyte more.
+        self.eviction.next = (used + limit / 64).min(limit);
+        let short = used >= limit && !self.exchange.waits_for_memory();
+        short.then_some(StopReason::Memory(limit))
+    }
+
+    fn compact_waiting(&mut self) {
+        self.eviction.whole = 0;
+        if self.machine.context.config.mode == Mode::Direct {
+            return;
+        }
+        let waiting = self.frontier.states_mut();
+        for state in waiting.filter(|state| state.can_be_made_again()) {
+            self.eviction.compact(&self.machine.pool, state);
+            self.machine.statistics.compacted += 1;
+        }
+    }
+
+    /// Makes a compacted state again, by following its path a second time. False where that was not
+    /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
+    /// it.
+    pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
+        let Some(before) = state.notes.eviction.compacted else { return true };
+        let log = state.log.clone();
+        match self.follow_again(state, before) {
+            Again::Same(mut made) => {
+                made.resume_as(state);
+                *state = made;
+                return true;
+            }
+            Again::Stopped => {
+                if let Some(cut) = self.cut_by_stop() {
+                    self.cut_path(state, cut);
+                }
+            }
+            Again::Other => match state.notes.eviction.home {
+                Home::Elsewhere(worker) => {
+                    state.log = log;
+                    self.give_back(state, worker);
+                }
+                Home::Any | Home::Here => {
+                    let what = "a path that took another way when it was followed again";
+                    self.cut_path(state, Cut::Unsupported(what.into()));
+                }
+            },
+        }
+        false
+    }
+
+    /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
+    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
+        let start = state.notes.merging.start.as_deref().or(self.machine.start());
+        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
+        made.log = std::mem::take(&mut state.log).replayed_from(&made.log);
+        made.model = state.model.clone();
+        made.passing.evaluated = None;
+        loop {
+            match made.log.progress() {
+                PlayedSoFar::InPart => {}
+                PlayedSoFar::ToTheEnd => break,
+                PlayedSoFar::Diverged => return Again::Other,
+            }
+            match self.step(&mut made) {
+                Ok(()) | Err(Flow::Yield) => {}
+                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
+            }
+            self.clock.ticks += 1;
+            if self.clock_is_due() && self.look_at_budget() {
+                return Again::Stopped;
+            }
+        }
+        made.log.record();
+        match fingerprint(&mut self.eviction.structures, &self.machine.pool, &made) == before {
+            true => Again::Same(made),
+            false => Again::Other,
+        }
+    }
+}

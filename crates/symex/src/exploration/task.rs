@@ -1,0 +1,34 @@
+//! What is explored.
+
+use crate::config::Config;
+use crate::exploration::explore::Engine;
+use crate::exploration::outcome::{Event, Summary};
+use crate::exploration::workers::Workers;
+use crate::machine::setup::ExploreError;
+use lydian_base::Budget;
+use lydian_inputs::InputSpec;
+use lydian_ir::{FuncId, Program};
+use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_smt::Solver;
+use std::time::Instant;
+
+/// What is explored, and how.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The function that is run.
+    pub func: FuncId,
+    /// What its inputs are.
+    pub spec: &'a InputSpec,
+    /// The objectives of this function and of others that it may call.
+    pub objectives: &'a [FunctionObjectives],
+    /// What tests that there are give, for each of the objectives, or nothing: hyperlabels may be
+    /// covered by them together with what is found.
+    pub known: &'a [Harvest],
+    /// How to explore.
+    pub config: &'a Config,
+    /// The wall clock with the user's wish to stop. The limit in `config.limits.time` is the caller's to
+    /// put into it.
+    pub budget: &'a Budget,
+}
