@@ -66,7 +66,7 @@ use lydian_base::Budget;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::learned::Learned;
 use lydian_inputs::{InputPlan, InputSpec, plan};
-use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program, TrapKind};
+use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

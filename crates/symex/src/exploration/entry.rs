@@ -3,17 +3,12 @@
 use crate::exploration::task::Task;
 use std::time::Instant;
 
-use lydian_base::Budget;
-use lydian_ir::{FuncId, Program};
-use lydian_objective::{FunctionObjectives, Harvest};
 use lydian_smt::Solver;
 
-use crate::config::Config;
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, Summary};
 use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;
-use lydian_inputs::InputSpec;
 
 impl Task<'_> {
     /// Explores the function alone. Takes a solver that has not seen other pools; `sink` gets every test

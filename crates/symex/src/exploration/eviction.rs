@@ -19,21 +19,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use lydian_base::{StopReason, memory};
 use lydian_ir::{BlockId, FuncId};
 use lydian_smt::{Structures, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::config::Mode;
-use crate::exploration::explore::Engine;
-use crate::exploration::flow::Flow;
-use crate::limits::Cut;
-use crate::machine::decision_log::PlayedSoFar;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{Frame, ReturnTo};
-use crate::notes::Home;
 use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.

@@ -7,17 +7,8 @@ use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::PlayedSoFar;
-use crate::machine::memory::{Facts, Memory};
-use crate::machine::state::{Frame, ReturnTo};
 use crate::notes::Home;
 use lydian_base::{StopReason, memory};
-use lydian_inputs::ExternalPlan;
-use lydian_ir::{BlockId, FuncId};
-use lydian_smt::{Structures, Term, TermPool};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 impl Engine<'_, '_> {
     /// Compacts states that wait where too many are kept whole.

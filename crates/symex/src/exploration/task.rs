@@ -1,16 +1,10 @@
 //! What is explored.
 
 use crate::config::Config;
-use crate::exploration::explore::Engine;
-use crate::exploration::outcome::{Event, Summary};
-use crate::exploration::workers::Workers;
-use crate::machine::setup::ExploreError;
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::{FuncId, Program};
 use lydian_objective::{FunctionObjectives, Harvest};
-use lydian_smt::Solver;
-use std::time::Instant;
 
 /// What is explored, and how.
 #[derive(Clone, Copy)]

@@ -21,7 +21,6 @@ use lydian_objective::hyper::normal::Part;
 use lydian_objective::{DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, SequenceId};
 use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
 
 use crate::Machine;
 use crate::State;

@@ -11,7 +11,6 @@ use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, Overflow, Program
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use crate::goals::left::LeftLabel;

@@ -13,18 +13,14 @@
 mod compared;
 
 use crate::machine::pointer_uses::UsedRecord;
-use crate::machine::pointer_uses::{address_of, addresses_of};
 use std::sync::Arc;
 
-use lydian_eval::{Fault, Traps};
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
-use lydian_inputs::learned::Learned;
 use lydian_inputs::looked_at::LookedAt;
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
-use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
-use rustc_hash::FxHashMap;
+use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 use crate::machine::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::decision_log::Question;
@@ -41,9 +37,6 @@ const MOST_MERGED: usize = 4;
 
 /// A value may lie around an object in so many ways where its member is an array.
 const MOST_AROUND: u64 = 4;
-
-/// No choice of pointers is looked through beyond so many parts.
-const MOST_LOOKED: usize = 64;
 
 /// What is said where a pointer leads around an object in more ways than are followed.
 const AROUND: &str = "a struct around an object that was looked at before as one of its members";

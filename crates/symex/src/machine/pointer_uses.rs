@@ -1,24 +1,16 @@
 //! What the code does with pointers of the inputs.
 
-use crate::machine::aliasing::{Run, Within, is_character, places_within};
-use crate::machine::decision_log::Question;
-use crate::machine::memory::{
-    AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
-    Offset, Region, Resolution, distance, range_within,
-};
-use crate::machine::places::{Around, Elements, Places};
-use crate::machine::scope::{Scope, Stop};
-use crate::machine::state::{Notes, PathCondition, State};
+use crate::machine::memory::{Expansion, Memory};
+use crate::machine::state::State;
 use lydian_eval::{Fault, Traps};
-use lydian_inputs::callback::callback_of;
-use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
 use lydian_inputs::learned::Learned;
-use lydian_inputs::looked_at::LookedAt;
-use lydian_ir::{CType, CTypeId, RecordId, Type};
-use lydian_objective::{Assumption, AssumptionKind};
-use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
+use lydian_ir::RecordId;
+use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// No choice of pointers is looked through beyond so many parts.
+const MOST_LOOKED: usize = 64;
 
 /// What pointers of the inputs may lead to, by their addresses.
 type Expanded = Arc<FxHashMap<Term, Arc<Expansion>>>;
@@ -46,7 +38,7 @@ pub(crate) struct UsedRecord {
     /// How far from where the pointer leads it begins.
     pub(crate) origin: i64,
     /// Its size.
-    size: u64,
+    pub(crate) size: u64,
 }
 
 impl UsedRecord {

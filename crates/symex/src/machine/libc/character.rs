@@ -1,13 +1,12 @@
 //! `<ctype.h>` in the C locale.
 
 use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, TABLE_START, case_table, character_classes, class_bit, class_table};
-use lydian_ir::{Program, TrapKind};
-use lydian_smt::{Term, TermPool};
+use lydian_ir::TrapKind;
+use lydian_ir::libc::{LibFn, TABLE_START, character_classes, class_bit};
+use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::state::{Notes, State};
 
 use crate::machine::libc::character_tables::*;

@@ -1,13 +1,9 @@
 //! glibc's tables of characters.
 
-use crate::machine::Machine;
-use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
-use crate::machine::state::{Notes, State};
-use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, TABLE_START, case_table, character_classes, class_bit, class_table};
-use lydian_ir::{Program, TrapKind};
-use lydian_smt::{Term, TermPool};
+use lydian_ir::Program;
+use lydian_ir::libc::{TABLE_START, case_table, class_table};
+use lydian_smt::TermPool;
 
 /// The addresses of pointers into glibc's tables of characters.
 #[derive(Clone, Copy, Debug)]

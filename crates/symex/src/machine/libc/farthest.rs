@@ -1,12 +1,6 @@
 //! How far texts of the inputs are followed.
 
-use crate::machine::Machine;
-use crate::machine::interrupt::Interrupt;
-use crate::machine::state::{Notes, State};
-use lydian_eval::{Traps, Undetermined, undefined_symbol};
-use lydian_ir::libc::LibFn;
 use lydian_ir::{Expr, FuncId, Program, Type};
-use lydian_smt::{Sort, Term};
 
 /// So far texts of the inputs are followed at least.
 pub(crate) const NEAR: u64 = 64;

@@ -2,12 +2,10 @@
 
 use lydian_eval::{Traps, Undetermined, undefined_symbol};
 use lydian_ir::libc::LibFn;
-use lydian_ir::{Expr, FuncId, Program, Type};
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::libc::farthest::{FARTHEST, NEAR, SIGHTS};
 use crate::machine::state::{Notes, State};
 
 /// So far those are followed at most in which something is looked for.
