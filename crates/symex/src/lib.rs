@@ -36,5 +36,5 @@ pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
 pub use machine::ending::Ending;
 pub use machine::memory;
+pub use machine::reports::statistics::Statistics;
 pub use machine::setup::ExploreError;
-pub use machine::statistics::Statistics;

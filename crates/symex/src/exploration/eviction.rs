@@ -184,6 +184,8 @@ pub(crate) fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use crate::config::Mode;
+    use crate::exploration::explore::Engine;
     use lydian_base::{Budget, CancelToken};
     use lydian_frontend::flags::CompileFlags;
     use lydian_frontend::{LoadRequest, ParseRequest};

@@ -12,7 +12,7 @@ use crate::goals::refs::HyperRef;
 use crate::goals::refs::LabelRef;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
-use crate::machine::statistics::Statistics;
+use crate::machine::reports::statistics::Statistics;
 use lydian_inputs::Start;
 use lydian_inputs::learned::Learned;
 

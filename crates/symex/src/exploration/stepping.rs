@@ -11,9 +11,9 @@ use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::outbox::{EndedPath, Retraction};
+use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
-use crate::machine::site::SiteKey;
+use crate::machine::reports::outbox::{EndedPath, Retraction};
 use crate::machine::step::check_outgrown;
 use crate::merging::cycles::is_in_a_circle;
 

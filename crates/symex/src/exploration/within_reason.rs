@@ -6,7 +6,7 @@ use crate::Machine;
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
-use crate::machine::lazy::looked_at;
+use crate::machine::inputs::lazy::looked_at;
 use crate::machine::memory::{AccessPlace, Region, distance};
 use crate::machine::questions::Feasible;
 use lydian_inputs::lazy::REACH;

@@ -67,8 +67,8 @@ use crate::exploration::task::Task;
 use crate::goals::labels::GoalId;
 use crate::goals::shared::Asker;
 use crate::machine::ending::Ending;
-use crate::machine::traps::CrashPlace;
-use crate::machine::traps::place_of;
+use crate::machine::traps::crashes::CrashPlace;
+use crate::machine::traps::crashes::place_of;
 
 /// So much work an exploration does before others help: some 50 milliseconds.
 const ALONE: u64 = 100_000;

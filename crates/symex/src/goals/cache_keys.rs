@@ -10,7 +10,7 @@
 //!
 //! What evaluating the rest tells the exploration is what it did with addresses
 //! ([`Environment::related`](lydian_eval::Environment::related) and the like). A value where that makes
-//! a difference to anybody is not kept ([`BoundsMonitor::tells`](crate::machine::bounds_monitor::BoundsMonitor)): so evaluating it again,
+//! a difference to anybody is not kept ([`BoundsMonitor::tells`](crate::machine::reports::bounds_monitor::BoundsMonitor)): so evaluating it again,
 //! with the same values, would tell nothing.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::goals::labels::{GoalId, LabelTable};
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 use crate::machine::state::{ConditionValue, Mutants};
 
 /// An expression that reads more places is not kept.

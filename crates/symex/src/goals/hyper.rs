@@ -32,8 +32,8 @@ use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
 use crate::goals::refs::HyperRef;
 use crate::limits::{Cut, add_reason};
-use crate::machine::omissions::Hindrances;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
+use crate::machine::reports::omissions::Hindrances;
 
 /// The vectors of a decision with more conditions are not listed: their number doubles with each.
 const MOST_LISTED: usize = 6;

@@ -30,7 +30,7 @@ use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
 use crate::limits::Cut;
 use crate::machine::memory::definedness;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 
 /// A path is not in the midst of more beginnings than this; of further ones no more is known.
 const MOST_UNDERWAY: usize = 2048;

@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 
 use crate::goals::hyper_formula::Number;
 use crate::goals::labels::{GoalId, LabelTable, keys};
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 
 pub(crate) type WaitId = usize;
 pub(crate) type StepId = usize;

@@ -3,7 +3,7 @@
 use crate::goals::refs::LabelRef;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::machine::site::{ObserverId, SiteKey};
+use crate::machine::program::site::{ObserverId, SiteKey};
 use lydian_base::EntityId;
 use lydian_ir::source::Point;
 use lydian_ir::trap::may_trap;
@@ -16,8 +16,8 @@ use smallvec::{SmallVec, smallvec};
 use crate::goals::left::LeftLabel;
 use crate::goals::site_table::SiteTable;
 use crate::limits::{Cut, add_reason};
-use crate::machine::bounds_monitor::BoundsMonitor;
-use crate::machine::omissions::Hindrances;
+use crate::machine::reports::bounds_monitor::BoundsMonitor;
+use crate::machine::reports::omissions::Hindrances;
 
 /// Names a label or a sequence of a [`LabelTable`].
 pub(crate) type GoalId = ObserverId;

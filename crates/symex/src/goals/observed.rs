@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lydian_ir::{Expr, FuncId, GlobalId, Program};
 use lydian_objective::FunctionObjectives;
 
-use crate::machine::context::TouchedSymbols;
+use crate::machine::program::context::TouchedSymbols;
 
 /// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
 /// name others than the functions do.

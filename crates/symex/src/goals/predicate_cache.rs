@@ -17,8 +17,8 @@ use crate::goals::Goals;
 use crate::goals::cache_keys::{Few, Group, Key, LabelCondition, ReadPlace, Reads};
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::bounds_monitor::Actor;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
+use crate::machine::reports::bounds_monitor::Actor;
 use crate::machine::state::Mutants;
 
 /// The value of a label's predicate on a state.

@@ -18,9 +18,9 @@ use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::definedness;
+use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
-use crate::machine::site::SiteKey;
 use crate::machine::state::{ConditionValue, PassedSite};
 
 /// A label of a site that control passes, and where it may hold.

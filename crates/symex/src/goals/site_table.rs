@@ -4,7 +4,7 @@ use lydian_base::EntityId as _;
 use lydian_ir::source::Point;
 use rustc_hash::FxHashMap;
 
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 
 /// A value for each of some sites. Most places that control passes are statements and ends of blocks,
 /// which are found without hashing.

@@ -7,7 +7,7 @@ use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
 use crate::machine::state::{Notes, State};
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Solver, Term};
+use lydian_smt::{Answer, Limits, Model, Term};
 use std::time::Instant;
 
 impl<N: Notes> Machine<'_, '_, N> {

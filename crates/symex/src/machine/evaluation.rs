@@ -9,17 +9,17 @@ use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
 use crate::limits::Cut;
-use crate::machine::bounds_monitor::objects_of;
-use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
+use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_kind, within_count,
 };
-use crate::machine::pointer_uses::address_of;
+use crate::machine::program::context::Context;
+use crate::machine::reports::bounds_monitor::objects_of;
+use crate::machine::reports::undetermined::text_at;
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
-use crate::machine::undetermined::text_at;
 
 impl<N: Notes> Scope<'_, '_, N> {
     /// The value of an expression of the program and where it traps.

@@ -26,7 +26,7 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::call_site::CallSite;
+use crate::machine::calls::call_site::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::farthest::SIGHTS;

@@ -5,8 +5,8 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::outbox::Retraction;
 use crate::machine::questions::Feasible;
+use crate::machine::reports::outbox::Retraction;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {

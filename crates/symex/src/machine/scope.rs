@@ -1,14 +1,13 @@
 //! A state to evaluate expressions on.
 
 use crate::machine::Machine;
-use crate::machine::bounds_monitor::BoundsMonitor;
-use crate::machine::context::Context;
+use crate::machine::inputs::pointer_uses::PointerUses;
 use crate::machine::memory::Target;
-use crate::machine::omissions::Omissions;
-use crate::machine::pointer_uses::PointerUses;
+use crate::machine::program::context::Context;
+use crate::machine::reports::bounds_monitor::BoundsMonitor;
+use crate::machine::reports::omissions::Omissions;
+use crate::machine::reports::undetermined::Reads;
 use crate::machine::state::{Notes, State};
-use crate::machine::undetermined::Reads;
-use lydian_eval::Environment;
 use lydian_smt::{Evaluator, Term, TermPool};
 use rustc_hash::FxHashMap;
 

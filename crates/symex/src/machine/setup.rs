@@ -6,10 +6,10 @@ use lydian_ir::libc::STREAM_BYTES;
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::context::{Context, TouchedSymbols};
 use crate::machine::memory::{
     Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
 };
+use crate::machine::program::context::{Context, TouchedSymbols};
 use lydian_inputs::{CellPlan, InputPlan, ObjectPlan, PlanError};
 
 /// Why an exploration cannot begin.

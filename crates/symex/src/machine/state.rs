@@ -14,8 +14,8 @@ use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
-use crate::machine::site::{ObserverId, SiteKey};
-use crate::machine::undetermined::Dependences;
+use crate::machine::program::site::{ObserverId, SiteKey};
+use crate::machine::reports::undetermined::Dependences;
 use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.

@@ -16,7 +16,7 @@ use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 use crate::machine::state::ConditionValue;
 use crate::merging::Merging;
 use crate::merging::decisions::Outcome;

@@ -21,9 +21,9 @@ use crate::State;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::Underway;
 use crate::machine::memory::Memory;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
+use crate::machine::reports::undetermined::Dependences;
 use crate::machine::state::Frame;
-use crate::machine::undetermined::Dependences;
 
 /// Paths of fewer steps are not looked at.
 const FIRST: u64 = 1 << 11;

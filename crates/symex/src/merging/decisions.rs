@@ -17,7 +17,7 @@ use crate::State;
 use crate::goals::Goals;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 use crate::machine::state::{ConditionValue, PassedSite};
 use crate::merging::Merging;
 use crate::merging::regions::{ConditionWay, DecisionRegion};

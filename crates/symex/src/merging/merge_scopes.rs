@@ -34,8 +34,8 @@ use crate::Machine;
 use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
-use crate::machine::control_flow::places_of;
-use crate::machine::site::SiteKey;
+use crate::machine::program::control_flow::places_of;
+use crate::machine::program::site::SiteKey;
 use crate::merging::Merging;
 
 /// A scope behind which nothing could be united so often, or that took too long, is gone through no

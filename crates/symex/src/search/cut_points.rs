@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::goals::hyper_sequences::WaitId;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 

@@ -11,8 +11,8 @@ use lydian_base::EntityId;
 use lydian_ir::{BlockId, FuncId};
 
 use crate::goals::labels::LabelTable;
-use crate::machine::control_flow::{ControlFlow, Function, SitePlaces};
-use crate::machine::site::SiteKey;
+use crate::machine::program::control_flow::{ControlFlow, Function, SitePlaces};
+use crate::machine::program::site::SiteKey;
 
 /// Further than any path of blocks.
 pub(crate) const FAR: u32 = 1 << 20;

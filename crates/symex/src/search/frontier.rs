@@ -8,7 +8,7 @@ use crate::State;
 use crate::config::Config;
 use crate::goals::Goals;
 use crate::goals::labels::LabelTable;
-use crate::machine::control_flow::SitePlaces;
+use crate::machine::program::control_flow::SitePlaces;
 use crate::search::directed::DirectedSearch;
 use crate::search::hard::Hard;
 use crate::search::rank::Ranks;

@@ -4,7 +4,7 @@ use lydian_base::EntityId;
 
 use crate::State;
 use crate::goals::labels::LabelTable;
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 use crate::machine::state::PassedSite;
 use crate::search::distance::{DistanceTarget, Distances, FAR};
 

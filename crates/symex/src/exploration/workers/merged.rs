@@ -10,10 +10,10 @@ use crate::exploration::workers::rounds::found_tests;
 use crate::goals::hyper::FoundOfHypers;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::bounds_monitor::BoundsMonitor;
 use crate::machine::ending::Ending;
-use crate::machine::omissions::Omissions;
-use crate::machine::statistics::Statistics;
+use crate::machine::reports::bounds_monitor::BoundsMonitor;
+use crate::machine::reports::omissions::Omissions;
+use crate::machine::reports::statistics::Statistics;
 
 /// What a worker found that does not talk to the caller.
 pub(crate) struct Part {

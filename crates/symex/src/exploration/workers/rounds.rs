@@ -22,7 +22,7 @@ use crate::exploration::workers::state_transfer::Parcel;
 use crate::exploration::workers::synchronisation::Findings;
 use crate::exploration::workers::{FoundByWorker, TestMessage, Totals};
 use crate::goals::labels::GoalId;
-use crate::machine::traps::CrashPlace;
+use crate::machine::traps::crashes::CrashPlace;
 
 /// How many rounds a delivery is under way. With none, each round would take as long as that of the
 /// slowest.

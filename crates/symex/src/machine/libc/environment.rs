@@ -9,8 +9,8 @@ use lydian_ir::{FuncId, GlobalId, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
-use crate::machine::context::Context;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
 
 /// Bytes of the longest name of a variable.

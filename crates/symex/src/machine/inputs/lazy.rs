@@ -12,7 +12,7 @@
 
 mod compared;
 
-use crate::machine::pointer_uses::UsedRecord;
+use crate::machine::inputs::pointer_uses::UsedRecord;
 use std::sync::Arc;
 
 use lydian_inputs::callback::callback_of;
@@ -22,13 +22,13 @@ use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
-use crate::machine::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::decision_log::Question;
+use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
+use crate::machine::inputs::places::{Around, Elements, Places};
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
     Offset, Region, Resolution, distance, range_within,
 };
-use crate::machine::places::{Around, Elements, Places};
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
 

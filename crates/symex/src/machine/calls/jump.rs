@@ -7,9 +7,9 @@ use lydian_ir::{Stmt, TrapKind, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
-use crate::machine::call_site::CallSite;
+use crate::machine::calls::call_site::CallSite;
+use crate::machine::calls::stack::leave_frame;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::stack::leave_frame;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {

@@ -8,7 +8,7 @@ use lydian_inputs::place::{Place, Step};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Program};
 
-use crate::machine::context::Context;
+use crate::machine::program::context::Context;
 
 /// Places that a call may write to: all of them, or these.
 pub(crate) struct PermittedWrites(Option<Vec<Target>>);

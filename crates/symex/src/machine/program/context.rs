@@ -16,7 +16,7 @@ use lydian_ir::{
 use rustc_hash::FxHashMap;
 
 use crate::config::{Config, Unreached};
-use crate::machine::aliasing::{Aliasing, is_character, places_within};
+use crate::machine::inputs::aliasing::{Aliasing, is_character, places_within};
 use crate::machine::libc::farthest::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
 use lydian_inputs::callback::callback_of;

@@ -1,9 +1,9 @@
 //! Accesses of paths, held against the bounds of the inputs.
 
 use crate::machine::Machine;
-use crate::machine::bounds_monitor::{MOST_QUESTIONS, Suspicion};
 use crate::machine::memory::Resolution;
 use crate::machine::questions::Feasible;
+use crate::machine::reports::bounds_monitor::{MOST_QUESTIONS, Suspicion};
 use crate::machine::state::{Notes, State};
 use lydian_inputs::Bound;
 use lydian_smt::Term;

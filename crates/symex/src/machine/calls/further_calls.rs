@@ -1,14 +1,14 @@
 //! Runs of several calls of the function under test.
 
 use crate::machine::Machine;
-use crate::machine::context::{Context, TouchedSymbols};
-use crate::machine::interrupt::Interrupt;
-use crate::machine::memory::{Contents, Memory, Region};
-use crate::machine::repeated_calls::{
+use crate::machine::calls::statics::{
     MOST_BYTES, Statics, Variable, follows_calls, is_begin_of_program,
 };
+use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::{Contents, Memory, Region};
+use crate::machine::program::context::{Context, TouchedSymbols};
+use crate::machine::program::static_values::Uses;
 use crate::machine::state::{Notes, State};
-use crate::machine::static_values::Uses;
 use lydian_base::EntityId;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::{Bound, has_pointers};

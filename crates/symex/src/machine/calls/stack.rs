@@ -13,13 +13,13 @@ use lydian_smt::{Sort, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::context::Context;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::{ROOM, Size};
 use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
+use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
 use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
-use crate::machine::site::ObserverId;
+use crate::machine::program::site::ObserverId;
 use lydian_inputs::bounds::nothing_before;
 use lydian_inputs::{Bound, RawPointer, Reach};
 

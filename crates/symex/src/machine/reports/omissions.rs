@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_ir::FuncId;
 
 use crate::limits::Cut;
-use crate::machine::control_flow::{ReachablePlaces, SitePlaces};
-use crate::machine::site::SiteKey;
+use crate::machine::program::control_flow::{ReachablePlaces, SitePlaces};
+use crate::machine::program::site::SiteKey;
 
 /// What was left out of an exploration.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::machine::Machine;
-use crate::machine::context::Context;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Candidate, Offset, Resolution};
+use crate::machine::program::context::Context;
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, State};
 

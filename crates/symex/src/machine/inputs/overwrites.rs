@@ -26,10 +26,10 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Node, Sort, Term};
 
 use crate::machine::Machine;
-use crate::machine::call_site::CallSite;
+use crate::machine::calls::call_site::CallSite;
+use crate::machine::inputs::permitted::PermittedWrites;
+use crate::machine::inputs::reachable::{Piece, Reach, ReachableRange, is_of_system};
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
-use crate::machine::permitted::PermittedWrites;
-use crate::machine::reachable::{Piece, Reach, ReachableRange, is_of_system};
 use crate::machine::state::{Notes, State};
 
 /// Numbers that stand without a gap are one array beyond so many bytes.

@@ -10,7 +10,7 @@
 //! what is left, and so it is where a static variable has a pointer to what others may write to.
 //!
 //! The static variables of functions that it calls have what the text says that they can have
-//! ([`crate::machine::static_values`]): anybody may have called those before. Where paths began with each of these
+//! ([`crate::machine::program::static_values`]): anybody may have called those before. Where paths began with each of these
 //! values, whatever the function's own variables had then, nothing is assumed of them.
 //!
 //! Values are compared as terms, and those that are known numbers by what they are. No run has more calls

@@ -11,7 +11,7 @@ use lydian_ir::{
     RelocationTarget, Stmt, Type,
 };
 
-use crate::machine::aliasing::{Base, base_of};
+use crate::machine::inputs::aliasing::{Base, base_of};
 
 /// Of more values than this nothing is said.
 const MOST_VALUES: usize = 4;

@@ -12,7 +12,7 @@ use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::machine::site::SiteKey;
+use crate::machine::program::site::SiteKey;
 
 /// Blocks and positions in them, by site.
 type Places = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;

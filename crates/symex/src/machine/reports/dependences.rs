@@ -3,8 +3,8 @@
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::memory::undetermined;
+use crate::machine::reports::undetermined::{Dependences, text_at};
 use crate::machine::state::{Notes, State};
-use crate::machine::undetermined::{Dependences, text_at};
 use lydian_base::Span;
 use lydian_smt::Term;
 

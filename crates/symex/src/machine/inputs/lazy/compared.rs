@@ -5,12 +5,12 @@ use std::sync::Arc;
 use lydian_inputs::lazy::{LazyObject, ROOM};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
-use crate::machine::aliasing::places_within;
+use crate::machine::inputs::aliasing::places_within;
+use crate::machine::inputs::places::{Elements, Places};
+use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::{
     Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
 };
-use crate::machine::places::{Elements, Places};
-use crate::machine::pointer_uses::address_of;
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::Notes;
 

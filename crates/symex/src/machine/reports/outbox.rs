@@ -3,7 +3,7 @@
 
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
-use crate::machine::site::ObserverId;
+use crate::machine::program::site::ObserverId;
 use crate::machine::state::State;
 
 /// A path that ended beside the one that is followed.

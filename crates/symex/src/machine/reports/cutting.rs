@@ -3,8 +3,8 @@
 use crate::config::Mode;
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::control_flow::ReachablePlaces;
-use crate::machine::site::SiteKey;
+use crate::machine::program::control_flow::ReachablePlaces;
+use crate::machine::program::site::SiteKey;
 use crate::machine::state::{Notes, PassedSite, State};
 
 impl<N: Notes> Machine<'_, '_, N> {

@@ -12,9 +12,9 @@ use lydian_ir::{FuncId, Type};
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
-use crate::machine::call_site::CallSite;
+use crate::machine::calls::call_site::CallSite;
+use crate::machine::inputs::permitted::PermittedWrites;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
-use crate::machine::permitted::PermittedWrites;
 use crate::machine::state::{Notes, State};
 use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 

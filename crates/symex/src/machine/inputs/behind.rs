@@ -16,7 +16,7 @@ use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::aliasing::{Within, is_character, places_within};
+use crate::machine::inputs::aliasing::{Within, is_character, places_within};
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };

@@ -14,13 +14,13 @@ use lydian_ir::{CType, CTypeId, FuncId, Function, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::machine::Machine;
-use crate::machine::aliasing::is_character;
-use crate::machine::call_site::CallSite;
+use crate::machine::calls::call_site::CallSite;
+use crate::machine::inputs::aliasing::is_character;
+use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::{
     Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,
     flatten_address,
 };
-use crate::machine::pointer_uses::address_of;
 use crate::machine::state::{Notes, State};
 
 /// A pointer that leads to more places than this is followed to none.
