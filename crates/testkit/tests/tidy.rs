@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "tidy/prose.rs"]
+mod prose;
 #[path = "tidy/references.rs"]
 mod references;
 
