@@ -25,8 +25,7 @@ demo: build
 	@echo "The tests are in target/demo."
 
 quick:
-	cargo test --workspace --lib --quiet
-	cargo test -p lydian-testkit --test tidy --quiet
+	cargo test --workspace --lib --test tidy --quiet
 
 test: setup
 	scripts/report-tools target/report-tools
