@@ -1,9 +1,13 @@
-//! The example programs and the list of functions for the evaluation are what they promise to be.
+//! The example programs, those of the page of criteria, and the list of functions for the evaluation are
+//! what they promise to be.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 use serde::Deserialize;
 
 fn root() -> PathBuf {
@@ -114,4 +118,94 @@ fn the_evaluation_covers_every_trait_with_functions_of_libraries_that_can_be_fet
     ] {
         assert!(traits.contains(wanted), "no function has the trait {wanted}");
     }
+}
+
+/// A criterion as `docs/criteria.md` describes it.
+struct Described {
+    /// The heading, which is the criterion's name.
+    name: String,
+    /// The program above it.
+    example: String,
+    /// What it says of the program: how many objectives, and how many duplicates beside them.
+    counts: (usize, usize),
+}
+
+/// The number before a word: 3 in `3 objectives` for `objective`.
+fn number_before(text: &str, word: &str) -> Option<usize> {
+    text.split_once(&format!(" {word}"))?.0.rsplit([' ', '(']).next()?.parse().ok()
+}
+
+/// The sections of the page. The line that begins with `In the example:` has the counts.
+fn described(page: &str) -> Vec<Described> {
+    let (mut found, mut example, mut heading) = (Vec::new(), String::new(), None);
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line == "```c" {
+            let code = lines.by_ref().take_while(|line| *line != "```");
+            example = code.flat_map(|line| [line, "\n"]).collect();
+        } else if let Some(name) = line.strip_prefix("### ") {
+            assert!(heading.is_none(), "{heading:?} has no count");
+            heading = Some(name.to_owned());
+        } else if let Some(counts) = line.strip_prefix("In the example: ") {
+            let name = heading.take().expect("a count stands below the heading of its criterion");
+            let objectives = number_before(counts, "objective").expect("it says how many");
+            let duplicates = number_before(counts, "duplicate").unwrap_or(0);
+            let example = example.clone();
+            found.push(Described { name, example, counts: (objectives, duplicates) });
+        }
+    }
+    assert!(heading.is_none(), "{heading:?} has no count");
+    found
+}
+
+/// How many objectives a function has, and how many duplicates.
+fn count(objectives: &FunctionObjectives, criterion: Criterion) -> (usize, usize) {
+    let labels = objectives.criteria.get(&criterion).into_iter().flatten();
+    let hypers = objectives.hyper_criteria.get(&criterion).into_iter().flatten();
+    let labels = labels.map(|entry| entry.duplicate_of.is_some());
+    let all = labels.chain(hypers.map(|entry| entry.duplicate_of.is_some()));
+    let (duplicates, own): (Vec<bool>, Vec<bool>) = all.partition(|is_duplicate| *is_duplicate);
+    (own.len(), duplicates.len())
+}
+
+/// The same of all functions of a text, with what its comments ask for.
+fn count_of_text(text: &str, criterion: Criterion) -> (usize, usize) {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = folder.path().join("example.c");
+    std::fs::write(&file, text).expect("a temporary file can be written");
+    let request = LoadRequest::new(ParseRequest::new(&file, CompileFlags::default()));
+    let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert!(unit.diagnostics.is_empty(), "{:?}", unit.diagnostics);
+    let (comments, wrong) = HtolFile::of_comments(&unit.program, &unit.written);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let request = Request { htol: vec![comments], ..Request::new([criterion]) };
+    let annotators = Annotators::new(&unit.program, &unit.source, &request);
+    let functions = unit.program.defined().map(|(id, _)| {
+        let annotation = annotators.function(id).expect("the function has a body");
+        assert!(annotation.diagnostics.is_empty(), "{:?}", annotation.diagnostics);
+        count(&annotation.objectives, criterion)
+    });
+    functions.fold((0, 0), |(own, more), (o, d)| (own + o, more + d))
+}
+
+#[test]
+fn the_page_of_criteria_counts_the_objectives_of_its_examples() {
+    let page = std::fs::read_to_string(root().join("docs/criteria.md")).expect("the page exists");
+    let described = described(&page);
+    let names: Vec<&str> = described.iter().map(|section| section.name.as_str()).collect();
+    let mut expected: Vec<&str> = Criterion::ALL.iter().map(|(_, name)| *name).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(sorted, expected, "left: the page's sections; right: all criteria");
+
+    let mut wrong = Vec::new();
+    for Described { name, example, counts } in &described {
+        let criterion: Criterion = name.parse().expect("the heading is a criterion's name");
+        let found = count_of_text(example, criterion);
+        if found != *counts {
+            wrong.push(format!("{name}: the page says {counts:?}, there are {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -8,6 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "tidy/prose.rs"]
+mod prose;
+#[path = "tidy/references.rs"]
+mod references;
+
 /// Longest Rust file, in lines. A file should be about one subject.
 const LONGEST_RUST_FILE: usize = 900;
 
