@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_ir::{Callee, DecisionId, ExprId, FuncId, Stmt};
 use lydian_objective::dataflow::Variable;
-use lydian_objective::dataflow::cells::written;
+use lydian_objective::dataflow::cells::destination;
 use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
 use lydian_objective::{Pred, Site};
 use lydian_smt::{Term, TermPool};
@@ -416,14 +416,7 @@ impl Engine<'_, '_> {
     /// Where a statement writes through a pointer, and how many bytes.
     fn written_at(&self, state: &State, site: Site) -> Option<(ExprId, u64)> {
         let Site::Stmt(stmt) = site else { return None };
-        let body = self.body(state);
-        match &body.stmts[stmt] {
-            // How much a library function writes is not asked.
-            Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
-                args.first().map(|arg| (*arg, 1))
-            }
-            other => written(self.world.program, other),
-        }
+        destination(self.world.program, &self.body(state).stmts[stmt])
     }
 
     /// What is underway goes on only where its passages are as asked.

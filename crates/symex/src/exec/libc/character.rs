@@ -1,7 +1,10 @@
 //! `<ctype.h>` in the C locale.
 
 use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, TABLE_START, case_table, character_classes, class_bit, class_table};
+use lydian_ir::libc::{
+    CharacterClassFn, CharacterFn, TABLE_START, case_table, character_classes, class_bit,
+    class_table,
+};
 use lydian_ir::{Program, TrapKind};
 use lydian_smt::{Term, TermPool};
 
@@ -65,28 +68,29 @@ fn add_table(
 }
 
 impl Engine<'_, '_> {
-    pub(super) fn character_function(
+    pub(super) fn class_function(
         &mut self,
         state: &mut State,
-        function: LibFn,
+        function: CharacterClassFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Flow> {
-        if let Some(bit) = class_bit(function) {
-            return self.has_class(state, args[0], bit).map(Some);
-        }
-        let table = |tables: CharacterTables| match function {
-            LibFn::CtypeBLoc => tables.classes,
-            LibFn::CtypeTolowerLoc => tables.to_lower,
-            _ => tables.to_upper,
+    ) -> Result<Term, Flow> {
+        self.has_class(state, args[0], class_bit(function))
+    }
+
+    pub(super) fn character_function(
+        &mut self,
+        function: CharacterFn,
+        args: &[Term],
+    ) -> Result<Term, Flow> {
+        let table = match function {
+            CharacterFn::Tolower => return Ok(self.other_case(args[0], b'A', 32)),
+            CharacterFn::Toupper => return Ok(self.other_case(args[0], b'a', -32)),
+            CharacterFn::CtypeBLoc => self.tables.map(|tables| tables.classes),
+            CharacterFn::CtypeTolowerLoc => self.tables.map(|tables| tables.to_lower),
+            CharacterFn::CtypeToupperLoc => self.tables.map(|tables| tables.to_upper),
         };
-        Ok(Some(match function {
-            LibFn::Tolower => self.other_case(args[0], b'A', 32),
-            LibFn::Toupper => self.other_case(args[0], b'a', -32),
-            _ => match self.tables {
-                Some(tables) => self.pool.bv(64, table(tables)),
-                None => return Err(Flow::unsupported("tables of characters")),
-            },
-        }))
+        let table = table.ok_or_else(|| Flow::unsupported("tables of characters"))?;
+        Ok(self.pool.bv(64, table))
     }
 
     /// The bit of a class where a character is in it, else 0.
