@@ -137,14 +137,6 @@ impl LibraryFunction {
     }
 }
 
-impl LibFn {
-    /// Its row in the table.
-    pub fn row(self) -> &'static LibraryFunction {
-        let is_it = |row: &&LibraryFunction| row.model().is_some_and(|m| m.function == self);
-        MODELLED.iter().find(is_it).expect("the table that makes the enum has a row for each")
-    }
-}
-
 impl IntegerFn {
     /// The function as it is on a target: where `long` has 32 bits, those on `long` are those on
     /// `int`.
@@ -229,8 +221,29 @@ pub fn is_library_object(name: &str) -> bool {
 /// Whether each call of a function of this name gives a program an input, in the way of verifiers
 /// (`__VERIFIER_nondet_int`, `nondet_int`) or of KLEE.
 pub fn gives_inputs(name: &str) -> bool {
-    const KLEE: [&str; 3] = ["klee_make_symbolic", "klee_int", "klee_range"];
-    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_") || KLEE.contains(&name)
+    let by_model = |model: &Model| match model.function {
+        LibFn::Verification(function) => function.gives_input(),
+        _ => false,
+    };
+    name.starts_with("__VERIFIER_nondet_")
+        || name.starts_with("nondet_")
+        || model_named(name).is_some_and(by_model)
+}
+
+impl VerificationFn {
+    /// Whether each call of it gives an input.
+    pub const fn gives_input(self) -> bool {
+        match self {
+            Self::KleeMakeSymbolic | Self::KleeInt | Self::KleeRange => true,
+            Self::VerifierAssume
+            | Self::VerifierError
+            | Self::ReachError
+            | Self::KleeAssume
+            | Self::KleeSilentExit
+            | Self::CproverAssume
+            | Self::CproverAssert => false,
+        }
+    }
 }
 
 /// Whether a function of this name gives the value of an environment variable.
@@ -352,10 +365,9 @@ mod tests {
     }
 
     #[test]
-    fn every_modelled_function_has_a_model_with_a_signature_that_its_effects_suit() {
+    fn every_modelled_function_has_a_signature_that_its_effects_suit() {
         for row in MODELLED {
             let model = row.model().expect("a model");
-            assert_eq!(model.function.row().name, row.name);
             assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#*.".contains(&letter)));
             let effects = row.effects.expect("its effects are known");
             let pointed = |at: usize| model.signature.as_bytes().get(at + 1) == Some(&b'p');

@@ -123,6 +123,10 @@ pub enum Author {
 }
 
 impl Criterion {
+    /// What every tool that reads a report expects of each function and each line: whether it was
+    /// entered, and whether it ran.
+    pub const OF_EVERY_REPORT: [Self; 2] = [Self::Fc, Self::Stmt];
+
     /// Its name, as users write it.
     pub const fn name(self) -> &'static str {
         self.profile().name

@@ -75,7 +75,7 @@ const fn exact(function: ExactMathFn) -> Calculation {
         ExactMathFn::Sqrtf => Calculation::Single(|a, _| a.sqrt()),
         ExactMathFn::Fmod => Calculation::Double(|a, b| a % b),
         ExactMathFn::Fmodf => Calculation::Single(|a, b| a % b),
-        ExactMathFn::Fmin => Calculation::Double(|a, b| least(a, b)),
+        ExactMathFn::Fmin => Calculation::Double(least),
         ExactMathFn::Fminf => Calculation::Single(|a, b| least(f64::from(a), f64::from(b)) as f32),
         ExactMathFn::Fmax => Calculation::Double(|a, b| -least(-a, -b)),
         ExactMathFn::Fmaxf => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_ir::{Callee, DecisionId, ExprId, FuncId, Stmt};
+use lydian_ir::{DecisionId, ExprId, FuncId};
 use lydian_objective::dataflow::Variable;
 use lydian_objective::dataflow::cells::destination;
 use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
