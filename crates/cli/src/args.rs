@@ -112,8 +112,14 @@ impl ProgramArgs {
 /// What every command about objectives takes.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaArgs {
-    /// Criteria and sets of criteria, separated by commas; `--help` lists them
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "stmt,bc,mcdc", long_help = criteria_help())]
+    #[arg(
+        long,
+        short = 'c',
+        value_delimiter = ',',
+        default_value = "stmt,bc,mcdc",
+        help = criteria_help(),
+        long_help = criteria_described()
+    )]
     pub(crate) criteria: Vec<Choice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
@@ -131,6 +137,19 @@ impl CriteriaArgs {
 }
 
 fn criteria_help() -> String {
+    let names = criterion_set::names();
+    format!("Criteria and sets of criteria, separated by commas ({names}); `--help` describes them")
+}
+
+fn fail_under_help() -> String {
+    let criteria = Criterion::ALL.map(|(_, name)| name).join(", ");
+    format!(
+        "Exit with code 1 if a criterion ({criteria}) is covered to less than so many percent, of \
+         everything, of a file or folder, or of each file that a pattern matches; may be given again"
+    )
+}
+
+fn criteria_described() -> String {
     format!("Criteria and sets of criteria, separated by commas:\n{}", criterion_set::listed())
 }
 
@@ -367,8 +386,14 @@ impl RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "CC=\"lydian cc --criteria dc,mcc --\" ./configure && make && make check")]
 pub(crate) struct CcArgs {
-    /// Criteria and sets of criteria, separated by commas; `--help` lists them
-    #[arg(long, short = 'c', value_delimiter = ',', default_value = "stmt,bc,mcdc", long_help = criteria_help())]
+    #[arg(
+        long,
+        short = 'c',
+        value_delimiter = ',',
+        default_value = "stmt,bc,mcdc",
+        help = criteria_help(),
+        long_help = criteria_described()
+    )]
     pub(crate) criteria: Vec<Choice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
@@ -454,9 +479,7 @@ pub(crate) struct ReportArgs {
     /// Print the objectives that are missing as annotations of GitHub Actions, after the table
     #[arg(long)]
     pub(crate) github: bool,
-    /// Exit with code 1 if a criterion is covered to less than so many percent, of everything, of a
-    /// file or folder, or of each file that a pattern matches; may be given again
-    #[arg(long, value_name = "[PATH:]CRITERION=PERCENT")]
+    #[arg(long, value_name = "[PATH:]CRITERION=PERCENT", help = fail_under_help())]
     pub(crate) fail_under: Vec<Threshold>,
     /// Report on these files alone: a file, a folder, or a pattern in which `*` is any text; may be
     /// given again
@@ -670,7 +693,25 @@ pub(crate) fn without_dependencies(
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+
+    #[test]
+    fn both_helps_of_each_command_that_takes_criteria_name_all_of_them() {
+        for name in ["gen", "cover", "objectives", "cc", "report"] {
+            let mut cli = Cli::command();
+            let command = cli.find_subcommand_mut(name).expect("there is the command");
+            let helps = [command.render_help(), command.render_long_help()];
+            for help in helps.map(|help| help.to_string()) {
+                let words: Vec<&str> =
+                    help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+                for (_, criterion) in Criterion::ALL {
+                    assert!(words.contains(&criterion), "{name}: {criterion}\n{help}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn options_for_dependencies_are_left_to_the_compiler() {

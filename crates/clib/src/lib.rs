@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::libc::{Exploration, Source, library_function};
 use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
@@ -58,100 +59,6 @@ pub enum Purpose {
     Explore,
 }
 
-/// The functions that are explored: computations that write through pointers or call back, so that
-/// a result alone does not say what they do, and conversions of text, whose results follow from it. The
-/// others stay undefined there, and a test says what they return: what `rand` gives is an input, and
-/// nobody wants the paths through `printf`.
-const EXPLORED: [&str; 75] = [
-    "__mulsc3",
-    "__muldc3",
-    "__mulxc3",
-    "__divsc3",
-    "__divdc3",
-    "__divxc3",
-    "sscanf",
-    "vsscanf",
-    "__isoc99_sscanf",
-    "__isoc99_vsscanf",
-    "__isoc23_sscanf",
-    "__isoc23_vsscanf",
-    "atoi",
-    "atol",
-    "atoll",
-    "strtod",
-    "strtof",
-    "atof",
-    "strtol",
-    "strtoll",
-    "strtoul",
-    "strtoull",
-    "strtoimax",
-    "strtoumax",
-    "__isoc23_strtol",
-    "__isoc23_strtoll",
-    "__isoc23_strtoul",
-    "__isoc23_strtoull",
-    "qsort",
-    "qsort_r",
-    "bsearch",
-    "div",
-    "ldiv",
-    "lldiv",
-    "strtok",
-    "strtok_r",
-    "__strtok_r",
-    "strsep",
-    "strcoll",
-    "strxfrm",
-    "mempcpy",
-    "memccpy",
-    "memrchr",
-    "rawmemchr",
-    "memmem",
-    "strchrnul",
-    "strcasestr",
-    "stpncpy",
-    "strlcpy",
-    "strlcat",
-    "index",
-    "rindex",
-    "bcopy",
-    "bzero",
-    "swab",
-    "wcslen",
-    "wcsnlen",
-    "wmemcpy",
-    "wmemset",
-    "wmemcmp",
-    "wcscmp",
-    "wcsncmp",
-    "wcscpy",
-    "wcschr",
-    "wcsrchr",
-    "lrint",
-    "lround",
-    "llrint",
-    "llround",
-    "fdim",
-    "ilogb",
-    "nextafter",
-    "remainder",
-    "basename",
-    "__errno_location",
-];
-
-/// What is explored besides where standard input or files are inputs: it reads from them.
-const EXPLORED_WITH_INPUTS: [&str; 8] = [
-    "scanf",
-    "fscanf",
-    "vscanf",
-    "vfscanf",
-    "__isoc99_scanf",
-    "__isoc99_fscanf",
-    "__isoc23_scanf",
-    "__isoc23_fscanf",
-];
-
 /// Standard input and files that are inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
@@ -189,14 +96,28 @@ impl Inputs {
     }
 }
 
-/// Functions that are explored and that older systems' libraries do not have: a program that calls them
-/// there has them from elsewhere, so that a test says what they do.
-pub const NEWER: [&str; 2] = ["strlcpy", "strlcat"];
-
 /// Whether a program leaves something undefined that [`Purpose::Explore`] would link in.
 pub fn is_explored_by(program: &Program) -> bool {
     let undefined = program.functions.values().filter(|function| function.body.is_none());
-    undefined.into_iter().any(|function| EXPLORED.contains(&&*function.name))
+    undefined.into_iter().any(|function| exploration(&function.name) == Exploration::Always)
+}
+
+/// When a function of the library is explored: computations are that write through pointers or call
+/// back, so that a result alone does not say what they do, and conversions of text, whose results
+/// follow from it. The others stay undefined there, and a test says what they return: what `rand`
+/// gives is an input, and nobody wants the paths through `printf`.
+fn exploration(name: &str) -> Exploration {
+    match library_function(name).filter(|found| found.name == name).map(|found| found.source) {
+        Some(Source::C(exploration)) => exploration,
+        // What engines model needs no body there.
+        Some(Source::Model(_) | Source::Nowhere) | None => Exploration::Never,
+    }
+}
+
+/// Whether older systems' libraries do not have a function: a program that calls it there has it from
+/// elsewhere, so that a test says what it does.
+fn is_newer(name: &str) -> bool {
+    library_function(name).is_some_and(|found| found.traits.newer)
 }
 
 /// Why there is no library.
@@ -246,8 +167,8 @@ impl Library {
         self.link_with(units, None, purpose, &|_| true)
     }
 
-    /// The same with what reads standard input and files that are inputs ([`Inputs::lower`]). Of the
-    /// functions of [`NEWER`], only those are explored that `has` says the system's library has.
+    /// The same with what reads standard input and files that are inputs ([`Inputs::lower`]). Of newer
+    /// functions ([`is_newer`]), only those are explored that `has` says the system's library has.
     ///
     /// # Errors
     /// As [`link`] has them.
@@ -263,9 +184,12 @@ impl Library {
         if purpose == Purpose::Explore {
             for (_, function) in library.program.functions.iter_mut() {
                 let name = function.name.as_str();
-                let explored = EXPLORED.contains(&name) && (!NEWER.contains(&name) || has(name))
-                    || name.starts_with(INTERNAL_PREFIX)
-                    || (inputs.is_some() && EXPLORED_WITH_INPUTS.contains(&name));
+                let explored = name.starts_with(INTERNAL_PREFIX)
+                    || match exploration(name) {
+                        Exploration::Always => !is_newer(name) || has(name),
+                        Exploration::WithInputs => inputs.is_some(),
+                        Exploration::Never => false,
+                    };
                 if function.linkage == Linkage::External && !explored {
                     function.body = None;
                 }

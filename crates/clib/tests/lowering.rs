@@ -3,8 +3,10 @@
 use lydian_clib::{FILE_PREFIX, Library, Purpose};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
+use lydian_ir::libc::{Family, Source, UNMODELLED, library_function};
 use lydian_ir::link::{LinkUnit, Role};
 use lydian_ir::verify::verify;
+use lydian_ir::{CType, Linkage};
 
 #[test]
 fn the_library_is_lowered_whole_and_well_formed() {
@@ -26,6 +28,45 @@ fn the_library_is_lowered_whole_and_well_formed() {
         let function = program.function_named(name).map(|id| &program.functions[id]);
         assert!(function.is_some_and(|function| function.body.is_some()), "{name}");
     }
+}
+
+#[test]
+fn the_library_defines_what_the_table_says_that_it_does() {
+    let library = Library::lower(&Default::default()).unwrap();
+    let program = &library.unit().program;
+    for row in UNMODELLED {
+        let function = program.function_named(row.name).map(|id| &program.functions[id]);
+        let is_defined = function.is_some_and(|function| function.body.is_some());
+        assert_eq!(is_defined, matches!(row.source, Source::C(_)), "{}", row.name);
+    }
+    for (_, function) in program.defined() {
+        let name = function.name.as_str();
+        let is_internal = name.starts_with("lydian_") || name.starts_with("__lydian_");
+        let is_known = library_function(name).is_some_and(|row| row.name == name);
+        let is_of_table = function.linkage != Linkage::External || is_internal || is_known;
+        assert!(is_of_table, "{name} is not in the table of library functions");
+    }
+}
+
+#[test]
+fn functions_on_memory_write_through_the_pointers_that_let_them() {
+    let library = Library::lower(&Default::default()).unwrap();
+    let program = &library.unit().program;
+    let types = &program.types;
+    let rows = UNMODELLED.iter().filter(|row| row.family == Family::Memory);
+    let mut compared = 0;
+    for row in rows {
+        let function = program.function_named(row.name).expect("the library defines it");
+        let CType::Function { params, .. } = types.get(program.functions[function].ty) else {
+            panic!("{} is a function", row.name);
+        };
+        let lets_write = |ty| matches!(types.get(ty), CType::Pointer { to_const: false, .. });
+        let open = (0..params.len()).filter(|at| lets_write(params[*at])).collect::<Vec<_>>();
+        let written = row.effects.expect("its effects are known").writes;
+        assert_eq!(open, written.positions().collect::<Vec<_>>(), "{}", row.name);
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared}");
 }
 
 /// What a program gets that calls these functions.

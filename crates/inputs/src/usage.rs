@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_ir::libc::{Family, library_function, library_function_of};
 use lydian_ir::{
     Body, Callee, CmpOp, Expr, ExprId, FuncId, Function, GlobalId, LocalId, Program, RecordId,
     Stmt, Storage, Type, UnOp,
@@ -88,42 +89,6 @@ pub struct Usage {
     /// Values that flow from an argument to a parameter.
     flows: BTreeSet<(Spot, Spot)>,
 }
-
-/// Functions of the C library by the positions of their NUL-terminated parameters.
-const STRING_PARAMETERS: [(&str, &[usize]); 17] = [
-    ("strlen", &[0]),
-    ("strcmp", &[0, 1]),
-    ("strcasecmp", &[0, 1]),
-    ("strcpy", &[1]),
-    ("strcat", &[0, 1]),
-    ("strchr", &[0]),
-    ("strrchr", &[0]),
-    ("strstr", &[0, 1]),
-    ("strspn", &[0, 1]),
-    ("strcspn", &[0, 1]),
-    ("strpbrk", &[0, 1]),
-    ("strdup", &[0]),
-    ("strtol", &[0]),
-    ("strtoul", &[0]),
-    ("strtod", &[0]),
-    ("atoi", &[0]),
-    ("fopen", &[0, 1]),
-];
-
-/// Functions of the C library whose first argument is a text with one number at its start.
-const NUMBERS_FROM_TEXT: [&str; 11] = [
-    "strtol",
-    "strtoul",
-    "strtoll",
-    "strtoull",
-    "strtoimax",
-    "strtoumax",
-    "atoi",
-    "atol",
-    "atoll",
-    "strtod",
-    "strtof",
-];
 
 /// Elements that are taken to lie before a pointer that is moved back.
 const WALKED_BACK: u64 = 2;
@@ -427,14 +392,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the C library's function of a name reads a number from the text that it gets there.
+/// Whether a function of the C library reads a number from the text that it gets there.
 fn takes_number(function: &Function, position: usize) -> bool {
-    let name = function.name.strip_prefix("__isoc23_").unwrap_or(&function.name);
-    let of_library = function.body.is_none() || function.library;
-    of_library && position == 0 && NUMBERS_FROM_TEXT.contains(&name)
+    let row = library_function_of(function);
+    position == 0 && row.is_some_and(|row| row.family == Family::Conversion)
 }
 
+/// Whether the C library's function of a name reads a text to its end that it gets there.
 fn takes_string(function: &str, position: usize) -> bool {
-    let entry = STRING_PARAMETERS.iter().find(|(name, _)| *name == function);
-    entry.is_some_and(|(_, positions)| positions.contains(&position))
+    let effects = library_function(function).and_then(|row| row.effects);
+    effects.is_some_and(|effects| effects.texts.contains(position))
 }

@@ -1,14 +1,39 @@
-//! The functions of the C library and of the compiler that engines model instead of calling.
+//! The functions of the C library and of the compiler that Lydian knows by name.
 //!
-//! One table, [`MODELLED`], for the interpreter and the symbolic engine: who models a function does
-//! so under this name and signature. What is not in it is an external function, each call of which
-//! gives a fresh input. A function that the program defines itself is never modelled.
+//! One table has a row for each: how engines follow a call of it, and what it does to what its
+//! arguments point to. Its two parts are [`MODELLED`], of the functions whose meaning the interpreter
+//! and the exploration have, under the row's name and signature, and [`UNMODELLED`], of those that
+//! Lydian has in C (crate `clib`) or not at all. A function that is in neither is an external function,
+//! each call of which gives a fresh input and of which nothing is known. A function that the program
+//! defines itself is never modelled.
+//!
+//! Who asks about library functions asks this table. To model a function, add a row; the compiler then
+//! leads to the engines' matches on the enum of its kind.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::ctype::{CType, CTypeId, CTypes, Target};
 use crate::expr::Type;
+use crate::function::Function;
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
-/// What a family of functions has in common for an engine that models it.
+mod characters;
+mod effects;
+mod modelled;
+mod unmodelled;
+
+pub use characters::{TABLE_START, case_of, case_table, character_classes, class_bit, class_table};
+pub use effects::{Effects, Params, Traits};
+pub use modelled::{
+    AllocationFn, CharacterClassFn, CharacterFn, EndFn, EnvironmentFn, ExactMathFn, FloatPartsFn,
+    FloatTestFn, HintFn, InexactMathFn, IntegerFn, JumpFn, LibFn, MODELLED, MemoryFn, OverflowFn,
+    VerificationFn,
+};
+pub use unmodelled::UNMODELLED;
+
+/// What kind of function a library function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Reads or writes bytes and strings through pointers.
@@ -35,6 +60,55 @@ pub enum Family {
     Verification,
     /// Gives the value of an environment variable, an input.
     Environment,
+    /// Reads the number at the start of the text that is its first argument.
+    Conversion,
+    /// Sorts or searches by a function that it is given.
+    Sorting,
+    /// Works on wide or multibyte characters.
+    Wide,
+    /// Reads, writes or formats through streams, or as if through one.
+    Stream,
+    /// Tells or converts times, or waits.
+    Time,
+    /// Asks the system, or changes what the process is to it.
+    System,
+}
+
+/// A function of the C library or of the compiler: a row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryFunction {
+    /// Its name in C.
+    pub name: &'static str,
+    /// What kind of function.
+    pub family: Family,
+    /// Where an engine that follows a call has its meaning from.
+    pub source: Source,
+    /// What is true of its name.
+    pub traits: Traits,
+    /// What it does to what its arguments point to; none where that is not known.
+    pub effects: Option<Effects>,
+}
+
+/// Where an engine that follows a call of a library function has its meaning from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// From a model in each engine.
+    Model(Model),
+    /// From its text in C.
+    C(Exploration),
+    /// From nowhere: it is an external function.
+    Nowhere,
+}
+
+/// When explorations follow a function that there is in C. Runs of whole programs always do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exploration {
+    /// Always.
+    Always,
+    /// Where standard input or files are inputs: it reads from them.
+    WithInputs,
+    /// Never: what it gives is an input.
+    Never,
 }
 
 /// A function that is modelled.
@@ -53,266 +127,17 @@ pub struct Model {
     pub family: Family,
 }
 
-macro_rules! modelled {
-    ($($family:ident { $($variant:ident $name:literal $signature:literal,)* })*) => {
-        /// A modelled function, by its name in C.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs, reason = "each is the C function of that name")]
-        pub enum LibFn { $($($variant,)*)* }
-
-        /// Every modelled function.
-        pub const MODELLED: &[Model] = &[$($(Model {
-            function: LibFn::$variant,
-            name: $name,
-            signature: $signature,
-            family: Family::$family,
-        },)*)*];
-    };
-}
-
-modelled! {
-    Memory {
-        Memcpy "memcpy" "pppl",
-        Memmove "memmove" "pppl",
-        Memset "memset" "ppil",
-        Memcmp "memcmp" "ippl",
-        Bcmp "bcmp" "ippl",
-        Memchr "memchr" "ppil",
-        Strlen "strlen" "lp",
-        Strnlen "strnlen" "lpl",
-        Strcmp "strcmp" "ipp",
-        Strncmp "strncmp" "ippl",
-        Strcasecmp "strcasecmp" "ipp",
-        Strncasecmp "strncasecmp" "ippl",
-        Strcpy "strcpy" "ppp",
-        Stpcpy "stpcpy" "ppp",
-        Strncpy "strncpy" "pppl",
-        Strcat "strcat" "ppp",
-        Strncat "strncat" "pppl",
-        Strchr "strchr" "ppi",
-        Strrchr "strrchr" "ppi",
-        Strstr "strstr" "ppp",
-        Strspn "strspn" "lpp",
-        Strcspn "strcspn" "lpp",
-        Strpbrk "strpbrk" "ppp",
-    }
-    Character {
-        Isalnum "isalnum" "ii",
-        Isalpha "isalpha" "ii",
-        Isblank "isblank" "ii",
-        Iscntrl "iscntrl" "ii",
-        Isdigit "isdigit" "ii",
-        Isgraph "isgraph" "ii",
-        Islower "islower" "ii",
-        Isprint "isprint" "ii",
-        Ispunct "ispunct" "ii",
-        Isspace "isspace" "ii",
-        Isupper "isupper" "ii",
-        Isxdigit "isxdigit" "ii",
-        Tolower "tolower" "ii",
-        Toupper "toupper" "ii",
-        CtypeBLoc "__ctype_b_loc" "p",
-        CtypeTolowerLoc "__ctype_tolower_loc" "p",
-        CtypeToupperLoc "__ctype_toupper_loc" "p",
-    }
-    Allocation {
-        Malloc "malloc" "pl",
-        Calloc "calloc" "pll",
-        Realloc "realloc" "ppl",
-        Free "free" "vp",
-        Strdup "strdup" "pp",
-        Strndup "strndup" "ppl",
-    }
-    Integer {
-        Abs "abs" "ii",
-        Labs "labs" "ll",
-        Llabs "llabs" "qq",
-        Clz "__builtin_clz" "ii",
-        Clzl "__builtin_clzl" "il",
-        Clzll "__builtin_clzll" "iq",
-        Ctz "__builtin_ctz" "ii",
-        Ctzl "__builtin_ctzl" "il",
-        Ctzll "__builtin_ctzll" "iq",
-        Clrsb "__builtin_clrsb" "ii",
-        Clrsbl "__builtin_clrsbl" "il",
-        Clrsbll "__builtin_clrsbll" "iq",
-        Popcount "__builtin_popcount" "ii",
-        Popcountl "__builtin_popcountl" "il",
-        Popcountll "__builtin_popcountll" "iq",
-        Parity "__builtin_parity" "ii",
-        Parityl "__builtin_parityl" "il",
-        Parityll "__builtin_parityll" "iq",
-        Ffs "ffs" "ii",
-        Ffsl "ffsl" "il",
-        Ffsll "ffsll" "iq",
-        Bswap16 "__builtin_bswap16" "ww",
-        Bswap32 "__builtin_bswap32" "ii",
-        Bswap64 "__builtin_bswap64" "qq",
-    }
-    ExactMath {
-        Fabs "fabs" "dd",
-        Fabsf "fabsf" "ff",
-        Floor "floor" "dd",
-        Floorf "floorf" "ff",
-        Ceil "ceil" "dd",
-        Ceilf "ceilf" "ff",
-        Trunc "trunc" "dd",
-        Truncf "truncf" "ff",
-        Round "round" "dd",
-        Roundf "roundf" "ff",
-        Rint "rint" "dd",
-        Rintf "rintf" "ff",
-        Nearbyint "nearbyint" "dd",
-        Nearbyintf "nearbyintf" "ff",
-        Sqrt "sqrt" "dd",
-        Sqrtf "sqrtf" "ff",
-        Fmod "fmod" "ddd",
-        Fmodf "fmodf" "fff",
-        Fmin "fmin" "ddd",
-        Fminf "fminf" "fff",
-        Fmax "fmax" "ddd",
-        Fmaxf "fmaxf" "fff",
-        Copysign "copysign" "ddd",
-        Copysignf "copysignf" "fff",
-        Frexp "frexp" "ddp",
-        Frexpf "frexpf" "ffp",
-        Modf "modf" "ddp",
-        Modff "modff" "ffp",
-        Ldexp "ldexp" "ddi",
-        Ldexpf "ldexpf" "ffi",
-        Scalbn "scalbn" "ddi",
-        Scalbnf "scalbnf" "ffi",
-        Inf "__builtin_inf" "d",
-        Inff "__builtin_inff" "f",
-        HugeVal "__builtin_huge_val" "d",
-        HugeValf "__builtin_huge_valf" "f",
-        Nan "__builtin_nan" "dp",
-        Nanf "__builtin_nanf" "fp",
-        Isnan "__builtin_isnan" "i#",
-        Isinf "__builtin_isinf" "i#",
-        IsinfSign "__builtin_isinf_sign" "i#",
-        Isfinite "__builtin_isfinite" "i#",
-        Isnormal "__builtin_isnormal" "i#",
-        Signbit "__builtin_signbit" "i#",
-        Isgreater "__builtin_isgreater" "i##",
-        Isgreaterequal "__builtin_isgreaterequal" "i##",
-        Isless "__builtin_isless" "i##",
-        Islessequal "__builtin_islessequal" "i##",
-        Islessgreater "__builtin_islessgreater" "i##",
-        Isunordered "__builtin_isunordered" "i##",
-    }
-    InexactMath {
-        Pow "pow" "ddd",
-        Powf "powf" "fff",
-        Exp "exp" "dd",
-        Expf "expf" "ff",
-        Exp2 "exp2" "dd",
-        Exp2f "exp2f" "ff",
-        Log "log" "dd",
-        Logf "logf" "ff",
-        Log2 "log2" "dd",
-        Log2f "log2f" "ff",
-        Log10 "log10" "dd",
-        Log10f "log10f" "ff",
-        Sin "sin" "dd",
-        Sinf "sinf" "ff",
-        Cos "cos" "dd",
-        Cosf "cosf" "ff",
-        Tan "tan" "dd",
-        Tanf "tanf" "ff",
-        Asin "asin" "dd",
-        Asinf "asinf" "ff",
-        Acos "acos" "dd",
-        Acosf "acosf" "ff",
-        Atan "atan" "dd",
-        Atanf "atanf" "ff",
-        Sinh "sinh" "dd",
-        Sinhf "sinhf" "ff",
-        Cosh "cosh" "dd",
-        Coshf "coshf" "ff",
-        Tanh "tanh" "dd",
-        Tanhf "tanhf" "ff",
-        Cbrt "cbrt" "dd",
-        Cbrtf "cbrtf" "ff",
-        Atan2 "atan2" "ddd",
-        Atan2f "atan2f" "fff",
-        Hypot "hypot" "ddd",
-        Hypotf "hypotf" "fff",
-    }
-    End {
-        Abort "abort" "v",
-        Exit "exit" "vi",
-        UnderscoreExit "_exit" "vi",
-        CapitalExit "_Exit" "vi",
-        AssertFail "__assert_fail" "vppip",
-        Unreachable "__builtin_unreachable" "v",
-        Trap "__builtin_trap" "v",
-    }
-    Jump {
-        Setjmp "setjmp" "ip",
-        UnderscoreSetjmp "_setjmp" "ip",
-        Sigsetjmp "sigsetjmp" "ipi",
-        UnderscoreSigsetjmp "__sigsetjmp" "ipi",
-        BuiltinSetjmp "__builtin_setjmp" "ip",
-        Longjmp "longjmp" "vpi",
-        UnderscoreLongjmp "_longjmp" "vpi",
-        Siglongjmp "siglongjmp" "vpi",
-        BuiltinLongjmp "__builtin_longjmp" "vpi",
-    }
-    Verification {
-        VerifierAssume "__VERIFIER_assume" "*?",
-        VerifierError "__VERIFIER_error" "*",
-        ReachError "reach_error" "*",
-        KleeAssume "klee_assume" "*l",
-        KleeSilentExit "klee_silent_exit" "*i",
-        KleeMakeSymbolic "klee_make_symbolic" "*plp",
-        KleeRange "klee_range" "iiip",
-        KleeInt "klee_int" "ip",
-        CproverAssume "__CPROVER_assume" "*?",
-        CproverAssert "__CPROVER_assert" "*?p",
-    }
-    Environment {
-        Getenv "getenv" "pp",
-        SecureGetenv "secure_getenv" "pp",
-    }
-    Hint {
-        Expect "__builtin_expect" "lll",
-        ExpectWithProbability "__builtin_expect_with_probability" "llld",
-        Assume "__builtin_assume" "vb",
-        AssumeAligned "__builtin_assume_aligned" "ppl.",
-        Prefetch "__builtin_prefetch" "vp.",
-        ConstantP "__builtin_constant_p" "i?",
-        ObjectSize "__builtin_object_size" "lpi",
-        DynamicObjectSize "__builtin_dynamic_object_size" "lpi",
-        GoesOn "__lydian_goes_on" "ip",
-        Anything "__lydian_anything" "q",
-    }
-    Overflow {
-        AddOverflow "__builtin_add_overflow" "b??p",
-        SubOverflow "__builtin_sub_overflow" "b??p",
-        MulOverflow "__builtin_mul_overflow" "b??p",
-        SaddOverflow "__builtin_sadd_overflow" "biip",
-        SsubOverflow "__builtin_ssub_overflow" "biip",
-        SmulOverflow "__builtin_smul_overflow" "biip",
-        UaddOverflow "__builtin_uadd_overflow" "biip",
-        UsubOverflow "__builtin_usub_overflow" "biip",
-        UmulOverflow "__builtin_umul_overflow" "biip",
-        SaddlOverflow "__builtin_saddl_overflow" "bllp",
-        SsublOverflow "__builtin_ssubl_overflow" "bllp",
-        SmullOverflow "__builtin_smull_overflow" "bllp",
-        UaddlOverflow "__builtin_uaddl_overflow" "bllp",
-        UsublOverflow "__builtin_usubl_overflow" "bllp",
-        UmullOverflow "__builtin_umull_overflow" "bllp",
-        SaddllOverflow "__builtin_saddll_overflow" "bqqp",
-        SsubllOverflow "__builtin_ssubll_overflow" "bqqp",
-        SmulllOverflow "__builtin_smulll_overflow" "bqqp",
-        UaddllOverflow "__builtin_uaddll_overflow" "bqqp",
-        UsubllOverflow "__builtin_usubll_overflow" "bqqp",
-        UmulllOverflow "__builtin_umulll_overflow" "bqqp",
+impl LibraryFunction {
+    /// Its model, if it has one.
+    pub const fn model(&self) -> Option<&Model> {
+        match &self.source {
+            Source::Model(model) => Some(model),
+            Source::C(_) | Source::Nowhere => None,
+        }
     }
 }
 
-impl LibFn {
+impl IntegerFn {
     /// The function as it is on a target: where `long` has 32 bits, those on `long` are those on
     /// `int`.
     pub const fn on(self, target: Target) -> Self {
@@ -396,13 +221,34 @@ pub fn is_library_object(name: &str) -> bool {
 /// Whether each call of a function of this name gives a program an input, in the way of verifiers
 /// (`__VERIFIER_nondet_int`, `nondet_int`) or of KLEE.
 pub fn gives_inputs(name: &str) -> bool {
-    const KLEE: [&str; 3] = ["klee_make_symbolic", "klee_int", "klee_range"];
-    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_") || KLEE.contains(&name)
+    let by_model = |model: &Model| match model.function {
+        LibFn::Verification(function) => function.gives_input(),
+        _ => false,
+    };
+    name.starts_with("__VERIFIER_nondet_")
+        || name.starts_with("nondet_")
+        || model_named(name).is_some_and(by_model)
+}
+
+impl VerificationFn {
+    /// Whether each call of it gives an input.
+    pub const fn gives_input(self) -> bool {
+        match self {
+            Self::KleeMakeSymbolic | Self::KleeInt | Self::KleeRange => true,
+            Self::VerifierAssume
+            | Self::VerifierError
+            | Self::ReachError
+            | Self::KleeAssume
+            | Self::KleeSilentExit
+            | Self::CproverAssume
+            | Self::CproverAssert => false,
+        }
+    }
 }
 
 /// Whether a function of this name gives the value of an environment variable.
 pub fn reads_environment(name: &str) -> bool {
-    MODELLED.iter().any(|model| model.family == Family::Environment && model.name == name)
+    library_function(name).is_some_and(|found| found.family == Family::Environment)
 }
 
 /// Whether there can be an environment variable of this name.
@@ -410,73 +256,20 @@ pub fn names_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains('=')
 }
 
-/// Functions of the C library without a model here, of which C says that they write to no variable of the
-/// program but to what their arguments point to.
-const CONFINED: [&str; 47] = [
-    "asctime",
-    "clearerr",
-    "clock",
-    "ctime",
-    "difftime",
-    "fclose",
-    "feof",
-    "ferror",
-    "fflush",
-    "fgetc",
-    "fgets",
-    "fileno",
-    "fopen",
-    "fprintf",
-    "fputc",
-    "fputs",
-    "fread",
-    "fseek",
-    "ftell",
-    "fwrite",
-    "getc",
-    "getchar",
-    "gmtime",
-    "localtime",
-    "mktime",
-    "perror",
-    "printf",
-    "putc",
-    "putchar",
-    "puts",
-    "remove",
-    "rename",
-    "rewind",
-    "snprintf",
-    "sprintf",
-    "strerror",
-    "strftime",
-    "system",
-    "time",
-    "tmpfile",
-    "ungetc",
-    "vfprintf",
-    "vprintf",
-    "vsnprintf",
-    "vsprintf",
-    "fputwc",
-    "fgetwc",
-];
+/// The rows by name.
+static BY_NAME: LazyLock<FxHashMap<&'static str, &'static LibraryFunction>> =
+    LazyLock::new(|| MODELLED.iter().chain(UNMODELLED).map(|row| (row.name, row)).collect());
 
-/// Whether an undefined function of this name is one of the C library's that is known to write to no
-/// variable of the program but to what its arguments point to.
-pub fn is_confined(name: &str) -> bool {
-    CONFINED.contains(&name)
-}
-
-/// The model of a function by its name in C. `__builtin_memcpy` is `memcpy` and so on, and so are
-/// the checked forms (`__builtin___memcpy_chk`, `__memcpy_chk`), whose last argument is left out.
-pub fn model_named(name: &str) -> Option<&'static Model> {
-    let exact = |name: &str| MODELLED.iter().find(|model| model.name == name);
-    if let Some(model) = exact(name) {
-        return Some(model);
+/// The row of a function by its name in C. `__builtin_memcpy` is `memcpy` and so on, and so are the
+/// checked forms (`__builtin___memcpy_chk`, `__memcpy_chk`), whose last arguments are left out.
+pub fn library_function(name: &str) -> Option<&'static LibraryFunction> {
+    let exact = |name: &str| BY_NAME.get(name).copied();
+    if let Some(found) = exact(name) {
+        return Some(found);
     }
     if let Some(plain) = name.strip_prefix("__builtin_") {
-        return exact(plain).or_else(|| model_named(plain).filter(|_| plain.starts_with("__")));
+        return exact(plain)
+            .or_else(|| library_function(plain).filter(|_| plain.starts_with("__")));
     }
     if let Some(plain) = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk")) {
         return exact(plain);
@@ -489,6 +282,24 @@ pub fn model_named(name: &str) -> Option<&'static Model> {
         "__signbit" | "__signbitf" => exact("__builtin_signbit"),
         _ => None,
     }
+}
+
+/// The row of a function of a program, if it is the library's: one without a body, or one whose body
+/// is from the library in C.
+pub fn library_function_of(function: &Function) -> Option<&'static LibraryFunction> {
+    let of_library = function.body.is_none() || function.library;
+    library_function(&function.name).filter(|_| of_library)
+}
+
+/// Whether an undefined function of this name is one of the C library's that is known to write to no
+/// variable of the program but to what its arguments point to.
+pub fn is_confined(name: &str) -> bool {
+    BY_NAME.get(name).is_some_and(|found| found.traits.confined)
+}
+
+/// The model of a function by its name in C, as [`library_function`] finds it.
+pub fn model_named(name: &str) -> Option<&'static Model> {
+    library_function(name)?.model()
 }
 
 /// The model of a call, if a function of this name and C type is modelled.
@@ -535,94 +346,45 @@ fn suits(types: &CTypes, letter: u8, ty: CTypeId) -> bool {
     }
 }
 
-/// The classes of a character in the C locale, as the bits of glibc's table of them.
-pub const fn character_classes(c: u8) -> u16 {
-    let classes: [(bool, u16); 12] = [
-        (c.is_ascii_uppercase(), 0x100),
-        (c.is_ascii_lowercase(), 0x200),
-        (c.is_ascii_alphabetic(), 0x400),
-        (c.is_ascii_digit(), 0x800),
-        (c.is_ascii_hexdigit(), 0x1000),
-        (matches!(c, b' ' | 9..=13), 0x2000),
-        (matches!(c, 32..=126), 0x4000),
-        (matches!(c, 33..=126), 0x8000),
-        (matches!(c, b' ' | b'\t'), 1),
-        (c.is_ascii_control(), 2),
-        (c.is_ascii_punctuation(), 4),
-        (c.is_ascii_alphanumeric(), 8),
-    ];
-    let (mut bits, mut k) = (0, 0);
-    while k < classes.len() {
-        if classes[k].0 {
-            bits |= classes[k].1;
-        }
-        k += 1;
-    }
-    bits
-}
-
-/// The bit of [`character_classes`] that a function such as `isalpha` asks for.
-pub const fn class_bit(function: LibFn) -> Option<u16> {
-    Some(match function {
-        LibFn::Isupper => 0x100,
-        LibFn::Islower => 0x200,
-        LibFn::Isalpha => 0x400,
-        LibFn::Isdigit => 0x800,
-        LibFn::Isxdigit => 0x1000,
-        LibFn::Isspace => 0x2000,
-        LibFn::Isprint => 0x4000,
-        LibFn::Isgraph => 0x8000,
-        LibFn::Isblank => 1,
-        LibFn::Iscntrl => 2,
-        LibFn::Ispunct => 4,
-        LibFn::Isalnum => 8,
-        _ => return None,
-    })
-}
-
-/// The least character that glibc's tables have an entry for; they go up to 255.
-pub const TABLE_START: i32 = -128;
-
-/// What `*__ctype_b_loc()` points into, from [`TABLE_START`] on.
-pub fn class_table() -> [u16; 384] {
-    std::array::from_fn(|index| match index as i32 + TABLE_START {
-        c @ 0..=127 => character_classes(c as u8),
-        _ => 0,
-    })
-}
-
-/// What `*__ctype_tolower_loc()` (or `toupper`) points into, from [`TABLE_START`] on.
-pub fn case_table(to_upper: bool) -> [i32; 384] {
-    std::array::from_fn(|index| case_of(index as i32 + TABLE_START, to_upper))
-}
-
-/// `tolower` or `toupper` in the C locale.
-pub const fn case_of(c: i32, to_upper: bool) -> i32 {
-    match c {
-        0x41..=0x5a if !to_upper => c + 32,
-        0x61..=0x7a if to_upper => c - 32,
-        // glibc's tables give -128 to -2 as the bytes that they are as `unsigned char`.
-        -128..=-2 => c + 256,
-        _ => c,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ctype::IntKind;
 
     #[test]
-    fn every_model_is_found_by_its_name_and_no_name_is_there_twice() {
-        for model in MODELLED {
-            let found = model_named(model.name).map(|found| found.function);
-            assert_eq!(found, Some(model.function), "{}", model.name);
-            assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#*.".contains(&letter)));
+    fn every_row_is_found_by_its_name_and_no_name_is_there_twice() {
+        for row in MODELLED.iter().chain(UNMODELLED) {
+            let found = library_function(row.name).expect("a row");
+            assert!(std::ptr::eq(found, row), "{} is there twice", row.name);
         }
         let plain = model_named("__builtin___memcpy_chk").map(|model| model.function);
-        assert_eq!(plain, Some(LibFn::Memcpy));
-        assert_eq!(model_named("__builtin_fabs").map(|model| model.function), Some(LibFn::Fabs));
+        assert_eq!(plain, Some(LibFn::Memory(MemoryFn::Memcpy)));
+        let fabs = model_named("__builtin_fabs").map(|model| model.function);
+        assert_eq!(fabs, Some(LibFn::ExactMath(ExactMathFn::Fabs)));
         assert!(model_named("memcpyx").is_none() && model_named("__builtin_").is_none());
+    }
+
+    #[test]
+    fn every_modelled_function_has_a_signature_that_its_effects_suit() {
+        for row in MODELLED {
+            let model = row.model().expect("a model");
+            assert!(model.signature.bytes().all(|letter| b"vbwilqpdf?#*.".contains(&letter)));
+            let effects = row.effects.expect("its effects are known");
+            let pointed = |at: usize| model.signature.as_bytes().get(at + 1) == Some(&b'p');
+            let sets = [effects.reads, effects.writes, effects.needs, effects.returns];
+            for at in sets.into_iter().flat_map(Params::positions) {
+                assert!(pointed(at), "{}: parameter {at} is no pointer", row.name);
+            }
+            let needed = effects.needs.positions();
+            for at in needed {
+                let is_used = effects.reads.contains(at) || effects.writes.contains(at);
+                assert!(is_used, "{}: parameter {at} is not accessed", row.name);
+            }
+            if let Some((to, from)) = effects.copies {
+                assert!(effects.writes.contains(to.into()) && effects.reads.contains(from.into()));
+            }
+            assert!(effects.returns.is_empty() || model.signature.starts_with('p'), "{}", row.name);
+        }
     }
 
     #[test]
@@ -636,16 +398,5 @@ mod tests {
         let (good, bad) = (of(&mut types, vec![p]), of(&mut types, vec![p, n]));
         assert!(model_of(&types, "strlen", good).is_some());
         assert!(model_of(&types, "strlen", bad).is_none());
-    }
-
-    #[test]
-    fn the_character_tables_agree_with_the_functions_that_rust_has() {
-        let table = class_table();
-        let class = |c: i32| table[(c - TABLE_START) as usize];
-        assert_eq!(class(i32::from(b'a')), 0x200 | 0x400 | 0x1000 | 0x4000 | 0x8000 | 8);
-        assert_eq!(class(i32::from(b'\t')), 0x2000 | 1 | 2);
-        assert_eq!((class(-1), class(200)), (0, 0));
-        assert_eq!(case_table(true)[(i32::from(b'z') - TABLE_START) as usize], i32::from(b'Z'));
-        assert_eq!(case_of(-1, true), -1);
     }
 }

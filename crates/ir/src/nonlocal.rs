@@ -8,7 +8,7 @@
 use lydian_base::EntityId;
 
 use crate::function::Body;
-use crate::libc::{LibFn, model_named};
+use crate::libc::{JumpFn, LibFn, model_named};
 use crate::program::Program;
 use crate::stmt::{BlockId, Callee, Stmt};
 
@@ -67,16 +67,25 @@ impl Ticket {
     }
 }
 
-/// Whether a function of the family of jumps is a `setjmp`, not a `longjmp`.
+/// Whether a modelled function is a `setjmp`.
 pub const fn sets(function: LibFn) -> bool {
-    matches!(
-        function,
-        LibFn::Setjmp
-            | LibFn::UnderscoreSetjmp
-            | LibFn::Sigsetjmp
-            | LibFn::UnderscoreSigsetjmp
-            | LibFn::BuiltinSetjmp
-    )
+    matches!(function, LibFn::Jump(function) if function.sets())
+}
+
+impl JumpFn {
+    /// Whether it is a `setjmp`, not a `longjmp`.
+    pub const fn sets(self) -> bool {
+        match self {
+            Self::Setjmp
+            | Self::UnderscoreSetjmp
+            | Self::Sigsetjmp
+            | Self::UnderscoreSigsetjmp
+            | Self::BuiltinSetjmp => true,
+            Self::Longjmp | Self::UnderscoreLongjmp | Self::Siglongjmp | Self::BuiltinLongjmp => {
+                false
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -589,3 +589,33 @@ pub(crate) fn appendix(
     text.push_str("(void *)0 };\n");
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use lydian_ir::libc::{AllocationFn, EndFn, LibFn, MODELLED};
+
+    use super::*;
+
+    /// Whether tests of natively run programs need the harness's own in the place of a function, and
+    /// whether they say what each call of it gives.
+    fn of_the_harness(function: LibFn) -> (bool, bool) {
+        match function {
+            LibFn::Allocation(function) => (true, function != AllocationFn::Free),
+            // What compilers make of these two has no name for the linker.
+            LibFn::End(function) => (!matches!(function, EndFn::Unreachable | EndFn::Trap), false),
+            LibFn::Verification(_) => (true, false),
+            _ => (false, false),
+        }
+    }
+
+    #[test]
+    fn what_allocates_ends_the_run_or_gives_inputs_is_the_harness_own() {
+        for row in MODELLED {
+            let model = row.model().expect("it is modelled");
+            let (is_replaced, is_numbered) = of_the_harness(model.function);
+            let is_numbered = is_numbered || gives_inputs(row.name);
+            assert_eq!(is_replaced, REPLACED.contains(&row.name), "{}", row.name);
+            assert_eq!(is_numbered, NUMBERED.contains(&row.name), "{}", row.name);
+        }
+    }
+}

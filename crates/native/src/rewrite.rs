@@ -26,7 +26,7 @@ use lydian_ir::{
     Program, Unreached,
 };
 use lydian_objective::event::vector_bits;
-use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
+use lydian_objective::{FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
@@ -37,6 +37,7 @@ use judges::Judges;
 use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
+use roots::RootRecord;
 use switches::SwitchEdit;
 use texts::{Around, Scope, further_prelude, prelude};
 use tree::{Edit, nest, splice};
@@ -430,8 +431,8 @@ impl<'a, 'p> Watch<'a, 'p> {
             hooks,
             sites,
             recorded,
-            errors: labels_of(objectives, Criterion::Rte),
-            mutants: labels_of(objectives, Criterion::Wm),
+            errors: RootRecord::Error.labels(objectives),
+            mutants: RootRecord::Mutant.labels(objectives),
             user_labels,
             counters: counts::Counters::default(),
             function,
@@ -823,12 +824,6 @@ impl<'a, 'p> Watch<'a, 'p> {
         self.plan.decisions.push(cells);
         first
     }
-}
-
-/// The labels of a criterion.
-fn labels_of(objectives: &FunctionObjectives, criterion: Criterion) -> FxHashSet<LabelId> {
-    let entries = objectives.criteria.get(&criterion);
-    entries.into_iter().flatten().map(|entry| entry.label).collect()
 }
 
 /// No sequences.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::whole::{Measuring, run_of};
+use lydian_ir::libc::{Family, MODELLED, UNMODELLED};
 use lydian_objective::{Criterion, Hyper, SequenceId};
 
 /// Those of a loop with an increment in its condition and two assignments.
@@ -332,6 +333,65 @@ int f(int n) {
     assert!(returns(&[2])[1].starts_with("one of `memcpy("), "{:?}", returns(&[2]));
     assert_eq!(returns(&[3]), [a.clone(), "one of `p->second = i`".to_owned()]);
     assert_eq!(returns(&[5]), [a, "one of `*p = (two)`".to_owned()]);
+}
+
+/// A declaration and a call of each library function that writes to memory, where `p` points.
+const WRITING: [(&str, &str); 24] = [
+    ("void *memcpy(void *, const void *, unsigned long)", "memcpy(p, from, 2)"),
+    ("void *memmove(void *, const void *, unsigned long)", "memmove(p, from, 2)"),
+    ("void *memset(void *, int, unsigned long)", "memset(p, 0, 2)"),
+    ("char *strcpy(char *, const char *)", "strcpy(p, from)"),
+    ("char *stpcpy(char *, const char *)", "stpcpy(p, from)"),
+    ("char *strncpy(char *, const char *, unsigned long)", "strncpy(p, from, 2)"),
+    ("char *strcat(char *, const char *)", "strcat(p, from)"),
+    ("char *strncat(char *, const char *, unsigned long)", "strncat(p, from, 2)"),
+    ("void *mempcpy(void *, const void *, unsigned long)", "mempcpy(p, from, 2)"),
+    ("void *memccpy(void *, const void *, int, unsigned long)", "memccpy(p, from, 1, 2)"),
+    ("char *stpncpy(char *, const char *, unsigned long)", "stpncpy(p, from, 2)"),
+    ("unsigned long strlcpy(char *, const char *, unsigned long)", "strlcpy(p, from, 8)"),
+    ("unsigned long strlcat(char *, const char *, unsigned long)", "strlcat(p, from, 8)"),
+    ("void bcopy(const void *, void *, unsigned long)", "bcopy(from, p, 2)"),
+    ("void bzero(void *, unsigned long)", "bzero(p, 2)"),
+    ("void explicit_bzero(void *, unsigned long)", "explicit_bzero(p, 2)"),
+    ("void swab(const void *, void *, long)", "swab(from, p, 2)"),
+    ("char *strtok(char *, const char *)", "strtok(p, from)"),
+    ("char *strtok_r(char *, const char *, char **)", "strtok_r(p, from, &rest)"),
+    ("char *__strtok_r(char *, const char *, char **)", "__strtok_r(p, from, &rest)"),
+    ("char *strsep(char **, const char *)", "strsep((char **)p, from)"),
+    ("unsigned long strxfrm(char *, const char *, unsigned long)", "strxfrm(p, from, 2)"),
+    (
+        "void *__memcpy_chk(void *, const void *, unsigned long, unsigned long)",
+        "__memcpy_chk(p, from, 2, 8)",
+    ),
+    ("char *__stpcpy_chk(char *, const char *, unsigned long)", "__stpcpy_chk(p, from, 8)"),
+];
+
+#[test]
+fn every_library_function_that_writes_to_memory_defines_what_it_hits() {
+    let rows = MODELLED.iter().chain(UNMODELLED).filter(|row| row.family == Family::Memory);
+    let writing = rows.filter(|row| row.effects.is_some_and(|of| !of.writes.is_empty()));
+    for row in writing {
+        let call = format!("{}(", row.name);
+        assert!(WRITING.iter().any(|(_, text)| text.starts_with(&call)), "no call of {}", row.name);
+    }
+    for (declaration, call) in WRITING {
+        let text = format!(
+            "{declaration};
+int f(int n) {{
+  char one[16] = {{1}}, two[16] = {{2}}, from[4] = {{3}}, *rest = 0;
+  char *p = n ? one : two;
+  {call};
+  return one[0] + (rest != 0);
+}}
+"
+        );
+        let measuring = Measuring::of(&text, &[Criterion::AllUses]);
+        let through = format!("one of `{call}` in line 5 reaches the return in line 6");
+        let (covered, open) = measuring.covers(Criterion::AllUses, &[&[0]]);
+        assert!(has(&open, &through) && !has(&covered, &through), "{call}: {covered:#?} {open:#?}");
+        let (covered, _) = measuring.covers(Criterion::AllUses, &[&[1]]);
+        assert!(has(&covered, &through), "{call}: {covered:#?}");
+    }
 }
 
 #[test]

@@ -151,49 +151,51 @@ pub trait Annotator: Sync {
     fn annotate(&self, cx: &mut Context<'_>);
 }
 
-/// Every criterion's annotator, in the order of [`Criterion::ALL`].
-pub const ANNOTATORS: [&dyn Annotator; 40] = [
-    &control::FunctionCoverage,
-    &calls::CallCoverage,
-    &control::StatementCoverage,
-    &control::BlockCoverage,
-    &control::BranchCoverage,
-    &loops::LoopsSkipped,
-    &loops::LoopsEntered,
-    &loops::LoopsRepeated,
-    &logic::DecisionCoverage,
-    &logic::ConditionCoverage,
-    &logic::DecisionConditionCoverage,
-    &logic::MultipleConditionCoverage,
-    &logic::ActiveClauseCoverage,
-    &logic::InactiveClauseCoverage,
-    &clauses::CorrelatedActiveClauses,
-    &clauses::RestrictedActiveClauses,
-    &clauses::RestrictedInactiveClauses,
-    &clauses::MarkedConditions,
-    &implicants::ImplicantCoverage,
-    &implicants::UniqueTruePoints,
-    &implicants::NearFalsePoints,
-    &boundary::BoundaryValues,
-    &mutation::WeakMutation,
-    &domain::InputDomainCoverage,
-    &runtime::RuntimeErrorCoverage,
-    &dataflow::AllDefinitions,
-    &dataflow::AllUses,
-    &dataflow::AllDuPaths,
-    &cells::AllDefinitionsOfCells,
-    &cells::AllUsesOfCells,
-    &cells::AllDuPathsOfCells,
-    &paths::EdgePairs,
-    &paths::PrimePaths,
-    &paths::SimpleRoundTrips,
-    &paths::CompleteRoundTrips,
-    &paths::BasisPaths,
-    &paths::CompletePaths,
-    &user::SpecifiedPaths,
-    &user::UserLabels,
-    &user::UserHyperlabels,
-];
+/// The annotator of a criterion.
+pub const fn annotator_of(criterion: Criterion) -> &'static dyn Annotator {
+    match criterion {
+        Criterion::Fc => &control::FunctionCoverage,
+        Criterion::Fcc => &calls::CallCoverage,
+        Criterion::Stmt => &control::StatementCoverage,
+        Criterion::Bbc => &control::BlockCoverage,
+        Criterion::Bc => &control::BranchCoverage,
+        Criterion::Slo => &loops::LoopsSkipped,
+        Criterion::Elo => &loops::LoopsEntered,
+        Criterion::Mlo => &loops::LoopsRepeated,
+        Criterion::Dc => &logic::DecisionCoverage,
+        Criterion::Cc => &logic::ConditionCoverage,
+        Criterion::Dcc => &logic::DecisionConditionCoverage,
+        Criterion::Mcc => &logic::MultipleConditionCoverage,
+        Criterion::Gacc => &logic::ActiveClauseCoverage,
+        Criterion::Gicc => &logic::InactiveClauseCoverage,
+        Criterion::Cacc => &clauses::CorrelatedActiveClauses,
+        Criterion::Racc => &clauses::RestrictedActiveClauses,
+        Criterion::Ricc => &clauses::RestrictedInactiveClauses,
+        Criterion::Mcdc => &clauses::MarkedConditions,
+        Criterion::Ic => &implicants::ImplicantCoverage,
+        Criterion::Utpc => &implicants::UniqueTruePoints,
+        Criterion::Cutpnfp => &implicants::NearFalsePoints,
+        Criterion::Bva => &boundary::BoundaryValues,
+        Criterion::Wm => &mutation::WeakMutation,
+        Criterion::Idc => &domain::InputDomainCoverage,
+        Criterion::Rte => &runtime::RuntimeErrorCoverage,
+        Criterion::AllDefs => &dataflow::AllDefinitions,
+        Criterion::AllUses => &dataflow::AllUses,
+        Criterion::AllDuPaths => &dataflow::AllDuPaths,
+        Criterion::AllDefsCells => &cells::AllDefinitionsOfCells,
+        Criterion::AllUsesCells => &cells::AllUsesOfCells,
+        Criterion::AllDuPathsCells => &cells::AllDuPathsOfCells,
+        Criterion::Epc => &paths::EdgePairs,
+        Criterion::Ppc => &paths::PrimePaths,
+        Criterion::Srtc => &paths::SimpleRoundTrips,
+        Criterion::Crtc => &paths::CompleteRoundTrips,
+        Criterion::Bpc => &paths::BasisPaths,
+        Criterion::Cpc => &paths::CompletePaths,
+        Criterion::Spc => &user::SpecifiedPaths,
+        Criterion::User => &user::UserLabels,
+        Criterion::Htol => &user::UserHyperlabels,
+    }
+}
 
 /// Makes the objectives of one function for the criteria asked for: [`Annotators::function`], for
 /// those who want no other function's.
@@ -317,9 +319,7 @@ fn annotate_one(of: &Annotators<'_>, func: FuncId) -> Result<Annotation, Annotat
         if criteria.contains_key(criterion) || hyper_criteria.contains_key(criterion) {
             continue;
         }
-        for annotator in ANNOTATORS.iter().filter(|a| a.criterion() == *criterion) {
-            annotator.annotate(&mut cx);
-        }
+        annotator_of(*criterion).annotate(&mut cx);
         if criterion.is_hyper() {
             hyper_criteria.insert(*criterion, cx.hyper_entries());
         } else {
@@ -493,12 +493,12 @@ impl<'a> Context<'a> {
         self.found_hypers.push((id, name.into()));
     }
 
-    /// The definitions and uses of all functions.
     /// Whether a text is in another unit than the function.
     pub(crate) fn is_foreign(&self, span: Span) -> bool {
         self.of.unit_at(span.start) != self.of.unit_at(self.function.span.start)
     }
 
+    /// The definitions and uses of all functions.
     pub(crate) fn unit_flow(&self) -> &'a UnitFlow {
         self.of.flow()
     }

@@ -1,290 +1,262 @@
-//! The criteria, by the names that users give them.
+//! The criteria, by the names that users give them, and what is known of each.
+//!
+//! Everything about a criterion stands in its row of one table, `criterion/table.rs`. Whoever treats
+//! some criteria otherwise than others asks for a property of that row, or matches on [`Construct`]
+//! without a last arm for the rest, so that a new criterion cannot be forgotten.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A coverage criterion (semantics: [000] III, [002] Table II).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// Every defined function's entry.
-    Fc,
-    /// Every pair of a caller and a callee.
-    Fcc,
-    /// Every statement.
-    Stmt,
-    /// Every basic block.
-    Bbc,
-    /// Every branch edge.
-    Bc,
-    /// Every loop skipped.
-    Slo,
-    /// Every loop entered.
-    Elo,
-    /// Every loop entered more than once.
-    Mlo,
-    /// Every decision true and false.
-    Dc,
-    /// Every condition true and false.
-    Cc,
-    /// DC and CC.
-    Dcc,
-    /// Every combination of all conditions of a decision.
-    Mcc,
-    /// General active clause coverage.
-    Gacc,
-    /// General inactive clause coverage.
-    Gicc,
-    /// Correlated active clause coverage: masking MC/DC.
-    Cacc,
-    /// Restricted active clause coverage: unique-cause MC/DC.
-    Racc,
-    /// Restricted inactive clause coverage.
-    Ricc,
-    /// Short-circuit masking MC/DC by marking functions.
-    Mcdc,
-    /// Implicant coverage.
-    Ic,
-    /// Unique true point coverage.
-    Utpc,
-    /// Pairs of a unique true point and a near false point.
-    Cutpnfp,
-    /// The values at, just inside and just outside of the border of each relational condition.
-    Bva,
-    /// Weak mutation.
-    Wm,
-    /// A partition of each input.
-    Idc,
+mod table;
+
+pub use table::Criterion;
+
+/// The row of a criterion.
+struct Profile {
+    name: &'static str,
+    about: &'static str,
+    definition: &'static str,
+    source: &'static str,
+    construct: Construct,
+    form: Form,
+    author: Author,
+    of_control: bool,
+}
+
+/// What kind of thing of the program the objectives of a criterion are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Construct {
+    /// Functions.
+    Function,
+    /// Pairs of a caller and a callee.
+    Call,
+    /// Statements.
+    Statement,
+    /// Basic blocks.
+    Block,
+    /// Edges of branches.
+    Branch,
+    /// Loops.
+    Loop,
+    /// Decisions and their conditions.
+    Decision(Witness),
+    /// Borders of relational conditions.
+    Border,
+    /// Mutants of expressions.
+    Mutant,
+    /// Inputs of functions.
+    Input,
     /// Run-time errors.
-    Rte,
-    /// Every definition of a variable with one of the uses that it reaches.
-    AllDefs,
-    /// Every definition with every use that it reaches.
-    AllUses,
-    /// Every path from a definition to a use that passes no node twice and no other definition, both
-    /// being in one function.
-    AllDuPaths,
-    /// ALL-DEFS with array cells told apart.
-    AllDefsCells,
-    /// ALL-USES with array cells told apart.
-    AllUsesCells,
-    /// ALL-DU-PATHS with array cells told apart.
-    AllDuPathsCells,
-    /// Every pair of edges.
-    Epc,
-    /// Every prime path.
-    Ppc,
-    /// For each node one of its prime round trips.
-    Srtc,
-    /// For each node all of its prime round trips.
-    Crtc,
-    /// A basis of the complete paths (McCabe).
-    Bpc,
-    /// Every complete path, loops turned up to a limit.
-    Cpc,
-    /// The paths that the user lists.
-    Spc,
-    /// Labels that the user wrote.
-    User,
-    /// Hyperlabels that the user wrote.
-    Htol,
+    Error,
+    /// Definitions of variables and their uses.
+    DefUse(Flow),
+    /// Paths of a function.
+    Path,
+    /// Whatever the user writes.
+    Written,
+}
+
+/// What shows an objective about a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Witness {
+    /// An evaluation that gives the decision or one condition a value.
+    Value,
+    /// An evaluation in which several conditions have the right values.
+    Combination,
+    /// Two evaluations, each of which has the right values of several conditions.
+    Points,
+    /// Two evaluations that show what one condition does.
+    Pair(ClausePair),
+}
+
+/// What two evaluations of a decision show of one of its conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClausePair {
+    /// It is marked in both, with different values and outcomes.
+    Marked,
+    /// It decides in both, with different values and outcomes.
+    Correlated,
+    /// It alone differs, and the outcome does.
+    Restricted,
+    /// It alone differs, and the outcome does not.
+    RestrictedInactive,
+}
+
+/// What a criterion of data flow asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// What there is an objective for.
+    pub asks: FlowDemand,
+    /// Whether the cells of an array are told apart.
+    pub cells: bool,
+}
+
+/// What a criterion of data flow has an objective for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowDemand {
+    /// Each definition.
+    Definitions,
+    /// Each pair of a definition and a use.
+    Uses,
+    /// Each path of such a pair.
+    Paths,
+}
+
+/// What the objectives of a criterion are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Labels.
+    Label,
+    /// Hyperlabels, as labels alone cannot express them.
+    Hyperlabel,
+}
+
+/// Who says what the objectives of a criterion are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// They follow from the program.
+    Program,
+    /// The user, by labels in the source.
+    SourceLabel,
+    /// The user, in the language of hyperlabels.
+    HtolFile,
 }
 
 impl Criterion {
+    /// What every tool that reads a report expects of each function and each line: whether it was
+    /// entered, and whether it ran.
+    pub const OF_EVERY_REPORT: [Self; 2] = [Self::Fc, Self::Stmt];
+
+    /// Its name, as users write it.
+    pub const fn name(self) -> &'static str {
+        self.profile().name
+    }
+
+    /// What its objectives are, in a few words.
+    pub const fn about(self) -> &'static str {
+        self.profile().about
+    }
+
+    /// What it asks for, in one sentence.
+    pub const fn definition(self) -> &'static str {
+        self.profile().definition.trim_ascii()
+    }
+
+    /// Where the definition is from: papers with their sections.
+    pub const fn source(self) -> &'static str {
+        self.profile().source
+    }
+
+    /// What its objectives are about.
+    pub const fn construct(self) -> Construct {
+        self.profile().construct
+    }
+
+    /// Who says what its objectives are.
+    pub const fn author(self) -> Author {
+        self.profile().author
+    }
+
     /// Whether it asks where control goes, and how conditions decide: objectives of which there are few, most
     /// of them decided by the program's paths. What users ask for themselves is among it.
     pub const fn is_of_control(self) -> bool {
-        matches!(
-            self,
-            Self::Fc
-                | Self::Fcc
-                | Self::Stmt
-                | Self::Bbc
-                | Self::Bc
-                | Self::Dc
-                | Self::Cc
-                | Self::Dcc
-                | Self::Gacc
-                | Self::Cacc
-                | Self::Racc
-                | Self::Mcdc
-                | Self::User
-                | Self::Htol
-        )
+        self.profile().of_control
     }
-
-    /// Every criterion with its name, in the order of reports.
-    pub const ALL: [(Self, &'static str); 40] = [
-        (Self::Fc, "fc"),
-        (Self::Fcc, "fcc"),
-        (Self::Stmt, "stmt"),
-        (Self::Bbc, "bbc"),
-        (Self::Bc, "bc"),
-        (Self::Slo, "slo"),
-        (Self::Elo, "elo"),
-        (Self::Mlo, "mlo"),
-        (Self::Dc, "dc"),
-        (Self::Cc, "cc"),
-        (Self::Dcc, "dcc"),
-        (Self::Mcc, "mcc"),
-        (Self::Gacc, "gacc"),
-        (Self::Gicc, "gicc"),
-        (Self::Cacc, "cacc"),
-        (Self::Racc, "racc"),
-        (Self::Ricc, "ricc"),
-        (Self::Mcdc, "mcdc"),
-        (Self::Ic, "ic"),
-        (Self::Utpc, "utpc"),
-        (Self::Cutpnfp, "cutpnfp"),
-        (Self::Bva, "bva"),
-        (Self::Wm, "wm"),
-        (Self::Idc, "idc"),
-        (Self::Rte, "rte"),
-        (Self::AllDefs, "all-defs"),
-        (Self::AllUses, "all-uses"),
-        (Self::AllDuPaths, "all-du-paths"),
-        (Self::AllDefsCells, "all-defs-cells"),
-        (Self::AllUsesCells, "all-uses-cells"),
-        (Self::AllDuPathsCells, "all-du-paths-cells"),
-        (Self::Epc, "epc"),
-        (Self::Ppc, "ppc"),
-        (Self::Srtc, "srtc"),
-        (Self::Crtc, "crtc"),
-        (Self::Bpc, "bpc"),
-        (Self::Cpc, "cpc"),
-        (Self::Spc, "spc"),
-        (Self::User, "user"),
-        (Self::Htol, "htol"),
-    ];
 
     /// Whether its objectives are hyperlabels, which labels alone cannot express.
     pub const fn is_hyper(self) -> bool {
-        matches!(
-            self,
-            Self::Fcc
-                | Self::Slo
-                | Self::Mlo
-                | Self::Cacc
-                | Self::Racc
-                | Self::Ricc
-                | Self::Mcdc
-                | Self::Cutpnfp
-                | Self::Htol
-                | Self::AllDefs
-                | Self::AllUses
-                | Self::AllDuPaths
-                | Self::AllDefsCells
-                | Self::AllUsesCells
-                | Self::AllDuPathsCells
-                | Self::Epc
-                | Self::Ppc
-                | Self::Srtc
-                | Self::Crtc
-                | Self::Bpc
-                | Self::Cpc
-                | Self::Spc
-        )
+        match self.profile().form {
+            Form::Label => false,
+            Form::Hyperlabel => true,
+        }
     }
 
     /// Whether it asks about statements, decisions, conditions and loops alone, so that an outline of
     /// a function is enough for it, in which no values are computed.
     pub const fn is_of_text(self) -> bool {
-        matches!(
-            self,
-            Self::Fc
-                | Self::Stmt
-                | Self::Bbc
-                | Self::Bc
-                | Self::Slo
-                | Self::Elo
-                | Self::Mlo
-                | Self::Dc
-                | Self::Cc
-                | Self::Dcc
-                | Self::Mcc
-                | Self::Gacc
-                | Self::Gicc
-                | Self::Cacc
-                | Self::Racc
-                | Self::Ricc
-                | Self::Mcdc
-                | Self::Ic
-                | Self::Utpc
-                | Self::Cutpnfp
-        )
+        match self.construct() {
+            Construct::Function
+            | Construct::Statement
+            | Construct::Block
+            | Construct::Branch
+            | Construct::Loop
+            | Construct::Decision(_) => true,
+            Construct::Call
+            | Construct::Border
+            | Construct::Mutant
+            | Construct::Input
+            | Construct::Error
+            | Construct::DefUse(_)
+            | Construct::Path
+            | Construct::Written => false,
+        }
+    }
+
+    /// What it asks of data flow, if it is about definitions and uses.
+    pub const fn flow(self) -> Option<Flow> {
+        match self.construct() {
+            Construct::DefUse(flow) => Some(flow),
+            Construct::Function
+            | Construct::Call
+            | Construct::Statement
+            | Construct::Block
+            | Construct::Branch
+            | Construct::Loop
+            | Construct::Decision(_)
+            | Construct::Border
+            | Construct::Mutant
+            | Construct::Input
+            | Construct::Error
+            | Construct::Path
+            | Construct::Written => None,
+        }
+    }
+
+    /// What two evaluations of a decision show of a condition, if its objectives are such pairs.
+    pub const fn clause_pair(self) -> Option<ClausePair> {
+        match self.construct() {
+            Construct::Decision(Witness::Pair(pair)) => Some(pair),
+            Construct::Decision(Witness::Value | Witness::Combination | Witness::Points)
+            | Construct::Function
+            | Construct::Call
+            | Construct::Statement
+            | Construct::Block
+            | Construct::Branch
+            | Construct::Loop
+            | Construct::Border
+            | Construct::Mutant
+            | Construct::Input
+            | Construct::Error
+            | Construct::DefUse(_)
+            | Construct::Path
+            | Construct::Written => None,
+        }
     }
 
     /// Whether it is about definitions and uses.
     pub const fn is_data_flow(self) -> bool {
-        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDuPaths) || self.tells_cells_apart()
+        self.flow().is_some()
     }
 
     /// Whether it has objectives with a definition in one unit and a use in another.
     pub const fn is_across_units(self) -> bool {
-        matches!(self, Self::AllDefs | Self::AllUses | Self::AllDefsCells | Self::AllUsesCells)
+        match self.flow() {
+            Some(Flow { asks: FlowDemand::Definitions | FlowDemand::Uses, .. }) => true,
+            Some(Flow { asks: FlowDemand::Paths, .. }) | None => false,
+        }
     }
 
     /// Whether it is about definitions and uses of array cells.
     pub const fn tells_cells_apart(self) -> bool {
-        matches!(self, Self::AllDefsCells | Self::AllUsesCells | Self::AllDuPathsCells)
+        matches!(self.flow(), Some(Flow { cells: true, .. }))
     }
 
     /// Whether its objectives are written by the user in the language of hyperlabels.
     pub const fn is_written(self) -> bool {
-        matches!(self, Self::Htol | Self::Spc)
-    }
-
-    /// What its objectives are, in a few words.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Fc => "every function is entered",
-            Self::Fcc => "every call of every function, by caller and callee",
-            Self::Stmt => "every statement",
-            Self::Bbc => "every basic block",
-            Self::Bc => "every branch: each condition both ways, each case of a switch",
-            Self::Slo => "every loop is skipped",
-            Self::Elo => "every loop is entered",
-            Self::Mlo => "every loop turns more than once",
-            Self::Dc => "every decision is true and false",
-            Self::Cc => "every condition is true and false",
-            Self::Dcc => "every decision and every condition is true and false",
-            Self::Mcc => "every combination of the conditions of a decision",
-            Self::Gacc => "every condition decides (general active clause coverage)",
-            Self::Gicc => "every condition does not decide (general inactive clause coverage)",
-            Self::Cacc => "every condition decides, with both outcomes: masking MC/DC",
-            Self::Racc => "every condition decides, the others unchanged: unique-cause MC/DC",
-            Self::Ricc => "every condition does not decide, the others unchanged",
-            Self::Mcdc => "MC/DC as evaluation goes, conditions that it skips masked",
-            Self::Ic => "every implicant of a decision and of its negation",
-            Self::Utpc => "every unique true point of each implicant",
-            Self::Cutpnfp => "unique true points with near false points",
-            Self::Bva => "values at, just inside and just outside of each border",
-            Self::Wm => "weak mutation: every mutant of an expression differs",
-            Self::Idc => "every part of the domain of each input",
-            Self::Rte => "every kind of run-time error at each place",
-            Self::AllDefs => "every definition with one of its uses",
-            Self::AllUses => "every definition with each of its uses",
-            Self::AllDuPaths => "every simple path from a definition to a use",
-            Self::AllDefsCells => "as all-defs, cells of arrays told apart",
-            Self::AllUsesCells => "as all-uses, cells of arrays told apart",
-            Self::AllDuPathsCells => "as all-du-paths, cells of arrays told apart",
-            Self::Epc => "every pair of edges",
-            Self::Ppc => "every prime path",
-            Self::Srtc => "one prime round trip of each node",
-            Self::Crtc => "all prime round trips of each node",
-            Self::Bpc => "a basis of the complete paths (McCabe)",
-            Self::Cpc => "every complete path, loops turned up to a limit",
-            Self::Spc => "paths that you list (--htol)",
-            Self::User => "labels that you wrote into the source",
-            Self::Htol => "hyperlabels that you wrote (--htol)",
+        match self.author() {
+            Author::HtolFile => true,
+            Author::Program | Author::SourceLabel => false,
         }
-    }
-
-    /// Its name, as users write it.
-    pub fn name(self) -> &'static str {
-        let entry = Self::ALL.iter().find(|(criterion, _)| *criterion == self);
-        entry.expect("the table has every criterion").1
     }
 }
 
@@ -327,6 +299,27 @@ mod tests {
     #[test]
     fn a_name_that_is_no_criterion_is_answered_with_those_that_are() {
         let error = "mcd".parse::<Criterion>().unwrap_err().to_string();
-        assert!(error.contains("`mcd`") && error.contains("gacc"), "{error}");
+        assert!(error.contains("`mcd`"), "{error}");
+        for (_, name) in Criterion::ALL {
+            assert!(error.contains(name), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn names_stand_in_files_as_users_write_them() {
+        for (criterion, name) in Criterion::ALL {
+            let stored = serde_json::to_string(&criterion).expect("a name");
+            assert_eq!(stored, format!("\"{name}\""));
+        }
+    }
+
+    #[test]
+    fn a_definition_is_one_sentence_and_has_a_source() {
+        for (criterion, name) in Criterion::ALL {
+            let definition = criterion.definition();
+            let ends = definition.matches(['.', '?', '!']).count();
+            assert!(ends == 1 && definition.ends_with('.'), "{name}: {definition}");
+            assert!(criterion.source().contains("[00"), "{name}: {}", criterion.source());
+        }
     }
 }

@@ -77,8 +77,18 @@ impl Choice {
 
 /// A name that is no criterion's and no set's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; and the sets {sets}, {ALL}", sets = SETS.map(|set| set.name).join(", "))]
+#[error("{0}; and the sets {sets}", sets = set_names())]
 pub struct UnknownChoice(UnknownCriterion);
+
+fn set_names() -> String {
+    SETS.map(|set| set.name).into_iter().chain([ALL]).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of all criteria and sets.
+pub fn names() -> String {
+    let criteria = Criterion::ALL.map(|(_, name)| name).join(", ");
+    format!("{criteria}; the sets {}", set_names())
+}
 
 impl FromStr for Choice {
     type Err = UnknownChoice;
@@ -115,6 +125,7 @@ pub fn listed() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criterion::Construct;
 
     fn chosen(text: &str) -> Vec<Criterion> {
         let choices: Result<Vec<Choice>, _> = text.split(',').map(str::parse).collect();
@@ -135,6 +146,31 @@ mod tests {
             assert!(set.criteria.is_sorted(), "{}", set.name);
             assert!(set.name.parse::<Criterion>().is_err(), "{}", set.name);
         }
+    }
+
+    #[test]
+    fn who_asks_for_what_there_is_not_is_told_everything_that_there_is() {
+        let error = "mcd".parse::<Choice>().expect_err("there is none").to_string();
+        for text in [error, names()] {
+            assert!(Criterion::ALL.iter().all(|(_, name)| text.contains(name)), "{text}");
+            assert!(
+                SETS.iter().all(|set| text.contains(set.name)) && text.ends_with(ALL),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn sets_of_what_belongs_together_leave_no_criterion_out() {
+        let about = |holds: fn(Criterion) -> bool| -> Vec<Criterion> {
+            let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
+            all.filter(|criterion| holds(*criterion)).collect()
+        };
+        let decisions = |one: Criterion| matches!(one.construct(), Construct::Decision(_));
+        assert_eq!(chosen("logic"), about(decisions));
+        let whole = |one: Criterion| one.flow().is_some_and(|flow| !flow.cells);
+        assert_eq!(chosen("data-flow"), about(whole));
+        assert_eq!(chosen("mutation"), about(|one| one.construct() == Construct::Mutant));
     }
 
     #[test]

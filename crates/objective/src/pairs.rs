@@ -7,7 +7,7 @@
 use lydian_base::EntityId as _;
 use lydian_ir::{BoolTree, ConditionId};
 
-use crate::criterion::Criterion;
+use crate::criterion::{ClausePair, Criterion};
 use crate::event::DecisionVector;
 use crate::formula::active_conditions;
 use crate::label::Pred;
@@ -16,11 +16,11 @@ use crate::marking::marks;
 /// What one objective asks of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairObjective {
-    /// One of `mcdc`, `cacc`, `racc` and `ricc`.
-    pub criterion: Criterion,
+    /// What two evaluations have to show.
+    pub pair: ClausePair,
     /// The condition.
     pub condition: ConditionId,
-    /// For `ricc`, the outcome of both evaluations.
+    /// For [`ClausePair::RestrictedInactive`], the outcome of both evaluations.
     pub outcome: Option<bool>,
 }
 
@@ -28,21 +28,16 @@ impl PairObjective {
     /// The objective that a criterion calls so ([`crate::annotate::clauses`]), with the number of its
     /// decision in the function.
     pub fn named(criterion: Criterion, name: &str) -> Option<(usize, Self)> {
-        if !matches!(
-            criterion,
-            Criterion::Mcdc | Criterion::Cacc | Criterion::Racc | Criterion::Ricc
-        ) {
-            return None;
-        }
+        let pair = criterion.clause_pair()?;
         let (id, rest) = name.split_once(' ')?;
         let (decision, condition) = id.split_once('.')?;
         let decision = decision.strip_prefix('d')?.parse().ok()?;
         let condition = ConditionId::from_index(condition.strip_prefix('c')?.parse().ok()?);
-        let outcome = match criterion == Criterion::Ricc {
-            true => Some(rest.ends_with(" true")),
-            false => None,
+        let outcome = match pair {
+            ClausePair::RestrictedInactive => Some(rest.ends_with(" true")),
+            ClausePair::Marked | ClausePair::Correlated | ClausePair::Restricted => None,
         };
-        Some((decision, Self { criterion, condition, outcome }))
+        Some((decision, Self { pair, condition, outcome }))
     }
 
     /// Whether evaluations show it. With `short_circuit` conditions that were not reached have no value.
@@ -52,11 +47,13 @@ impl PairObjective {
         short_circuit: bool,
         vectors: &[(DecisionVector, bool)],
     ) -> bool {
-        match self.criterion {
-            Criterion::Mcdc => self.is_correlated(marks(tree), vectors),
-            Criterion::Cacc if short_circuit => self.is_correlated(marks(tree), vectors),
-            Criterion::Cacc => self.is_correlated(active_conditions(tree), vectors),
-            _ => self.is_restricted(tree, short_circuit, vectors),
+        match self.pair {
+            ClausePair::Marked => self.is_correlated(marks(tree), vectors),
+            ClausePair::Correlated if short_circuit => self.is_correlated(marks(tree), vectors),
+            ClausePair::Correlated => self.is_correlated(active_conditions(tree), vectors),
+            ClausePair::Restricted | ClausePair::RestrictedInactive => {
+                self.is_restricted(tree, short_circuit, vectors)
+            }
         }
     }
 

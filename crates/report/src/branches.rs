@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use lydian_ir::BoolTree;
 use lydian_objective::Criterion;
+use lydian_objective::criterion::{ClausePair, Construct, Witness};
 
 use crate::coverage::{
     ConditionCoverage, Count, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus,
@@ -203,20 +204,61 @@ impl Excused {
         Self(excused.map(|objective| (objective.start.line, objective.criterion)).collect())
     }
 
-    fn has(&self, line: u32, criteria: &[Criterion]) -> bool {
-        self.0.iter().any(|(own, criterion)| *own == line && criteria.contains(criterion))
+    fn has(&self, line: u32, entry: LineEntry) -> bool {
+        self.0.iter().any(|(own, criterion)| *own == line && LineEntry::of(*criterion) == entry)
     }
 
     fn statements(&self, line: u32) -> bool {
-        self.has(line, &[Criterion::Stmt])
+        self.has(line, LineEntry::Statement)
     }
 
     fn branches(&self, line: u32) -> bool {
-        self.has(line, &[Criterion::Bc, Criterion::Dc, Criterion::Cc, Criterion::Dcc])
+        self.has(line, LineEntry::Branch)
     }
 
     fn pairs(&self, line: u32) -> bool {
-        self.has(line, &[Criterion::Mcdc, Criterion::Cacc, Criterion::Racc])
+        self.has(line, LineEntry::Pair)
+    }
+}
+
+/// What of a line stands for an objective in exports of lines and branches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineEntry {
+    /// That it ran.
+    Statement,
+    /// A way of a branch.
+    Branch,
+    /// The independence of a condition.
+    Pair,
+    /// Nothing.
+    None,
+}
+
+impl LineEntry {
+    const fn of(criterion: Criterion) -> Self {
+        match criterion.construct() {
+            Construct::Statement => Self::Statement,
+            Construct::Branch | Construct::Decision(Witness::Value) => Self::Branch,
+            Construct::Decision(Witness::Pair(
+                ClausePair::Marked | ClausePair::Correlated | ClausePair::Restricted,
+            )) => Self::Pair,
+            Construct::Decision(
+                Witness::Combination
+                | Witness::Points
+                | Witness::Pair(ClausePair::RestrictedInactive),
+            )
+            | Construct::Function
+            | Construct::Call
+            | Construct::Block
+            | Construct::Loop
+            | Construct::Border
+            | Construct::Mutant
+            | Construct::Input
+            | Construct::Error
+            | Construct::DefUse(_)
+            | Construct::Path
+            | Construct::Written => Self::None,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use std::str::FromStr as _;
 
 use lydian_base::{Diagnostic, Place};
 use lydian_objective::Criterion;
+use lydian_objective::criterion::Construct;
 
 use crate::comments::comments;
 use crate::coverage::{Exclusions, FileCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus};
@@ -24,23 +25,24 @@ use crate::sources::SourceText;
 /// The word that begins a justification.
 const JUSTIFY: &str = "lydian-justify";
 
-/// The criteria whose objectives are ways of branches or of decisions.
-const BRANCHES: [Criterion; 14] = [
-    Criterion::Bc,
-    Criterion::Dc,
-    Criterion::Cc,
-    Criterion::Dcc,
-    Criterion::Mcc,
-    Criterion::Gacc,
-    Criterion::Gicc,
-    Criterion::Cacc,
-    Criterion::Racc,
-    Criterion::Ricc,
-    Criterion::Mcdc,
-    Criterion::Ic,
-    Criterion::Utpc,
-    Criterion::Cutpnfp,
-];
+/// Whether the objectives of a criterion are ways of branches or of decisions.
+const fn is_of_branches(criterion: Criterion) -> bool {
+    match criterion.construct() {
+        Construct::Branch | Construct::Decision(_) => true,
+        Construct::Function
+        | Construct::Call
+        | Construct::Statement
+        | Construct::Block
+        | Construct::Loop
+        | Construct::Border
+        | Construct::Mutant
+        | Construct::Input
+        | Construct::Error
+        | Construct::DefUse(_)
+        | Construct::Path
+        | Construct::Written => false,
+    }
+}
 
 /// A justification, read from its comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +90,7 @@ fn exclude(file: &mut FileCoverage) {
         for objective in &mut function.objectives {
             let line = objective.start.line;
             let out = exclusions.line(line)
-                || exclusions.branch(line) && BRANCHES.contains(&objective.criterion);
+                || exclusions.branch(line) && is_of_branches(objective.criterion);
             if out && counts(objective) {
                 objective.status = ObjectiveStatus::Excluded(None);
             }

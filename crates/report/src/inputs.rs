@@ -1,7 +1,7 @@
 //! The inputs that a run of a whole program asks for, in the order of its calls: what formats of
 //! suites hold that know no functions.
 
-use lydian_ir::libc::gives_inputs;
+use lydian_ir::libc::{AllocationFn, LibFn, gives_inputs, model_named};
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, ExternalResult, Image, Test};
 use lydian_ir::{CTypeId, Program, Type, arith};
 
@@ -53,9 +53,13 @@ pub(crate) fn inputs_of<'a>(program: &Program, test: &'a Test) -> Result<Vec<Inp
 /// Whether a function that gives no inputs does what it usually does: an allocator succeeds, others
 /// give zero.
 fn says_nothing(call: &ExternalResult) -> bool {
-    const ALLOCATORS: [&str; 5] = ["malloc", "calloc", "realloc", "strdup", "strndup"];
+    let model = model_named(&call.function);
+    let allocates = model.is_some_and(|model| match model.function {
+        LibFn::Allocation(function) => function != AllocationFn::Free,
+        _ => false,
+    });
     let zero = call.result.bytes.iter().all(|byte| *byte == 0);
-    if ALLOCATORS.contains(&call.function.as_str()) { !zero } else { zero }
+    if allocates { !zero } else { zero }
 }
 
 fn input<'a>(program: &Program, call: &'a ExternalResult) -> Input<'a> {

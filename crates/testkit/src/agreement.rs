@@ -16,6 +16,7 @@ use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{EarlierCall, Test};
 use lydian_native::{Measured, Optimization, Outcome, Plan};
+use lydian_objective::criterion::Author;
 use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{Consolidation, Criterion, Foresight, Harvest, Hyper, LabelId, Request};
 use rustc_hash::FxHashSet;
@@ -95,9 +96,8 @@ impl Report {
 
 /// Every criterion whose objectives need no text of the user's.
 pub fn criteria() -> Vec<Criterion> {
-    let users = [Criterion::User, Criterion::Htol, Criterion::Spc];
     let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-    all.filter(|criterion| !users.contains(criterion)).collect()
+    all.filter(|criterion| criterion.author() == Author::Program).collect()
 }
 
 /// A batch: its cases in one text, read and annotated.

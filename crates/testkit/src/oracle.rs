@@ -21,8 +21,8 @@ use lydian_native::{Companion, Limits, MeasureRequest, Measurer, Optimization, R
 use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
-use lydian_symex::{Event, Unreached};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
+use lydian_symex::{Event, Unreached};
 
 /// A C text, or those of several files, read and annotated.
 pub struct Subject {

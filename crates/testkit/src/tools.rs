@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use lydian_native::Optimization;
+use lydian_objective::FunctionObjectives;
+use lydian_objective::criterion::Construct;
 use lydian_objective::trace::{self, Trace, Tracer};
-use lydian_objective::{Criterion, FunctionObjectives};
 use serde_json::Value;
 
 use crate::agreement::{Batch, Settings, Traced};
@@ -320,7 +321,7 @@ fn function_objectives(
             continue;
         }
         // What a mutant reads through a pointer has no end that the program's own build knows.
-        let open = matches!(criterion, Criterion::Wm | Criterion::Rte);
+        let open = matches!(criterion.construct(), Construct::Mutant | Construct::Error);
         for ((name, covered), listed) in judged.into_iter().zip(same) {
             let theirs = match text(&listed["status"]) {
                 "covered" => true,

@@ -4,8 +4,8 @@
 use lydian_ir::interp::Options;
 use lydian_ir::test::{Image, Test};
 use lydian_native::Optimization;
-use lydian_objective::Criterion;
 use lydian_objective::trace::Tracer;
+use lydian_objective::{Criterion, FunctionObjectives, HtolFile, Request};
 use lydian_testkit::agreement::{
     self, Report, Settings, check, check_faults, check_two_files, check_written,
 };
@@ -26,6 +26,55 @@ fn native_measurement_is_the_trace_semantics_for_every_criterion() {
     let covered = report.tallies.values().filter(|tally| tally.covered > 0).count();
     assert!(covered > 25, "objectives of {covered} criteria are covered");
     assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
+}
+
+/// A program that has everything that any criterion asks about.
+const EVERYTHING: &str = r#"
+int total;
+
+static int limit(int n) { return n > 10 ? 10 : n; }
+
+int weigh(int count, int *values, unsigned step)
+{
+  int sum = 0;
+  int last[2] = { 0, 0 };
+  for (int i = 0; i < count; i += step) {
+    //! large: sum > 100
+    if (values[i] > 0 && (sum < 50 || i != 3))
+      sum += values[i] / count;
+    else
+      last[i & 1] = values[i];
+  }
+  total = limit(sum) + last[0];
+  return total + last[count & 1];
+}
+"#;
+
+/// What a user writes about it.
+const WRITTEN: &str = "\
+function weigh;
+objective grows = [(entry, count > 0) -> (line 10, sum > 0)];
+path through = entry -> ... -> line 18;
+";
+
+#[test]
+fn every_criterion_has_objectives_in_a_program_that_has_what_it_asks_about() {
+    let file = HtolFile::read("everything.htol", WRITTEN.to_owned()).expect("a file");
+    let criteria = Criterion::ALL.map(|(criterion, _)| criterion);
+    let subject =
+        Subject::read_with(EVERYTHING, &Request { htol: vec![file], ..Request::new(criteria) });
+    for criterion in criteria {
+        let count: usize = subject.objectives.iter().map(|of| count_of(of, criterion)).sum();
+        assert!(count > 0, "{criterion} has no objectives");
+    }
+}
+
+/// How many objectives of a criterion a function has, in the list that the criterion's form says.
+fn count_of(objectives: &FunctionObjectives, criterion: Criterion) -> usize {
+    match criterion.is_hyper() {
+        true => objectives.hyper_criteria[&criterion].len(),
+        false => objectives.criteria[&criterion].len(),
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lydian_objective::Criterion;
-use lydian_symex::{HyperRef, LabelRef};
 use lydian_symex::{Config, Cut, LabelDeletion, Limits, Mode, Search, Summary};
+use lydian_symex::{HyperRef, LabelRef};
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Subject, seeds};
 

@@ -8,8 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use lydian_native::cc::{Image, NotedDefinition, NotedShared, NotedUse, Notes, UnitId};
+use lydian_native::cc::{
+    Image, NotedDefinition, NotedShared, NotedUse, NotedVariable, Notes, UnitId,
+};
 use lydian_objective::Criterion;
+use lydian_objective::criterion::{Flow, FlowDemand};
 use lydian_objective::dataflow::{ForeignPair, LinkedImage, SharedFlow, foreign_pairs};
 use lydian_report::coverage::{
     Coverage, DefUseCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
@@ -276,11 +279,8 @@ impl Pairs<'_> {
                 let status = self.status(pair, way, unknown);
                 let whole =
                     format!("{} {} of {of} to {} {name}", variable.name, pair.number, usage.name);
-                let is_asked = |criterion: &&Criterion| match criterion {
-                    Criterion::AllUses => true,
-                    Criterion::AllUsesCells => !variable.has_cells,
-                    _ => false,
-                };
+                let is_asked =
+                    |criterion: &&Criterion| asks_for(**criterion, FlowDemand::Uses, variable);
                 for criterion in using.criteria.iter().filter(is_asked) {
                     function.objectives.push(ObjectiveCoverage {
                         decision: None,
@@ -323,11 +323,8 @@ impl Pairs<'_> {
                 (0..ways).map(move |way| self.status(pair, way, unknown))
             });
             let status = any(all.collect());
-            let is_asked = |criterion: &&Criterion| match criterion {
-                Criterion::AllDefs => true,
-                Criterion::AllDefsCells => !variable.has_cells,
-                _ => false,
-            };
+            let is_asked =
+                |criterion: &&Criterion| asks_for(**criterion, FlowDemand::Definitions, variable);
             for criterion in unit.criteria.iter().filter(is_asked) {
                 let objective = ObjectiveCoverage {
                     decision: None,
@@ -341,6 +338,13 @@ impl Pairs<'_> {
             }
         }
     }
+}
+
+/// Whether a criterion asks this of a variable. Where cells are told apart, an array has objectives for
+/// its cells instead.
+fn asks_for(criterion: Criterion, demand: FlowDemand, variable: &NotedVariable) -> bool {
+    let whole = |flow: Flow| flow.asks == demand && !(flow.cells && variable.has_cells);
+    criterion.flow().is_some_and(whole)
 }
 
 const SHORT: &str = "a table was too small for all definitions of other files";

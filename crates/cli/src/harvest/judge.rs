@@ -485,8 +485,8 @@ pub(super) fn position(place: &Place) -> Position {
 
 /// Whether the function was entered, as far as something tells.
 fn entered(function: &NotedFunction, judged: &Judged) -> Option<bool> {
-    let telling = [Criterion::Fc, Criterion::Stmt];
-    let entries = telling.iter().filter_map(|criterion| function.criteria.get(criterion));
+    let telling = Criterion::OF_EVERY_REPORT.iter();
+    let entries = telling.filter_map(|criterion| function.criteria.get(criterion));
     let mut labels = entries.flatten().map(|entry| entry.label).peekable();
     labels.peek()?;
     Some(labels.any(|label| judged.covered.contains(&label)))

@@ -209,8 +209,8 @@ impl Job<'_> {
     /// What is recorded: what is asked for, and what every tool that reads a report expects of each line
     /// and each function.
     fn recorded(&self) -> Vec<Criterion> {
-        let always = [Criterion::Fc, Criterion::Stmt];
-        let more = always.into_iter().filter(|criterion| !self.criteria.contains(criterion));
+        let always = Criterion::OF_EVERY_REPORT.into_iter();
+        let more = always.filter(|criterion| !self.criteria.contains(criterion));
         self.criteria.iter().copied().chain(more).collect()
     }
 

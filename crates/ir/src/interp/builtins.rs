@@ -3,12 +3,12 @@
 use super::machine::{Machine, Step};
 use crate::arith::{self, Overflow};
 use crate::ctype::CTypeId;
-use crate::libc::LibFn;
+use crate::libc::{IntegerFn, OverflowFn};
 use crate::stmt::TrapKind;
 
 /// Functions of one integer. Those that C leaves open for 0 trap there.
-pub(super) fn integer_function(function: LibFn, a: u128, overflow: Overflow) -> Step<Option<u128>> {
-    use LibFn::*;
+pub(super) fn integer_function(function: IntegerFn, a: u128, overflow: Overflow) -> Step<u128> {
+    use IntegerFn::*;
     let (int, long) = (a as u32, a as u64);
     if a == 0 && matches!(function, Clz | Clzl | Clzll | Ctz | Ctzl | Ctzll) {
         return Err(TrapKind::Unreachable.into());
@@ -49,10 +49,10 @@ pub(super) fn integer_function(function: LibFn, a: u128, overflow: Overflow) -> 
         }
         Bswap16 => u32::from((a as u16).swap_bytes()),
         Bswap32 => int.swap_bytes(),
-        Labs | Llabs => return Ok(Some(u128::from((long as i64).wrapping_abs() as u64))),
-        _ => return Ok(Some(u128::from(long.swap_bytes()))),
+        Labs | Llabs => return Ok(u128::from((long as i64).wrapping_abs() as u64)),
+        Bswap64 => return Ok(u128::from(long.swap_bytes())),
     };
-    Ok(Some(u128::from(number)))
+    Ok(u128::from(number))
 }
 
 /// A number with its sign apart, so that all of C's integers have room.
@@ -107,14 +107,15 @@ enum Operation {
     Mul,
 }
 
-const fn operation(function: LibFn) -> Operation {
-    use LibFn::*;
+const fn operation(function: OverflowFn) -> Operation {
+    use OverflowFn::*;
     match function {
         AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
         | SaddllOverflow | UaddllOverflow => Operation::Add,
         SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
         | SsubllOverflow | UsubllOverflow => Operation::Sub,
-        _ => Operation::Mul,
+        MulOverflow | SmulOverflow | UmulOverflow | SmullOverflow | UmullOverflow
+        | SmulllOverflow | UmulllOverflow => Operation::Mul,
     }
 }
 
@@ -122,10 +123,10 @@ impl Machine<'_, '_> {
     /// `__builtin_add_overflow` and its like: computes exactly, stores what fits, tells of the rest.
     pub(super) fn overflow_function(
         &mut self,
-        function: LibFn,
+        function: OverflowFn,
         args: &[u128],
         arg_types: &[CTypeId],
-    ) -> Step<Option<u128>> {
+    ) -> Step<u128> {
         let types = &self.program.types;
         let shape = |ty: CTypeId| {
             let bits = types.scalar(ty).map_or(32, |ty| ty.bits());
@@ -151,6 +152,6 @@ impl Machine<'_, '_> {
         };
         let fits = exact.is_some_and(|exact| exact.fits(bits, is_signed));
         self.memory.store(pointer as u64, bytes, wrapped & arith::mask(bits))?;
-        Ok(Some(u128::from(!fits)))
+        Ok(u128::from(!fits))
     }
 }

@@ -10,7 +10,7 @@ use super::machine::{Machine, Step, Stop, Window, read, write};
 use crate::arith;
 use crate::ctype::{CType, CTypeId};
 use crate::expr::Type;
-use crate::libc::{Family, Model, model_of};
+use crate::libc::{EnvironmentFn, LibFn, Model, model_of};
 use crate::program::FuncId;
 use crate::stmt::{Stmt, TrapKind};
 use crate::test::NumberKind;
@@ -125,25 +125,39 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// A call of a modelled function: its result, `None` for `void`.
     fn model(&mut self, model: &Model, args: &[u128], arg_types: &[CTypeId]) -> Step<Option<u128>> {
         let arg = |index: usize| args.get(index).copied().unwrap_or(0);
-        match model.family {
-            Family::Memory => self.string_function(model.function, arg(0) as u64, arg(1), arg(2)),
-            Family::Character => self.character_function(model.function, arg(0) as u32 as i32),
-            Family::Allocation => self.allocation_function(model, arg(0) as u64, arg(1) as u64),
-            Family::End => self.end_function(model.function, arg(0)),
-            Family::Hint => self.hint_function(model.function, arg(0), arg(1)),
-            Family::Integer => {
-                let overflow = self.options.overflow;
-                let function = model.function.on(self.program.types.target);
-                super::builtins::integer_function(function, arg(0), overflow)
+        let name = model.name;
+        match model.function {
+            LibFn::Memory(function) => {
+                self.string_function(function, arg(0) as u64, arg(1), arg(2)).map(Some)
             }
-            Family::Jump => self.jump_function(model.function, arg(0) as u64, arg(1) as u32),
-            Family::Overflow => self.overflow_function(model.function, args, arg_types),
-            Family::Verification => self.verification_function(model, &[arg(0), arg(1)]),
-            Family::Environment => self.environment_function(arg(0) as u64),
-            Family::ExactMath | Family::InexactMath => {
-                if let Some(result) = self.parts_function(model.function, arg(0), arg(1))? {
-                    return Ok(Some(result));
-                }
+            LibFn::CharacterClass(function) => {
+                super::character::class_function(function, arg(0) as u32 as i32).map(Some)
+            }
+            LibFn::Character(function) => {
+                Ok(Some(self.character_function(function, arg(0) as u32 as i32)))
+            }
+            LibFn::Allocation(function) => {
+                self.allocation_function(function, name, arg(0) as u64, arg(1) as u64)
+            }
+            LibFn::End(function) => Err(super::models::ended(function, arg(0))),
+            LibFn::Hint(function) => super::models::hint_function(function, arg(0), arg(1)),
+            LibFn::Integer(function) => {
+                let overflow = self.options.overflow;
+                let function = function.on(self.program.types.target);
+                super::builtins::integer_function(function, arg(0), overflow).map(Some)
+            }
+            LibFn::Jump(function) => self.jump_function(function, arg(0) as u64, arg(1) as u32),
+            LibFn::Overflow(function) => {
+                self.overflow_function(function, args, arg_types).map(Some)
+            }
+            LibFn::Verification(function) => {
+                self.verification_function(function, name, &[arg(0), arg(1)])
+            }
+            LibFn::Environment(EnvironmentFn::Getenv | EnvironmentFn::SecureGetenv) => {
+                self.environment_function(arg(0) as u64)
+            }
+            LibFn::FloatParts(function) => self.parts_function(function, arg(0), arg(1)).map(Some),
+            LibFn::ExactMath(_) | LibFn::InexactMath(_) | LibFn::FloatTest(_) => {
                 let ty = arg_types.first().and_then(|ty| self.program.types.scalar(*ty));
                 let ty = ty.filter(|ty| ty.is_float()).unwrap_or(Type::F64);
                 Ok(super::math::math_function(model.function, ty, arg(0), arg(1)))

@@ -2,44 +2,43 @@
 
 use super::machine::{Machine, Step};
 use crate::arith::{f32_bits, f32_of, f64_bits, f64_of};
-use crate::libc::LibFn;
+use crate::libc::FloatPartsFn;
 
 impl Machine<'_, '_> {
-    /// Calls one of the functions; `None` for others. `b` is the second argument: where the other
-    /// part goes, or the power of two.
+    /// Calls one of the functions. `b` is the second argument: where the other part goes, or the power
+    /// of two.
     pub(super) fn parts_function(
         &mut self,
-        function: LibFn,
+        function: FloatPartsFn,
         a: u128,
         b: u128,
-    ) -> Step<Option<u128>> {
+    ) -> Step<u128> {
         let (double, single, pointer) = (f64_of(a), f32_of(a), b as u64);
-        Ok(Some(match function {
-            LibFn::Frexp => {
+        Ok(match function {
+            FloatPartsFn::Frexp => {
                 let (fraction, exponent) = frexp(double);
                 self.memory.store(pointer, 4, u128::from(exponent as u32))?;
                 f64_bits(fraction)
             }
-            LibFn::Frexpf => {
+            FloatPartsFn::Frexpf => {
                 let (fraction, exponent) = frexp(f64::from(single));
                 self.memory.store(pointer, 4, u128::from(exponent as u32))?;
                 f32_bits(fraction as f32)
             }
-            LibFn::Modf => {
+            FloatPartsFn::Modf => {
                 self.memory.store(pointer, 8, f64_bits(double.trunc()))?;
                 f64_bits(fraction_of(double))
             }
-            LibFn::Modff => {
+            FloatPartsFn::Modff => {
                 self.memory.store(pointer, 4, f32_bits(single.trunc()))?;
                 f32_bits(fraction_of(f64::from(single)) as f32)
             }
-            LibFn::Ldexp | LibFn::Scalbn => f64_bits(ldexp(double, b as u32 as i32)),
+            FloatPartsFn::Ldexp | FloatPartsFn::Scalbn => f64_bits(ldexp(double, b as u32 as i32)),
             // What the wider format rounds is nothing in the narrower one.
-            LibFn::Ldexpf | LibFn::Scalbnf => {
+            FloatPartsFn::Ldexpf | FloatPartsFn::Scalbnf => {
                 f32_bits(ldexp(f64::from(single), b as u32 as i32) as f32)
             }
-            _ => return Ok(None),
-        }))
+        })
     }
 }
 

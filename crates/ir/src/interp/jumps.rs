@@ -3,8 +3,8 @@
 use super::calls::give;
 use super::code::{Code, Op};
 use super::machine::{Machine, Step, Window};
-use crate::libc::LibFn;
-use crate::nonlocal::{Ticket, sets};
+use crate::libc::JumpFn;
+use crate::nonlocal::Ticket;
 use crate::source::Point;
 use crate::stmt::TrapKind;
 
@@ -13,11 +13,11 @@ impl Machine<'_, '_> {
     /// returns again, and the value waits for [`Self::jumped`].
     pub(super) fn jump_function(
         &mut self,
-        function: LibFn,
+        function: JumpFn,
         buffer: u64,
         value: u32,
     ) -> Step<Option<u128>> {
-        if sets(function) {
+        if function.sets() {
             let ticket = self.ticket().ok_or(TrapKind::BadJump)?;
             for (index, word) in (0..).zip(ticket.words()) {
                 self.memory.store(buffer.wrapping_add(8 * index), 8, u128::from(word))?;

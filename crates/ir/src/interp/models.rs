@@ -2,44 +2,50 @@
 
 use super::End;
 use super::machine::{Machine, Step, Stop};
-use crate::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY, error_number};
+use crate::libc::{
+    AllocationFn, EndFn, HintFn, MOST_OF_A_BLOCK, NO_MEMORY, VerificationFn, error_number,
+};
 use crate::stmt::TrapKind;
 use crate::test::NumberKind;
 
 impl Machine<'_, '_> {
     pub(super) fn allocation_function(
         &mut self,
-        model: &Model,
+        function: AllocationFn,
+        name: &str,
         a: u64,
         b: u64,
     ) -> Step<Option<u128>> {
-        let address = match model.function {
-            LibFn::Malloc => self.allocate(model.name, Some(a))?,
-            LibFn::Calloc => {
+        let address = match function {
+            AllocationFn::Malloc => self.allocate(name, Some(a))?,
+            AllocationFn::Calloc => {
                 let size = a.checked_mul(b);
-                let address = self.allocate(model.name, size)?;
+                let address = self.allocate(name, size)?;
                 if address != 0 {
                     self.memory.fill(address, size.unwrap_or(0), 0)?;
                 }
                 address
             }
-            LibFn::Realloc => self.reallocate(model.name, a, b)?,
-            LibFn::Free => {
+            AllocationFn::Realloc => self.reallocate(name, a, b)?,
+            AllocationFn::Free => {
                 self.free(a)?;
                 return Ok(None);
             }
-            _ => {
-                let limit = if model.function == LibFn::Strdup { u64::MAX } else { b };
-                let length = self.length(a, limit)?;
-                let address = self.allocate(model.name, length.checked_add(1))?;
-                if address != 0 {
-                    self.memory.copy(address, a, length)?;
-                    self.memory.fill(address + length, 1, 0)?;
-                }
-                address
-            }
+            AllocationFn::Strdup => self.duplicate(name, a, u64::MAX)?,
+            AllocationFn::Strndup => self.duplicate(name, a, b)?,
         };
         Ok(Some(u128::from(address)))
+    }
+
+    /// A copy of at most `limit` bytes of a text, with an end.
+    fn duplicate(&mut self, name: &str, text: u64, limit: u64) -> Step<u64> {
+        let length = self.length(text, limit)?;
+        let address = self.allocate(name, length.checked_add(1))?;
+        if address != 0 {
+            self.memory.copy(address, text, length)?;
+            self.memory.fill(address + length, 1, 0)?;
+        }
+        Ok(address)
     }
 
     /// Memory that was never written; 0 where the test says that this call fails, or the size is
@@ -100,52 +106,46 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn end_function(&mut self, function: LibFn, status: u128) -> Step<Option<u128>> {
-        Err(match function {
-            LibFn::Abort | LibFn::AssertFail => TrapKind::Abort.into(),
-            LibFn::Unreachable => TrapKind::Unreachable.into(),
-            LibFn::Trap => TrapKind::Trap.into(),
-            _ => Stop::End(End::Exited(status as u32 as i32)),
-        })
-    }
-
     /// Inputs, and what is assumed of them. `args` are the first two arguments.
     pub(super) fn verification_function(
         &mut self,
-        model: &Model,
+        function: VerificationFn,
+        name: &str,
         args: &[u128; 2],
     ) -> Step<Option<u128>> {
-        let broken = Stop::End(End::Assumption);
-        Ok(match model.function {
-            LibFn::KleeSilentExit => return Err(broken),
-            LibFn::KleeAssume if args[0] != 0 => None,
-            // The others take an `int`.
-            LibFn::VerifierAssume | LibFn::CproverAssume if args[0] as u32 != 0 => None,
-            LibFn::VerifierAssume | LibFn::KleeAssume | LibFn::CproverAssume => {
-                return Err(broken);
-            }
-            LibFn::CproverAssert if args[0] as u32 != 0 => None,
-            LibFn::KleeMakeSymbolic => {
+        // All but KLEE's take an `int`.
+        let (whole, int) = (args[0] != 0, args[0] as u32 != 0);
+        match function {
+            VerificationFn::KleeSilentExit => assume(false),
+            VerificationFn::KleeAssume => assume(whole),
+            VerificationFn::VerifierAssume | VerificationFn::CproverAssume => assume(int),
+            VerificationFn::CproverAssert if int => Ok(None),
+            VerificationFn::CproverAssert
+            | VerificationFn::VerifierError
+            | VerificationFn::ReachError => Err(TrapKind::Abort.into()),
+            VerificationFn::KleeMakeSymbolic => {
                 let mut bytes =
-                    self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default().bytes;
+                    self.next_input(name, NumberKind::Integer)?.unwrap_or_default().bytes;
                 self.use_bytes(args[1] as u64)?;
                 bytes.resize(args[1] as usize, 0);
                 self.memory.write(args[0] as u64, &bytes)?;
-                None
+                Ok(None)
             }
-            LibFn::KleeInt | LibFn::KleeRange => {
-                let bytes =
-                    self.next_input(model.name, NumberKind::Integer)?.unwrap_or_default().bytes;
-                let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-                let value = i32::from_le_bytes(std::array::from_fn(byte));
+            VerificationFn::KleeInt => Ok(Some(u128::from(self.next_int(name)? as u32))),
+            VerificationFn::KleeRange => {
+                let value = self.next_int(name)?;
                 let (least, end) = (args[0] as u32 as i32, args[1] as u32 as i32);
-                if model.function == LibFn::KleeRange && !(least..end).contains(&value) {
-                    return Err(broken);
-                }
-                Some(u128::from(value as u32))
+                assume((least..end).contains(&value))?;
+                Ok(Some(u128::from(value as u32)))
             }
-            _ => return Err(TrapKind::Abort.into()),
-        })
+        }
+    }
+
+    /// The next input of a function that gives `int`s.
+    fn next_int(&mut self, name: &str) -> Step<i32> {
+        let bytes = self.next_input(name, NumberKind::Integer)?.unwrap_or_default().bytes;
+        let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        Ok(i32::from_le_bytes(std::array::from_fn(byte)))
     }
 
     /// The value of the environment variable whose name is at an address.
@@ -155,23 +155,39 @@ impl Machine<'_, '_> {
         let address = std::str::from_utf8(&name).map_or(0, |name| self.variable(name));
         Ok(Some(u128::from(address)))
     }
+}
 
-    pub(super) fn hint_function(
-        &mut self,
-        function: LibFn,
-        a: u128,
-        b: u128,
-    ) -> Step<Option<u128>> {
-        Ok(match function {
-            LibFn::Assume if a == 0 => return Err(TrapKind::Unreachable.into()),
-            LibFn::Assume | LibFn::Prefetch => None,
-            // A text that lies in memory is read to its end.
-            LibFn::ConstantP | LibFn::GoesOn | LibFn::Anything => Some(0),
-            // Nothing is known of the object's size: as much as can be, or as little.
-            LibFn::ObjectSize | LibFn::DynamicObjectSize => {
-                Some(if b & 2 == 0 { u128::from(u64::MAX) } else { 0 })
-            }
-            _ => Some(a),
-        })
+/// The end of a run by a function that does not return.
+pub(super) fn ended(function: EndFn, status: u128) -> Stop {
+    match function {
+        EndFn::Abort | EndFn::AssertFail => TrapKind::Abort.into(),
+        EndFn::Unreachable => TrapKind::Unreachable.into(),
+        EndFn::Trap => TrapKind::Trap.into(),
+        EndFn::Exit | EndFn::UnderscoreExit | EndFn::CapitalExit => {
+            Stop::End(End::Exited(status as u32 as i32))
+        }
     }
+}
+
+/// Goes on where what is assumed holds.
+fn assume(holds: bool) -> Step<Option<u128>> {
+    match holds {
+        true => Ok(None),
+        false => Err(Stop::End(End::Assumption)),
+    }
+}
+
+/// The answer to a question to the compiler.
+pub(super) fn hint_function(function: HintFn, a: u128, b: u128) -> Step<Option<u128>> {
+    Ok(match function {
+        HintFn::Assume if a == 0 => return Err(TrapKind::Unreachable.into()),
+        HintFn::Assume | HintFn::Prefetch => None,
+        // A text that lies in memory is read to its end.
+        HintFn::ConstantP | HintFn::GoesOn | HintFn::Anything => Some(0),
+        // Nothing is known of the object's size: as much as can be, or as little.
+        HintFn::ObjectSize | HintFn::DynamicObjectSize => {
+            Some(if b & 2 == 0 { u128::from(u64::MAX) } else { 0 })
+        }
+        HintFn::Expect | HintFn::ExpectWithProbability | HintFn::AssumeAligned => Some(a),
+    })
 }

@@ -3,71 +3,71 @@
 //! Comparisons return the difference of the first bytes that differ, as glibc's do.
 
 use super::machine::{Machine, Step};
-use crate::libc::LibFn;
+use crate::libc::MemoryFn;
 
 impl Machine<'_, '_> {
     /// Calls one of the functions. `b` and `c` are the second and third argument.
     pub(super) fn string_function(
         &mut self,
-        function: LibFn,
+        function: MemoryFn,
         a: u64,
         b: u128,
         c: u128,
-    ) -> Step<Option<u128>> {
+    ) -> Step<u128> {
         let (second, third, byte) = (b as u64, c as u64, b as u8);
         let result = match function {
-            LibFn::Memcpy | LibFn::Memmove => {
+            MemoryFn::Memcpy | MemoryFn::Memmove => {
                 let overlap = a != second && a.abs_diff(second) < third;
-                self.note_misuse(function == LibFn::Memcpy && overlap);
+                self.note_misuse(function == MemoryFn::Memcpy && overlap);
                 self.copy(a, second, third)?
             }
-            LibFn::Memset => {
+            MemoryFn::Memset => {
                 self.memory.fill(a, third, byte)?;
                 a
             }
-            LibFn::Memcmp | LibFn::Bcmp => {
+            MemoryFn::Memcmp | MemoryFn::Bcmp => {
                 let reads = |at| self.memory.read(at, third).is_ok();
                 let is_inside = third == 0 || reads(a) && reads(second);
                 self.note_misuse(!is_inside);
                 return self.compare(a, second, Some(third), Same::Bytes);
             }
-            LibFn::Strcmp => return self.compare(a, second, None, Same::Text),
-            LibFn::Strncmp => return self.compare(a, second, Some(third), Same::Text),
-            LibFn::Strcasecmp => return self.compare(a, second, None, Same::Letters),
-            LibFn::Strncasecmp => return self.compare(a, second, Some(third), Same::Letters),
-            LibFn::Memchr => self.find_byte(a, byte, third)?,
-            LibFn::Strlen => self.length(a, u64::MAX)?,
-            LibFn::Strnlen => self.length(a, second)?,
-            LibFn::Strcpy | LibFn::Stpcpy => {
+            MemoryFn::Strcmp => return self.compare(a, second, None, Same::Text),
+            MemoryFn::Strncmp => return self.compare(a, second, Some(third), Same::Text),
+            MemoryFn::Strcasecmp => return self.compare(a, second, None, Same::Letters),
+            MemoryFn::Strncasecmp => return self.compare(a, second, Some(third), Same::Letters),
+            MemoryFn::Memchr => self.find_byte(a, byte, third)?,
+            MemoryFn::Strlen => self.length(a, u64::MAX)?,
+            MemoryFn::Strnlen => self.length(a, second)?,
+            MemoryFn::Strcpy | MemoryFn::Stpcpy => {
                 let length = self.length(second, u64::MAX)?;
                 self.copy(a, second, length + 1)?;
-                if function == LibFn::Strcpy { a } else { a + length }
+                if function == MemoryFn::Strcpy { a } else { a + length }
             }
-            LibFn::Strncpy => {
+            MemoryFn::Strncpy => {
                 let length = self.length(second, third)?;
                 self.copy(a, second, length)?;
                 self.memory.fill(a.wrapping_add(length), third - length, 0)?;
                 a
             }
-            LibFn::Strcat | LibFn::Strncat => {
-                let limit = if function == LibFn::Strcat { u64::MAX } else { third };
+            MemoryFn::Strcat | MemoryFn::Strncat => {
+                let limit = if function == MemoryFn::Strcat { u64::MAX } else { third };
                 let end = a + self.length(a, u64::MAX)?;
                 let length = self.length(second, limit)?;
                 self.copy(end, second, length)?;
                 self.memory.fill(end + length, 1, 0)?;
                 a
             }
-            LibFn::Strchr => self.first_char(a, byte)?,
-            LibFn::Strrchr => self.last_char(a, byte)?,
-            LibFn::Strstr => self.find_text(a, second)?,
-            LibFn::Strspn => self.span_of(a, second, true)?,
-            LibFn::Strcspn => self.span_of(a, second, false)?,
-            _ => {
+            MemoryFn::Strchr => self.first_char(a, byte)?,
+            MemoryFn::Strrchr => self.last_char(a, byte)?,
+            MemoryFn::Strstr => self.find_text(a, second)?,
+            MemoryFn::Strspn => self.span_of(a, second, true)?,
+            MemoryFn::Strcspn => self.span_of(a, second, false)?,
+            MemoryFn::Strpbrk => {
                 let at = a + self.span_of(a, second, false)?;
                 if self.byte(at)? == 0 { 0 } else { at }
             }
         };
-        Ok(Some(u128::from(result)))
+        Ok(u128::from(result))
     }
 
     /// Notes where the run first does what C does not define though machines and libraries do what is
@@ -177,18 +177,18 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn compare(&mut self, a: u64, b: u64, limit: Option<u64>, same: Same) -> Step<Option<u128>> {
+    fn compare(&mut self, a: u64, b: u64, limit: Option<u64>, same: Same) -> Step<u128> {
         for offset in 0..limit.unwrap_or(u64::MAX) {
             let x = same.key(self.byte(a.wrapping_add(offset))?);
             let y = same.key(self.byte(b.wrapping_add(offset))?);
             if x != y {
-                return Ok(Some(u128::from((i32::from(x) - i32::from(y)) as u32)));
+                return Ok(u128::from((i32::from(x) - i32::from(y)) as u32));
             }
             if x == 0 && !matches!(same, Same::Bytes) {
                 break;
             }
         }
-        Ok(Some(0))
+        Ok(0)
     }
 }
 
@@ -204,7 +204,7 @@ impl Same {
     const fn key(self, byte: u8) -> u8 {
         match self {
             Self::Letters => byte.to_ascii_lowercase(),
-            _ => byte,
+            Self::Bytes | Self::Text => byte,
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::text::parse;
 use crate::verify::verify;
 use lydian_base::EntityId;
 
+mod library;
+
 /// Types and globals that the programs of these tests share.
 const HEAD: &str = r#"
 ty0 = void
@@ -548,117 +550,6 @@ fn a_test_that_does_not_suit_the_program_is_refused() {
     assert_eq!(refused(&|t| t.args[0] = nowhere.clone()), BadTest::Pointer("x".into()));
     let global = GlobalInput { name: "none".into(), image: int(1) };
     assert_eq!(refused(&|t| t.globals.push(global.clone())), BadTest::NoGlobal("none".into()));
-}
-
-/// Calls a modelled function of the C type `(char *, char *, unsigned long)` or with fewer
-/// parameters, on two objects, and gives the outcome.
-fn call_model(name: &str, letters: &str, a: &[u8], b: &[u8], n: u64) -> Outcome {
-    let values = |letter| match letter {
-        'a' => ("v0", "ty3"),
-        'b' => ("v1", "ty3"),
-        'n' => ("v2", "ty4"),
-        'i' => ("trunc i32(v2)", "ty1"),
-        _ => ("0:ptr", "ty3"),
-    };
-    let (args, types): (Vec<_>, Vec<_>) = letters[1..].chars().map(values).unzip();
-    let (result, register, value) = match &letters[..1] {
-        "i" => ("ty1", "i32", "sext i64(v3)"),
-        "p" => ("ty3", "ptr", "bits i64(v3)"),
-        _ => ("ty4", "i64", "v3"),
-    };
-    // Equal types have one id.
-    let ty = if letters == "ii" { "ty9" } else { "ty16" };
-    let declared = match ty {
-        "ty9" => String::new(),
-        _ => format!("ty16 = function {result} ({})", types.join(", ")),
-    };
-    let functions = format!(
-        "{declared}
-function f0 \"f\" ty12 external () {{
-  params (v0, v1, v2) local v0 \"a\" ty3 param register ptr local v1 \"b\" ty3 param register ptr
-  local v2 \"n\" ty4 param register i64 local v3 \"\" {result} temp register {register}
-  entry bb0 bb0: s0: call f1 {ty} ({}) ({}) -> v3 return {value} }}
-function f1 \"{name}\" {ty} external ()",
-        args.join(", "),
-        types.join(", ")
-    );
-    let mut test = test(vec![
-        pointer_to(PointerTarget::Object(0, 0)),
-        pointer_to(PointerTarget::Object(1, 0)),
-        Image { bytes: n.to_le_bytes().to_vec(), pointers: vec![] },
-    ]);
-    test.objects = vec![object(A, a), object(B, b)];
-    run_with(&program(&functions), &test)
-}
-
-/// Name, letters, the two objects, the number, what is expected.
-type ModelCase<T> = (&'static str, &'static str, &'static [u8], &'static [u8], u64, T);
-
-const A: u64 = INPUT_REGION;
-const B: u64 = INPUT_REGION + 0x1000;
-
-#[test]
-fn string_functions_read_as_c_says() {
-    let cases: [ModelCase<i64>; 27] = [
-        ("strlen", "la", b"abc\0d", b"", 0, 3),
-        ("strnlen", "lan", b"abc", b"", 2, 2),
-        ("__builtin_strlen", "la", b"\0", b"", 0, 0),
-        ("strcmp", "iab", b"abc\0", b"abd\0", 0, -1),
-        ("strcmp", "iab", b"ab\xff\0", b"ab\0", 0, 255),
-        ("strncmp", "iabn", b"abc", b"abd", 2, 0),
-        ("strncmp", "iabn", b"a\0x", b"a\0y", 3, 0),
-        ("strcasecmp", "iab", b"HeLLo\0", b"hEllo\0", 0, 0),
-        ("strncasecmp", "iabn", b"ABx", b"aby", 3, -1),
-        ("memcmp", "iabn", b"a\0x", b"a\0y", 3, -1),
-        ("memchr", "pain", b"abcabc", b"", 99, 2 + A as i64),
-        ("strchr", "pai", b"abcabc\0", b"", 99, 2 + A as i64),
-        ("strrchr", "pai", b"abcabc\0", b"", 99, 5 + A as i64),
-        ("strchr", "pai", b"ab\0", b"", 99, 0),
-        ("strchr", "pai", b"ab\0", b"", 0, 2 + A as i64),
-        ("strrchr", "pai", b"ab\0", b"", 256, 2 + A as i64),
-        ("strstr", "pab", b"aabaac\0", b"aac\0", 0, 3 + A as i64),
-        ("strstr", "pab", b"aab\0", b"\0", 0, A as i64),
-        ("strstr", "pab", b"aab\0", b"abc\0", 0, 0),
-        ("strspn", "lab", b"aabbc\0", b"ab\0", 0, 4),
-        ("strcspn", "lab", b"xyzab\0", b"ba\0", 0, 3),
-        ("strpbrk", "pab", b"xyzab\0", b"ba\0", 0, 3 + A as i64),
-        ("strpbrk", "pab", b"xyz\0", b"ba\0", 0, 0),
-        ("isalpha", "ii", b"", b"", b'q' as u64, 0x400),
-        ("isdigit", "ii", b"", b"", b'q' as u64, 0),
-        ("toupper", "ii", b"", b"", b'q' as u64, b'Q' as i64),
-        ("__builtin_popcountl", "in", b"", b"", u64::MAX, 64),
-    ];
-    for (name, letters, a, b, n, expected) in cases {
-        assert_eq!(result(&call_model(name, letters, a, b, n)), expected, "{name} {a:?} {b:?} {n}");
-    }
-    let outcome = call_model("strlen", "la", b"abc", b"", 0);
-    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
-    let outcome = call_model("isalpha", "ii", b"", b"", 300);
-    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
-    let outcome = call_model("__builtin_clzl", "in", b"", b"", 0);
-    assert_eq!(outcome.end, End::Trapped(TrapKind::Unreachable));
-}
-
-#[test]
-fn string_functions_write_as_c_says() {
-    let cases: [ModelCase<&[u8]>; 9] = [
-        ("strcpy", "pab", b"xxxx", b"ab\0", 0, b"ab\0x"),
-        ("strncpy", "pabn", b"xxxxx", b"ab\0", 4, b"ab\0\0x"),
-        ("strncpy", "pabn", b"xxxxx", b"abcdef", 3, b"abcxx"),
-        ("strcat", "pab", b"ab\0xx", b"cd\0", 0, b"abcd\0"),
-        ("strncat", "pabn", b"ab\0xx", b"cdef", 2, b"abcd\0"),
-        ("memcpy", "pabn", b"xxxx", b"abcd", 2, b"abxx"),
-        ("__builtin___memcpy_chk", "pabnn", b"xxxx", b"abcd", 2, b"abxx"),
-        ("memset", "pain", b"xxxx", b"", 3, b"\x03\x03\x03x"),
-        ("memmove", "pabn", b"xxxx", b"abcd", 0, b"xxxx"),
-    ];
-    for (name, letters, a, b, n, expected) in cases {
-        let outcome = call_model(name, letters, a, b, n);
-        assert_eq!(result(&outcome), A as i64, "{name}");
-        assert_eq!(outcome.objects[0], expected, "{name}");
-    }
-    let outcome = call_model("strcpy", "pab", b"xx", b"ab\0", 0);
-    assert_eq!(outcome.end, End::Trapped(TrapKind::OutOfBounds));
 }
 
 /// A function that calls `malloc(8)` as `f1`, `free` as `f2`, `realloc` as `f3`.

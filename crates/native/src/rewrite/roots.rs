@@ -2,12 +2,52 @@
 
 use lydian_ir::Stmt;
 use lydian_ir::source::{Point, RootId, RootKind};
-use lydian_objective::LabelId;
+use lydian_objective::criterion::Construct;
+use lydian_objective::{Criterion, FunctionObjectives, LabelId};
+use rustc_hash::FxHashSet;
 
 use super::hooks::Standing;
 use super::lost::NO_PLACE;
 use super::tree::Edit;
 use super::{Action, Purpose, Watch, rank, scan};
+
+/// How the labels of a criterion are recorded that stand at roots.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RootRecord {
+    /// As errors, each also where another one comes first, before all others.
+    Error,
+    /// As mutants: evaluated by the functions that judge them, after all others.
+    Mutant,
+    /// As predicates on the state.
+    State,
+}
+
+impl RootRecord {
+    const fn of(criterion: Criterion) -> Self {
+        match criterion.construct() {
+            Construct::Error => Self::Error,
+            Construct::Mutant => Self::Mutant,
+            Construct::Function
+            | Construct::Call
+            | Construct::Statement
+            | Construct::Block
+            | Construct::Branch
+            | Construct::Loop
+            | Construct::Decision(_)
+            | Construct::Border
+            | Construct::Input
+            | Construct::DefUse(_)
+            | Construct::Path
+            | Construct::Written => Self::State,
+        }
+    }
+    /// The labels of the criteria that are recorded so.
+    pub(super) fn labels(self, objectives: &FunctionObjectives) -> FxHashSet<LabelId> {
+        let criteria = objectives.criteria.iter();
+        let those = criteria.filter(|(criterion, _)| Self::of(**criterion) == self);
+        those.flat_map(|(_, entries)| entries).map(|entry| entry.label).collect()
+    }
+}
 
 impl Watch<'_, '_> {
     /// Puts what is recorded of a root before it.

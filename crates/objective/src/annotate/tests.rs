@@ -399,6 +399,13 @@ fn an_index_is_checked_only_where_memory_is_reached_through_it() {
 }
 
 #[test]
+fn the_annotator_of_a_criterion_makes_objectives_of_that_criterion() {
+    for (criterion, name) in Criterion::ALL {
+        assert_eq!(annotator_of(criterion).criterion(), criterion, "{name}");
+    }
+}
+
+#[test]
 fn labels_and_their_keys_do_not_depend_on_which_criteria_are_asked_for() {
     let make = |criteria: &[Criterion]| {
         let mut sample = Sample::new("f");

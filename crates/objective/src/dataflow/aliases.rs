@@ -8,15 +8,13 @@
 //! types (but for `memcpy` and its like, on locals) writes unseen.
 
 use lydian_base::Span;
-use lydian_ir::libc::{LibFn, model_named};
-use lydian_ir::stmt::Callee;
 use lydian_ir::{
     Body, CType, CTypeId, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RecordId,
     RelocationTarget, Stmt, StmtId, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cells::{Grain, local_has_cells};
+use super::cells::{Grain, local_has_cells, written_by_library};
 use super::events::Globals;
 use super::holders::{Holders, Reader, addresses_taken, forgets_addresses};
 use super::{Variable, is_variable};
@@ -128,10 +126,9 @@ impl<'a> Aliases<'a> {
             Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => {
                 Some((*dst, self.record_of(*dst).unwrap_or(Written::Bytes)))
             }
-            Stmt::Call { callee: Callee::Direct(callee), args, .. } => {
-                let function = &self.program.functions[*callee];
-                let writes = function.body.is_none() && writes_bytes(&function.name);
-                writes.then(|| Some((*args.first()?, Written::Bytes))).flatten()
+            Stmt::Call { .. } => {
+                let addr = written_by_library(self.program, &self.body.stmts[stmt])?;
+                Some((addr, Written::Bytes))
             }
             _ => None,
         }
@@ -179,23 +176,6 @@ impl<'a> Aliases<'a> {
         }
         false
     }
-}
-
-/// Whether a library function of this name writes to where its first argument points.
-fn writes_bytes(name: &str) -> bool {
-    let writes = |function: LibFn| {
-        matches!(
-            function,
-            LibFn::Memcpy
-                | LibFn::Memmove
-                | LibFn::Memset
-                | LibFn::Strcpy
-                | LibFn::Strncpy
-                | LibFn::Strcat
-                | LibFn::Strncat
-        )
-    };
-    model_named(name).is_some_and(|model| writes(model.function))
 }
 
 /// Whether an address lies in a local or global by its form.

@@ -15,6 +15,8 @@
 //! they may meet. A definition ends the reach of another one here if it surely overwrites it.
 
 use lydian_base::Span;
+use lydian_ir::libc::{Family, library_function_of};
+use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, CType, CTypeId, CTypes, Expr, ExprId, GlobalId, LocalId, Program, Stmt};
 
 use super::Variable;
@@ -193,6 +195,24 @@ const ANYWHERE: u64 = 1 << 62;
 /// An access through a pointer, which may be anywhere.
 pub(super) fn through_pointer(addr: ExprId, bytes: u64) -> Access {
     Access { addr, bytes, within: (0, ANYWHERE), text: Span::NONE, bits: false, scalar: false }
+}
+
+/// Where a call of a library function on memory writes, as the table of library functions says. What
+/// others write through pointers is not known.
+pub fn written_by_library(program: &Program, call: &Stmt) -> Option<ExprId> {
+    let Stmt::Call { callee: Callee::Direct(callee), args, .. } = call else { return None };
+    let row = library_function_of(&program.functions[*callee])?;
+    let written = row.effects.filter(|_| row.family == Family::Memory)?.writes;
+    args.get(written.positions().next()?).copied()
+}
+
+/// Where a statement writes through a pointer, and how many bytes. How many a library function writes
+/// is not asked: for it they are one.
+pub fn destination(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
+    match stmt {
+        Stmt::Call { .. } => written_by_library(program, stmt).map(|addr| (addr, 1)),
+        other => written(program, other),
+    }
 }
 
 /// How many bytes a statement that is no call writes, and where.

@@ -2,7 +2,7 @@
 
 use lydian_base::{EntityId, SourceMap, Span};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{Family, model_named};
+use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, CTypes, Expr, ExprId, FuncId, Function, Global, GlobalId,
@@ -164,7 +164,7 @@ fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
         return false;
     }
     if let Some(model) = model_named(&function.name) {
-        return !matches!(model.family, Family::End | Family::Jump);
+        return goes_on(model.function);
     }
     let is_function = |ty: &CTypeId| match program.types.get(*ty) {
         CType::Pointer { pointee, .. } => {
@@ -178,6 +178,26 @@ fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
     };
     let is_system = is_within(map, function.span) && map.is_system(function.span.start);
     (is_system || function.library) && !takes_function
+}
+
+/// Whether a modelled function returns to its call, once.
+const fn goes_on(function: LibFn) -> bool {
+    match function {
+        LibFn::End(_) | LibFn::Jump(_) => false,
+        LibFn::Memory(_)
+        | LibFn::CharacterClass(_)
+        | LibFn::Character(_)
+        | LibFn::Allocation(_)
+        | LibFn::Integer(_)
+        | LibFn::ExactMath(_)
+        | LibFn::FloatParts(_)
+        | LibFn::FloatTest(_)
+        | LibFn::InexactMath(_)
+        | LibFn::Verification(_)
+        | LibFn::Environment(_)
+        | LibFn::Hint(_)
+        | LibFn::Overflow(_) => true,
+    }
 }
 
 pub(super) struct Finder<'a> {

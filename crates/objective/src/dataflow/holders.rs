@@ -6,7 +6,7 @@
 //! the least fixed point: a function keeps an argument if it stores it where others find it, or
 //! passes it to a function that does, and it may give it back.
 
-use lydian_ir::libc::{Family, model_named};
+use lydian_ir::libc::{Effects, Family, library_function_of};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, Expr, ExprId, FuncId, LocalId, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,14 +97,19 @@ pub(super) fn addresses_taken(program: &Program, body: &Body) -> FxHashSet<Local
     taken
 }
 
+/// What a call does that is one of a library function on memory which neither keeps what it gets nor
+/// gives it back.
+fn forgetful(program: &Program, call: &Stmt) -> Option<Effects> {
+    let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return None };
+    let row = library_function_of(&program.functions[*callee])?;
+    let effects = row.effects.filter(|_| row.family == Family::Memory)?;
+    let forgets = effects.keeps.is_empty() && (dst.is_none() || effects.returns.is_empty());
+    forgets.then_some(effects)
+}
+
 /// Whether a call is one of a library function that neither keeps what it gets nor gives it back.
 pub(super) fn forgets_addresses(program: &Program, call: &Stmt) -> bool {
-    let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return false };
-    let function = &program.functions[*callee];
-    let of_library = function.body.is_none() || function.library;
-    model_named(&function.name).filter(|_| of_library).is_some_and(|model| {
-        model.family == Family::Memory && (dst.is_none() || !model.signature.starts_with('p'))
-    })
+    forgetful(program, call).is_some()
 }
 
 /// The local in which an address lies by its form.
@@ -220,15 +225,18 @@ impl Reader<'_> {
                 found.store(body, *addr);
             }
             Stmt::Copy { dst, src, .. } if found.may_be_in(body, *src) => found.store(body, *dst),
-            Stmt::Call { args, .. } if forgets_addresses(self.program, stmt) => {
-                // What it copies may have the address in it.
-                if let [dst, src, ..] = args[..]
-                    && found.may_be_in(body, src)
-                {
-                    found.store(body, dst);
-                }
-            }
             Stmt::Call { callee, args, dst, dst_addr, .. } => {
+                if let Some(effects) = forgetful(self.program, stmt) {
+                    // What it copies may have the address in it.
+                    if let Some((to, from)) = effects.copies
+                        && let Some(from) = args.get(usize::from(from))
+                        && let Some(to) = args.get(usize::from(to))
+                        && found.may_be_in(body, *from)
+                    {
+                        found.store(body, *to);
+                    }
+                    return;
+                }
                 let mut returned = false;
                 for (position, arg) in args.iter().enumerate() {
                     // A struct is passed by the address of what is copied.

@@ -10,13 +10,13 @@ use lydian_ir::stmt::{BranchOrigin, Edge};
 use lydian_ir::test::Test;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{
-    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, Stmt, StmtId, Truth, Type,
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, Program, StmtId, Truth, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Trace, TraceEvent};
 use crate::dataflow::Variable;
-use crate::dataflow::cells::written;
+use crate::dataflow::cells::destination;
 use crate::event::Event;
 use crate::foresee::vector_of;
 use crate::hyper::normal::Part;
@@ -164,12 +164,7 @@ impl<'a> Tracer<'a> {
     fn gather_write(&mut self, (function, site): (FuncId, Site), variable: Variable) {
         let (Some(&number), Site::Stmt(stmt)) = (self.index.get(&function), site) else { return };
         let Some(body) = &self.program.functions[function].body else { return };
-        let written = match &body.stmts[stmt] {
-            // How much a library function writes is not asked.
-            Stmt::Call { args, .. } => args.first().map(|arg| (*arg, 1)),
-            other => written(self.program, other),
-        };
-        let Some((addr, bytes)) = written else { return };
+        let Some((addr, bytes)) = destination(self.program, &body.stmts[stmt]) else { return };
         self.plan(number, addr);
         let all = self.writes.entry((number, stmt)).or_insert((addr, bytes, Vec::new()));
         if !all.2.contains(&variable) {

@@ -10,7 +10,7 @@
 //! goes just behind it, as C wants, so that its result is no more null than the pointer is. Variables that
 //! are only declared weakly can be absent: their addresses say nothing.
 
-use lydian_ir::libc::{LibFn, model_named};
+use lydian_ir::libc::library_function;
 use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, CmpOp, Expr, ExprId, LocalId, Program, Stmt, Type};
 
@@ -19,18 +19,11 @@ use super::{Ranges, State};
 /// How many of the first arguments of a call point to what the callee accesses whatever else it is
 /// given.
 pub(super) fn accessed_arguments(program: &Program, stmt: &Stmt) -> usize {
-    use LibFn::{
-        Stpcpy, Strcasecmp, Strcat, Strchr, Strcmp, Strcpy, Strcspn, Strlen, Strpbrk, Strrchr,
-        Strspn, Strstr,
-    };
     let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt else { return 0 };
     let function = &program.functions[*callee];
-    let model = model_named(&function.name).filter(|_| function.body.is_none());
-    match model.map(|model| model.function) {
-        Some(Strlen | Strchr | Strrchr | Strspn | Strcspn | Strpbrk) => 1,
-        Some(Strcmp | Strcasecmp | Strcpy | Stpcpy | Strcat | Strstr) => 2,
-        _ => 0,
-    }
+    let row = library_function(&function.name).filter(|_| function.body.is_none());
+    let modelled = row.filter(|row| row.model().is_some());
+    modelled.and_then(|row| row.effects).map_or(0, |effects| effects.needs.leading())
 }
 
 /// The pointer from which an address is computed.

@@ -5,19 +5,35 @@ use maud::{Markup, html};
 use super::{FileView, decision, draft};
 use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
+use lydian_objective::criterion::Construct;
 
 /// So many characters of the text of an objective are shown; all of it is in the JSON form.
 const MOST_TEXT: usize = 300;
 /// So many objectives are in one piece.
 const MOST_ITEMS: usize = 1000;
 
-/// Criteria of which a line's colour tells everything.
-const TOLD_BY_LINE: [Criterion; 3] = [Criterion::Fc, Criterion::Stmt, Criterion::Bbc];
+/// Whether a line's colour tells everything of a criterion's objectives.
+const fn is_told_by_line(criterion: Criterion) -> bool {
+    match criterion.construct() {
+        Construct::Function | Construct::Statement | Construct::Block => true,
+        Construct::Call
+        | Construct::Branch
+        | Construct::Loop
+        | Construct::Decision(_)
+        | Construct::Border
+        | Construct::Mutant
+        | Construct::Input
+        | Construct::Error
+        | Construct::DefUse(_)
+        | Construct::Path
+        | Construct::Written => false,
+    }
+}
 
 /// Whether there is something to open below a line for these objectives.
 pub(super) fn matter(objectives: &[&ObjectiveCoverage]) -> bool {
     objectives.iter().any(|objective| match &objective.status {
-        ObjectiveStatus::Missing => !TOLD_BY_LINE.contains(&objective.criterion),
+        ObjectiveStatus::Missing => !is_told_by_line(objective.criterion),
         ObjectiveStatus::Unmeasured(_) | ObjectiveStatus::Excluded(Some(_)) => true,
         ObjectiveStatus::Excluded(None) | ObjectiveStatus::Covered | ObjectiveStatus::Duplicate => {
             false
@@ -51,9 +67,9 @@ fn of_criterion(criterion: Criterion, objectives: &[&ObjectiveCoverage]) -> Vec<
     let open: Vec<&&ObjectiveCoverage> = open.collect();
     let missing = open.iter().filter(|objective| objective.status == ObjectiveStatus::Missing);
     let missing = missing.count();
-    let title = match criterion {
-        Criterion::Wm if missing > 0 => format!("wm: {missing} mutants alive"),
-        _ => format!("{criterion}: {missing} missing"),
+    let title = match criterion.construct() == Construct::Mutant && missing > 0 {
+        true => format!("{criterion}: {missing} mutants alive"),
+        false => format!("{criterion}: {missing} missing"),
     };
     let chunks = open.chunks(MOST_ITEMS).map(|chunk| {
         html! {

@@ -488,3 +488,23 @@ fn used_functions(program: &Program) -> BTreeSet<String> {
     }
     used
 }
+
+#[cfg(test)]
+mod tests {
+    use lydian_ir::libc::{AllocationFn, LibFn, MODELLED};
+
+    use super::*;
+
+    #[test]
+    fn every_modelled_function_that_allocates_can_be_made_to_fail() {
+        let models = MODELLED.iter().filter_map(|row| row.model());
+        for model in models {
+            let allocates = match model.function {
+                LibFn::Allocation(function) => function != AllocationFn::Free,
+                _ => false,
+            };
+            let has_failure = ALLOCATORS.iter().any(|(name, ..)| *name == model.name);
+            assert_eq!(allocates, has_failure, "{}", model.name);
+        }
+    }
+}

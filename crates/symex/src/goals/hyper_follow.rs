@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
-use lydian_ir::{Callee, DecisionId, ExprId, FuncId, Stmt};
+use lydian_ir::{DecisionId, ExprId, FuncId};
 use lydian_objective::dataflow::Variable;
-use lydian_objective::dataflow::cells::written;
+use lydian_objective::dataflow::cells::destination;
 use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
 use lydian_objective::{Pred, Site};
 use lydian_smt::{Term, TermPool};
@@ -475,14 +475,7 @@ impl Goals<'_> {
         site: Site,
     ) -> Option<(ExprId, u64)> {
         let Site::Stmt(stmt) = site else { return None };
-        let body = machine.body(state);
-        match &body.stmts[stmt] {
-            // How much a library function writes is not asked.
-            Stmt::Call { args, callee: Callee::Direct(_) | Callee::Indirect(_), .. } => {
-                args.first().map(|arg| (*arg, 1))
-            }
-            other => written(machine.context.program, other),
-        }
+        destination(machine.context.program, &machine.body(state).stmts[stmt])
     }
 
     /// What is underway goes on only where its passages are as asked.

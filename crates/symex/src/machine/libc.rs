@@ -19,7 +19,7 @@ mod verification;
 mod write;
 
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::{Family, LibFn, Model};
+use lydian_ir::libc::{EndFn, EnvironmentFn, HintFn, LibFn, Model, library_function};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
@@ -39,13 +39,8 @@ pub(crate) use alloc::{ROOM, Size};
 /// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
 /// function's domain or range.
 fn may_set_error_number(model: &Model) -> bool {
-    use LibFn::{Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf};
-    let exact = [Fmod, Fmodf, Ldexp, Ldexpf, Scalbn, Scalbnf, Sqrt, Sqrtf];
-    match model.family {
-        Family::ExactMath => exact.contains(&model.function),
-        Family::InexactMath => true,
-        _ => false,
-    }
+    let effects = library_function(model.name).and_then(|row| row.effects);
+    effects.is_some_and(|effects| effects.errno)
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -83,22 +78,33 @@ impl<N: Notes> Machine<'_, '_, N> {
         args: &[Term],
         arg_types: &[CTypeId],
     ) -> Result<Option<Term>, Interrupt> {
-        match model.family {
-            Family::Memory => self.string_function(state, model.function, args),
-            Family::Character => self.character_function(state, model.function, args),
-            Family::Allocation => self.allocation_function(state, model, args),
-            Family::Integer => self.integer_function(state, model.function, args).map(Some),
-            Family::ExactMath | Family::InexactMath => {
-                self.math_function(state, model, args).map(Some)
+        match model.function {
+            LibFn::Memory(function) => self.string_function(state, function, args),
+            LibFn::CharacterClass(function) => self.class_function(state, function, args).map(Some),
+            LibFn::Character(function) => self.character_function(function, args).map(Some),
+            LibFn::Allocation(function) => self.allocation_function(state, function, model, args),
+            LibFn::Integer(function) => self.integer_function(state, function, args).map(Some),
+            LibFn::ExactMath(function) => {
+                self.exact_function(state, function, model, args).map(Some)
             }
-            Family::Overflow => {
-                self.overflow_function(state, model.function, args, arg_types).map(Some)
+            LibFn::FloatParts(function) => match self.parts_function(state, function, args)? {
+                Some(result) => Ok(Some(result)),
+                None => Err(Interrupt::unsupported(model.name)),
+            },
+            LibFn::FloatTest(function) => self.float_test(function, model, args).map(Some),
+            LibFn::InexactMath(_) => self.inexact_function(state, model, args).map(Some),
+            LibFn::Overflow(function) => {
+                self.overflow_function(state, function, args, arg_types).map(Some)
             }
-            Family::Hint => self.hint_function(state, model.function, args),
-            Family::Jump => Err(Interrupt::unsupported("a jump as a value")),
-            Family::Verification => self.verification_function(state, model, args),
-            Family::Environment => self.environment_function(state, model, args[0]).map(Some),
-            Family::End => Err(self.end_function(state, model.function)),
+            LibFn::Hint(function) => self.hint_function(state, function, args),
+            LibFn::Jump(_) => Err(Interrupt::unsupported("a jump as a value")),
+            LibFn::Verification(function) => {
+                self.verification_function(state, function, model, args)
+            }
+            LibFn::Environment(EnvironmentFn::Getenv | EnvironmentFn::SecureGetenv) => {
+                self.environment_function(state, model, args[0]).map(Some)
+            }
+            LibFn::End(function) => Err(self.end_function(state, function)),
         }
     }
 
@@ -114,12 +120,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.set_register(state, register, bits);
     }
 
-    fn end_function(&mut self, state: &mut State<N>, function: LibFn) -> Interrupt {
+    fn end_function(&mut self, state: &mut State<N>, function: EndFn) -> Interrupt {
         let kind = match function {
-            LibFn::Abort | LibFn::AssertFail => TrapKind::Abort,
-            LibFn::Unreachable => TrapKind::Unreachable,
-            LibFn::Trap => TrapKind::Trap,
-            _ => return Interrupt::End(Ending::Exited),
+            EndFn::Abort | EndFn::AssertFail => TrapKind::Abort,
+            EndFn::Unreachable => TrapKind::Unreachable,
+            EndFn::Trap => TrapKind::Trap,
+            EndFn::Exit | EndFn::UnderscoreExit | EndFn::CapitalExit => {
+                return Interrupt::End(Ending::Exited);
+            }
         };
         self.trapped(state, kind)
     }
@@ -127,11 +135,11 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn hint_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: HintFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
         match function {
-            LibFn::Assume => {
+            HintFn::Assume => {
                 let promise = to_bytes(&mut self.pool, args[0]);
                 let holds = self.pool.is_nonzero(promise);
                 let broken = self.pool.not(holds);
@@ -140,18 +148,20 @@ impl<N: Notes> Machine<'_, '_, N> {
                 self.leave_traps(state, &traps)?;
                 Ok(None)
             }
-            LibFn::Prefetch => Ok(None),
-            LibFn::ConstantP => Ok(Some(self.pool.bv(32, 0))),
-            LibFn::ObjectSize | LibFn::DynamicObjectSize => {
+            HintFn::Prefetch => Ok(None),
+            HintFn::ConstantP => Ok(Some(self.pool.bv(32, 0))),
+            HintFn::ObjectSize | HintFn::DynamicObjectSize => {
                 let most = self.pool.as_u64(args[1]).unwrap_or(0) & 2 == 0;
                 Ok(Some(self.pool.bv(64, if most { u64::MAX } else { 0 })))
             }
-            LibFn::GoesOn => {
+            HintFn::GoesOn => {
                 let endless = self.is_endless(state, args[0])?;
                 Ok(Some(self.pool.bv(32, endless.into())))
             }
-            LibFn::Anything => Ok(Some(self.not_followed(state, 64))),
-            _ => Ok(Some(args[0])),
+            HintFn::Anything => Ok(Some(self.not_followed(state, 64))),
+            HintFn::Expect | HintFn::ExpectWithProbability | HintFn::AssumeAligned => {
+                Ok(Some(args[0]))
+            }
         }
     }
 

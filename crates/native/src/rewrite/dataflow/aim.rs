@@ -5,6 +5,7 @@ use lydian_ir::cexact::{Names, ScopedNames};
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Body, CType, CTypeId, Expr, ExprId, FuncId, Program, RecordId, Stmt, StmtId};
 use lydian_objective::dataflow::Variable;
+use lydian_objective::dataflow::cells::written_by_library;
 
 use crate::rewrite::NO_PLACE;
 use crate::rewrite::units::{Host, Sequences, Units};
@@ -70,8 +71,9 @@ pub(in crate::rewrite) fn aim(
         return Err("a declaration may write to it through a pointer");
     };
     let written = match &body.stmts[stmt] {
-        Stmt::Call { args, .. } => {
-            let text = args.first().map_or(Span::NONE, |arg| body.source.exprs[*arg]);
+        call @ Stmt::Call { .. } => {
+            let pointer = written_by_library(program, call);
+            let text = pointer.map_or(Span::NONE, |pointer| body.source.exprs[pointer]);
             if text.is_none() || text == around {
                 return Err(NO_PLACE);
             }

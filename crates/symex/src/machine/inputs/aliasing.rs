@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use lydian_inputs::shape::Shape;
 use lydian_ir::expr::type_of;
-use lydian_ir::libc::{Family, LibFn, model_of};
+use lydian_ir::libc::{library_function, model_of};
 use lydian_ir::{
     Body, CType, CTypeId, CTypes, Callee, Expr, ExprId, FuncId, GlobalId, IntKind, Program, Stmt,
     Storage, Type,
@@ -145,29 +145,8 @@ fn is_through_pointer(body: &Body, addr: ExprId) -> bool {
 fn may_write(program: &Program, func: FuncId) -> bool {
     let function = &program.functions[func];
     if let Some(model) = model_of(&program.types, &function.name, function.ty) {
-        let reads = [
-            LibFn::Memcmp,
-            LibFn::Bcmp,
-            LibFn::Strcmp,
-            LibFn::Strncmp,
-            LibFn::Strcasecmp,
-            LibFn::Strncasecmp,
-            LibFn::Strlen,
-            LibFn::Strnlen,
-            LibFn::Memchr,
-            LibFn::Strchr,
-            LibFn::Strrchr,
-            LibFn::Strstr,
-            LibFn::Strspn,
-            LibFn::Strcspn,
-            LibFn::Strpbrk,
-        ];
-        return match model.family {
-            Family::Memory => !reads.contains(&model.function),
-            Family::Allocation => !matches!(model.function, LibFn::Malloc | LibFn::Calloc),
-            Family::Verification => true,
-            _ => false,
-        };
+        let effects = library_function(model.name).and_then(|row| row.effects);
+        return effects.is_none_or(|of| !of.writes.is_empty() || !of.frees.is_empty());
     }
     let CType::Function { params, variadic, .. } = program.types.get(function.ty) else {
         return true;

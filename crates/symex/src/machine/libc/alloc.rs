@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::Traps;
-use lydian_ir::libc::{LibFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
+use lydian_ir::libc::{AllocationFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
@@ -40,17 +40,18 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn allocation_function(
         &mut self,
         state: &mut State<N>,
+        function: AllocationFn,
         model: &Model,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
-        match model.function {
-            LibFn::Malloc => {
+        match function {
+            AllocationFn::Malloc => {
                 let Some(size) = self.size_of_allocation(state, args[0])? else {
                     return self.failed(state, model).map(Some);
                 };
                 self.allocate(state, model, size, false).map(|(address, _)| Some(address))
             }
-            LibFn::Calloc => {
+            AllocationFn::Calloc => {
                 let overflows = self.pool.umul_overflows(args[0], args[1]);
                 let (overflows, other) = self.split(state, overflows);
                 if let Some(other) = other {
@@ -66,13 +67,14 @@ impl<N: Notes> Machine<'_, '_, N> {
                     None => self.failed(state, model).map(Some),
                 }
             }
-            LibFn::Realloc => self.reallocate(state, model, args[0], args[1]).map(Some),
-            LibFn::Free => {
+            AllocationFn::Realloc => self.reallocate(state, model, args[0], args[1]).map(Some),
+            AllocationFn::Free => {
                 let object = self.allocated(state, args[0])?;
                 object.into_iter().for_each(|object| state.memory.release(object));
                 Ok(None)
             }
-            _ => self.duplicate(state, model, args).map(Some),
+            AllocationFn::Strdup => self.duplicate(state, model, args[0], None).map(Some),
+            AllocationFn::Strndup => self.duplicate(state, model, args[0], Some(args[1])).map(Some),
         }
     }
 
@@ -391,23 +393,23 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.bv(64, base + start))
     }
 
-    /// `strdup` and `strndup`.
+    /// `strdup`, and `strndup` with a limit.
     fn duplicate(
         &mut self,
         state: &mut State<N>,
         model: &Model,
-        args: &[Term],
+        text: Term,
+        limit: Option<Term>,
     ) -> Result<Term, Interrupt> {
-        let limit = if model.function == LibFn::Strdup { None } else { Some(args[1]) };
         let mut traps = Traps::none();
-        let length = self.length(state, args[0], limit, &mut traps)?;
+        let length = self.length(state, text, limit, &mut traps)?;
         self.leave_traps(state, &traps)?;
         let one = self.pool.bv(64, 1);
         let size = self.pool.add(length, one);
         let Some(size) = self.size_of_allocation(state, size)? else {
             return self.failed(state, model);
         };
-        let bytes = self.text_bytes(state, args[0], length)?;
+        let bytes = self.text_bytes(state, text, length)?;
         let (address, object) = self.allocate(state, model, size, true)?;
         let to = self.resolution_of(object);
         let room = state.memory.object(object).size;

@@ -2,38 +2,37 @@
 
 use lydian_eval::Traps;
 use lydian_ir::TrapKind;
-use lydian_ir::libc::{LibFn, TABLE_START, character_classes, class_bit};
+use lydian_ir::libc::{CharacterClassFn, CharacterFn, TABLE_START, character_classes, class_bit};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
-use crate::machine::libc::character_tables::*;
-
 impl<N: Notes> Machine<'_, '_, N> {
-    pub(crate) fn character_function(
+    pub(crate) fn class_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: CharacterClassFn,
         args: &[Term],
-    ) -> Result<Option<Term>, Interrupt> {
-        if let Some(bit) = class_bit(function) {
-            return self.has_class(state, args[0], bit).map(Some);
-        }
-        let table = |tables: CharacterTables| match function {
-            LibFn::CtypeBLoc => tables.classes,
-            LibFn::CtypeTolowerLoc => tables.to_lower,
-            _ => tables.to_upper,
+    ) -> Result<Term, Interrupt> {
+        self.has_class(state, args[0], class_bit(function))
+    }
+
+    pub(crate) fn character_function(
+        &mut self,
+        function: CharacterFn,
+        args: &[Term],
+    ) -> Result<Term, Interrupt> {
+        let table = match function {
+            CharacterFn::Tolower => return Ok(self.other_case(args[0], b'A', 32)),
+            CharacterFn::Toupper => return Ok(self.other_case(args[0], b'a', -32)),
+            CharacterFn::CtypeBLoc => self.tables.map(|tables| tables.classes),
+            CharacterFn::CtypeTolowerLoc => self.tables.map(|tables| tables.to_lower),
+            CharacterFn::CtypeToupperLoc => self.tables.map(|tables| tables.to_upper),
         };
-        Ok(Some(match function {
-            LibFn::Tolower => self.other_case(args[0], b'A', 32),
-            LibFn::Toupper => self.other_case(args[0], b'a', -32),
-            _ => match self.tables {
-                Some(tables) => self.pool.bv(64, table(tables)),
-                None => return Err(Interrupt::unsupported("tables of characters")),
-            },
-        }))
+        let table = table.ok_or_else(|| Interrupt::unsupported("tables of characters"))?;
+        Ok(self.pool.bv(64, table))
     }
 
     /// The bit of a class where a character is in it, else 0.

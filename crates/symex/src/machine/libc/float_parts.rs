@@ -2,7 +2,7 @@
 
 use lydian_eval::Traps;
 use lydian_eval::nan::is_negative;
-use lydian_ir::libc::LibFn;
+use lydian_ir::libc::FloatPartsFn;
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term, TermPool};
 
 use crate::machine::Machine;
@@ -16,14 +16,14 @@ const FRACTION: u32 = 52;
 const MOST_POWER: i64 = 2200;
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Calls one of the functions; `None` for others.
+    /// Calls one of the functions; `None` where its arguments are not such as it takes.
     pub(crate) fn parts_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: FloatPartsFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
-        use LibFn::*;
+        use FloatPartsFn::*;
         let (Some(&x), Some(&second)) = (args.first(), args.get(1)) else { return Ok(None) };
         let Sort::Float(sort) = self.pool.sort(x) else { return Ok(None) };
         let pool = &mut self.pool;
@@ -42,7 +42,6 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let wide = pool.fp_to_fp(FloatSort::F64, x);
                 (ldexp(pool, wide, second), None)
             }
-            _ => return Ok(None),
         };
         let result = pool.fp_to_fp(sort, result);
         if let Some((size, value)) = other {

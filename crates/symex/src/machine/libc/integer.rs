@@ -3,7 +3,7 @@
 use lydian_eval::Traps;
 use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
-use lydian_ir::libc::LibFn;
+use lydian_ir::libc::IntegerFn;
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::Machine;
@@ -14,10 +14,10 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn integer_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: IntegerFn,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
-        use LibFn::*;
+        use IntegerFn::*;
         let a = args[0];
         let mut traps = Traps::none();
         if matches!(function, Clz | Clzl | Clzll | Ctz | Ctzl | Ctzll) {
@@ -61,7 +61,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let position = pool.add(zeros, one);
                 pool.ite(some, position, zero)
             }
-            _ => {
+            Bswap16 | Bswap32 | Bswap64 => {
                 let mut swapped = pool.extract(7, 0, a);
                 for byte in 1..pool.width(a) / 8 {
                     let next = pool.extract(byte * 8 + 7, byte * 8, a);

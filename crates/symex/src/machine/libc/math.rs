@@ -5,7 +5,7 @@ use lydian_eval::nan::is_negative;
 use lydian_eval::sort::constant;
 use lydian_ir::Type;
 use lydian_ir::interp::math_function;
-use lydian_ir::libc::{LibFn, Model};
+use lydian_ir::libc::{ExactMathFn, FloatTestFn, Model};
 use lydian_smt::{FloatSort, RoundingMode, Sort, Term};
 
 use crate::limits::Cut;
@@ -19,28 +19,26 @@ use crate::machine::state::{Notes, State};
 const FOLLOWED_VALUES: u32 = 8;
 
 impl<N: Notes> Machine<'_, '_, N> {
-    pub(crate) fn math_function(
+    pub(crate) fn exact_function(
         &mut self,
         state: &mut State<N>,
+        function: ExactMathFn,
         model: &Model,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
-        use LibFn::*;
-        if let Some(result) = self.parts_function(state, model.function, args)? {
-            return Ok(result);
-        }
+        use ExactMathFn::*;
         let pool = &mut self.pool;
         let a = args.first().copied();
         let float = match model.signature.as_bytes()[0] {
             b'f' => FloatSort::F32,
             _ => FloatSort::F64,
         };
-        if let Some(mode) = rounding(model.function)
+        if let Some(mode) = rounding(function)
             && let Some(a) = a
         {
             return Ok(pool.fp_round(mode, a));
         }
-        Ok(match (model.function, a, args.get(1).copied()) {
+        Ok(match (function, a, args.get(1).copied()) {
             (Fabs | Fabsf, Some(a), _) => pool.fp_abs(a),
             (Sqrt | Sqrtf, Some(a), _) => pool.fp_sqrt(a),
             (Fmin | Fminf, Some(a), Some(b)) => self.least(a, b),
@@ -57,20 +55,44 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             (Inf | HugeVal | Inff | HugeValf, ..) => pool.fp_const(float, float.infinity_bits()),
             (Nan | Nanf, ..) => pool.fp_const(float, float.nan_bits()),
-            (function, Some(a), b) if matches!(pool.sort(a), Sort::Float(_)) => {
-                match self.test(function, a, b.unwrap_or(a)) {
-                    Some(test) => self.pool.bool_to_bv(test, 32),
-                    None if function == IsinfSign => self.infinity_sign(a),
-                    None => self.value_at(state, model, args)?,
-                }
-            }
+            (Fmod | Fmodf, Some(_), _) => self.inexact_function(state, model, args)?,
             _ => return Err(Interrupt::unsupported(model.name)),
         })
     }
 
-    /// A test of one or two numbers; `None` for functions that are none.
-    fn test(&mut self, function: LibFn, a: Term, b: Term) -> Option<Term> {
-        use LibFn::*;
+    /// A function that no term computes.
+    pub(super) fn inexact_function(
+        &mut self,
+        state: &mut State<N>,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Interrupt> {
+        match args.first().map(|a| self.pool.sort(*a)) {
+            Some(Sort::Float(_)) => self.value_at(state, model, args),
+            _ => Err(Interrupt::unsupported(model.name)),
+        }
+    }
+
+    /// A test of one or two numbers, as C's `int`.
+    pub(super) fn float_test(
+        &mut self,
+        function: FloatTestFn,
+        model: &Model,
+        args: &[Term],
+    ) -> Result<Term, Interrupt> {
+        let a = args.first().copied().filter(|a| matches!(self.pool.sort(*a), Sort::Float(_)));
+        let a = a.ok_or_else(|| Interrupt::unsupported(model.name))?;
+        if function == FloatTestFn::IsinfSign {
+            return Ok(self.infinity_sign(a));
+        }
+        let test = self.test(function, a, args.get(1).copied().unwrap_or(a));
+        let test = test.ok_or_else(|| Interrupt::unsupported(model.name))?;
+        Ok(self.pool.bool_to_bv(test, 32))
+    }
+
+    /// A test that is true or false; `None` for the one that tells signs apart.
+    fn test(&mut self, function: FloatTestFn, a: Term, b: Term) -> Option<Term> {
+        use FloatTestFn::*;
         let pool = &mut self.pool;
         Some(match function {
             Isnan => pool.fp_is_nan(a),
@@ -101,7 +123,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let (a, b) = (pool.fp_is_nan(a), pool.fp_is_nan(b));
                 pool.or(a, b)
             }
-            _ => return None,
+            IsinfSign => return None,
         })
     }
 
@@ -182,14 +204,15 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-const fn rounding(function: LibFn) -> Option<RoundingMode> {
-    use LibFn::*;
+const fn rounding(function: ExactMathFn) -> Option<RoundingMode> {
+    use ExactMathFn::*;
     Some(match function {
         Floor | Floorf => RoundingMode::TowardNegative,
         Ceil | Ceilf => RoundingMode::TowardPositive,
         Trunc | Truncf => RoundingMode::TowardZero,
         Round | Roundf => RoundingMode::NearestAway,
         Rint | Rintf | Nearbyint | Nearbyintf => RoundingMode::NearestEven,
-        _ => return None,
+        Fabs | Fabsf | Sqrt | Sqrtf | Fmod | Fmodf | Fmin | Fminf | Fmax | Fmaxf | Copysign
+        | Copysignf | Inf | Inff | HugeVal | HugeValf | Nan | Nanf => return None,
     })
 }

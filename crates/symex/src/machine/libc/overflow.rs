@@ -1,7 +1,7 @@
 //! Integer arithmetic that tells of overflow.
 
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::LibFn;
+use lydian_ir::libc::OverflowFn;
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
 
@@ -15,7 +15,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn overflow_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: OverflowFn,
         args: &[Term],
         arg_types: &[CTypeId],
     ) -> Result<Term, Interrupt> {
@@ -92,13 +92,14 @@ enum Operation {
     Mul,
 }
 
-const fn operation(function: LibFn) -> Operation {
-    use LibFn::*;
+const fn operation(function: OverflowFn) -> Operation {
+    use OverflowFn::*;
     match function {
         AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
         | SaddllOverflow | UaddllOverflow => Operation::Add,
         SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
         | SsubllOverflow | UsubllOverflow => Operation::Sub,
-        _ => Operation::Mul,
+        MulOverflow | SmulOverflow | UmulOverflow | SmullOverflow | UmullOverflow
+        | SmulllOverflow | UmulllOverflow => Operation::Mul,
     }
 }

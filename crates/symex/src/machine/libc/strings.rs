@@ -1,7 +1,7 @@
 //! Functions that read bytes and strings.
 
 use lydian_eval::{Traps, Undetermined, undefined_symbol};
-use lydian_ir::libc::LibFn;
+use lydian_ir::libc::MemoryFn;
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
@@ -25,30 +25,39 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn string_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: MemoryFn,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
         let (a, b) = (args[0], args.get(1).copied().unwrap_or(args[0]));
         let third = args.get(2).copied();
         let mut traps = Traps::none();
         let result = match function {
-            LibFn::Memcmp | LibFn::Bcmp => {
+            MemoryFn::Memcmp | MemoryFn::Bcmp => {
                 self.compare(state, [a, b], third, Same::Bytes, &mut traps)?
             }
-            LibFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
-            LibFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
-            LibFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
-            LibFn::Strncasecmp => self.compare(state, [a, b], third, Same::Letters, &mut traps)?,
-            LibFn::Strlen => self.length(state, a, None, &mut traps)?,
-            LibFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
-            LibFn::Memchr => self.find_byte(state, a, b, third, &mut traps)?,
-            LibFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
-            LibFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
-            LibFn::Strstr => self.find_text(state, a, b, &mut traps)?,
-            LibFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
-            LibFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
-            LibFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
-            _ => return self.writing_function(state, function, args).map(Some),
+            MemoryFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
+            MemoryFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
+            MemoryFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
+            MemoryFn::Strncasecmp => {
+                self.compare(state, [a, b], third, Same::Letters, &mut traps)?
+            }
+            MemoryFn::Strlen => self.length(state, a, None, &mut traps)?,
+            MemoryFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
+            MemoryFn::Memchr => self.find_byte(state, a, b, third, &mut traps)?,
+            MemoryFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
+            MemoryFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
+            MemoryFn::Strstr => self.find_text(state, a, b, &mut traps)?,
+            MemoryFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
+            MemoryFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
+            MemoryFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
+            MemoryFn::Memcpy
+            | MemoryFn::Memmove
+            | MemoryFn::Memset
+            | MemoryFn::Strcpy
+            | MemoryFn::Stpcpy
+            | MemoryFn::Strncpy
+            | MemoryFn::Strcat
+            | MemoryFn::Strncat => return self.writing_function(state, function, args).map(Some),
         };
         self.leave_traps(state, &traps)?;
         Ok(Some(result))

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::{LibFn, Model};
+use lydian_ir::libc::{Model, VerificationFn};
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{Sort, Term};
 
@@ -29,36 +29,39 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn verification_function(
         &mut self,
         state: &mut State<N>,
+        function: VerificationFn,
         model: &Model,
         args: &[Term],
     ) -> Result<Option<Term>, Interrupt> {
         let arg =
             |at: usize| args.get(at).copied().ok_or_else(|| Interrupt::unsupported("no argument"));
-        match model.function {
-            LibFn::KleeSilentExit => Err(self.assumption_fails(state)),
-            LibFn::VerifierAssume | LibFn::KleeAssume | LibFn::CproverAssume => {
-                let holds = self.truth_of(arg(0)?, model.function);
+        match function {
+            VerificationFn::KleeSilentExit => Err(self.assumption_fails(state)),
+            VerificationFn::VerifierAssume
+            | VerificationFn::KleeAssume
+            | VerificationFn::CproverAssume => {
+                let holds = self.truth_of(arg(0)?, function);
                 self.assume_in_program(state, holds)?;
                 Ok(None)
             }
-            LibFn::CproverAssert => {
-                let holds = self.truth_of(arg(0)?, model.function);
+            VerificationFn::CproverAssert => {
+                let holds = self.truth_of(arg(0)?, function);
                 let mut traps = Traps::none();
                 let broken = self.pool.not(holds);
                 traps.add(&self.pool, TrapKind::Abort, broken);
                 self.leave_traps(state, &traps)?;
                 Ok(None)
             }
-            LibFn::KleeMakeSymbolic => {
+            VerificationFn::KleeMakeSymbolic => {
                 self.make_symbolic(state, model, arg(0)?, arg(1)?, arg(2)?)?;
                 Ok(None)
             }
-            LibFn::KleeInt => {
+            VerificationFn::KleeInt => {
                 let (value, plan) = self.fresh_int(state, model, arg(0)?);
                 Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
                 Ok(Some(value))
             }
-            LibFn::KleeRange => {
+            VerificationFn::KleeRange => {
                 let (value, plan) = self.fresh_int(state, model, arg(2)?);
                 let least = self.pool.sle(arg(0)?, value);
                 let below = self.pool.slt(value, arg(1)?);
@@ -67,14 +70,16 @@ impl<N: Notes> Machine<'_, '_, N> {
                 self.assume_in_program(state, inside)?;
                 Ok(Some(value))
             }
-            _ => Err(self.trapped(state, TrapKind::Abort)),
+            VerificationFn::VerifierError | VerificationFn::ReachError => {
+                Err(self.trapped(state, TrapKind::Abort))
+            }
         }
     }
 
     /// Whether an argument is not zero. All but `klee_assume` take an `int`.
-    fn truth_of(&mut self, value: Term, function: LibFn) -> Term {
+    fn truth_of(&mut self, value: Term, function: VerificationFn) -> Term {
         let bits = to_bytes(&mut self.pool, value);
-        let narrow = function != LibFn::KleeAssume && self.pool.width(bits) > 32;
+        let narrow = function != VerificationFn::KleeAssume && self.pool.width(bits) > 32;
         let bits = if narrow { self.pool.extract(31, 0, bits) } else { bits };
         self.pool.is_nonzero(bits)
     }

@@ -3,7 +3,7 @@
 //! All bytes are read and all traps are met before the first byte is written.
 
 use lydian_eval::{Fault, Traps, to_bytes};
-use lydian_ir::libc::LibFn;
+use lydian_ir::libc::MemoryFn;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
@@ -35,7 +35,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn writing_function(
         &mut self,
         state: &mut State<N>,
-        function: LibFn,
+        function: MemoryFn,
         args: &[Term],
     ) -> Result<Term, Interrupt> {
         let (dst, second) = (args[0], args[1]);
@@ -43,29 +43,31 @@ impl<N: Notes> Machine<'_, '_, N> {
         let mut writes = Vec::new();
         let mut result = dst;
         match function {
-            LibFn::Memcpy | LibFn::Memmove => return self.copy_bytes(state, dst, second, args[2]),
-            LibFn::Memset => {
+            MemoryFn::Memcpy | MemoryFn::Memmove => {
+                return self.copy_bytes(state, dst, second, args[2]);
+            }
+            MemoryFn::Memset => {
                 let byte = to_bytes(&mut self.pool, second);
                 let byte = self.pool.extract(7, 0, byte);
                 return self.fill_bytes(state, dst, byte, args[2]);
             }
-            LibFn::Strcpy | LibFn::Stpcpy => {
+            MemoryFn::Strcpy | MemoryFn::Stpcpy => {
                 let start = self.pool.bv(64, 0);
                 let plan = CopyText { dst, start, src: second, limit: None, pad: false };
                 let length = self.copy_text(state, &plan, &mut traps, &mut writes)?;
-                if function == LibFn::Stpcpy {
+                if function == MemoryFn::Stpcpy {
                     result = self.address_plus(dst, length);
                 }
             }
-            LibFn::Strncpy => {
+            MemoryFn::Strncpy => {
                 let start = self.pool.bv(64, 0);
                 let limit = Some(args[2]);
                 let plan = CopyText { dst, start, src: second, limit, pad: true };
                 self.copy_text(state, &plan, &mut traps, &mut writes)?;
             }
-            LibFn::Strcat | LibFn::Strncat => {
+            MemoryFn::Strcat | MemoryFn::Strncat => {
                 let start = self.length(state, dst, None, &mut traps)?;
-                let limit = if function == LibFn::Strcat { None } else { Some(args[2]) };
+                let limit = if function == MemoryFn::Strcat { None } else { Some(args[2]) };
                 let plan = CopyText { dst, start, src: second, limit, pad: false };
                 self.copy_text(state, &plan, &mut traps, &mut writes)?;
             }
