@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lydian_base::Diagnostic;
-use lydian_objective::ledger::{Ledger, LedgerError};
+use lydian_ledger::{Ledger, LedgerError};
 
 use crate::exit::{ExitCode, Failure};
 use crate::render;

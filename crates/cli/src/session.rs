@@ -12,11 +12,11 @@ use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
+use lydian_ledger::{FunctionName, LedgerError, Recording, Scope};
 use lydian_native::{Attempt, Measured, Outcome};
 use lydian_objective::assumption::abridged;
-use lydian_objective::ledger::{
-    Contradictory, CriterionRow, Engine, Evidence, FunctionName, LedgerError, Recording, Scope,
-    TestHash, UnknownReason, Verdict,
+use lydian_objective::evidence::{
+    Contradictory, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{
     Accepted, Assumption, Criterion, FunctionObjectives, HyperId, LabelId, LabelKey,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use lydian_base::Diagnostic;
 use lydian_native::{Attempt, Plan};
-use lydian_objective::ledger::{CriterionRow, Evidence, TestHash, Verdict, verdict};
+use lydian_objective::evidence::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{
     Accepted, Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId,
 };

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use lydian_base::Budget;
 use lydian_inputs::Start;
 use lydian_inputs::bounds::nothing_before;
-use lydian_objective::ledger::Evidence;
+use lydian_objective::evidence::Evidence;
 use lydian_objective::{Assumption, AssumptionKind, LabelId};
 use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};

@@ -3,9 +3,9 @@
 
 use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::assumption::abridged;
+use lydian_objective::evidence::{Evidence, Verdict};
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Scope};
-use lydian_objective::ledger::{Evidence, Verdict};
 use lydian_objective::{Assumption, FunctionObjectives, Hyper, LabelId};
 use rustc_hash::FxHashSet;
 

@@ -2,7 +2,7 @@
 
 use lydian_base::Place;
 use lydian_objective::Criterion;
-use lydian_objective::ledger::{Evidence, Verdict};
+use lydian_objective::evidence::{Evidence, Verdict};
 use lydian_report::{ObjectiveSummary, VerdictKind};
 
 use super::{Entry, Goal, Session, Target};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lydian_base::Budget;
 use lydian_objective::Label;
-use lydian_objective::ledger::Evidence;
+use lydian_objective::evidence::Evidence;
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, standard_chain};

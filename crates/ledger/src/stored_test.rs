@@ -7,13 +7,9 @@ use indexmap::IndexSet;
 use lydian_base::EntityId;
 use lydian_ir::test::Test;
 use lydian_ir::{CTypeId, CTypes};
+use lydian_objective::evidence::TestHash;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-
-/// The hash of a test: of what it holds, with types by their spelling. Hexadecimal.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TestHash(pub String);
 
 /// A test of the ledger's.
 #[derive(Clone, Debug, PartialEq, Eq)]

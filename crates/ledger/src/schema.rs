@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::LedgerError;
+use crate::LedgerError;
 
 /// "LYDI" in ASCII.
 const APPLICATION_ID: i64 = 0x4c59_4449;

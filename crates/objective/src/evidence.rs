@@ -5,8 +5,15 @@ use std::fmt;
 use lydian_base::StopReason;
 use serde::{Deserialize, Serialize};
 
-use super::stored_test::TestHash;
 use crate::assumption::{Accepted, Assumption};
+pub use criterion_row::{AssumedObjective, CriterionRow};
+
+mod criterion_row;
+
+/// The hash of a test: of what it holds, with types by their spelling. Hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TestHash(pub String);
 
 /// What an engine found out about an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,18 @@
 //! What the ledger keeps, for how long, and what it says when it cannot.
 
+use lydian_base::{EntityId, SourceMap, Span};
+use lydian_ir::decision::Condition;
 use lydian_ir::test::{Image, TestObject};
-use lydian_ir::{BoolTree, CTypeId, IntKind};
+use lydian_ir::{
+    Body, BoolTree, CType, CTypeId, ConditionId, Decision, DecisionKind, Expr, Function, IntKind,
+    Program, Purity, Type,
+};
+use lydian_objective::assumption::{Assumption, AssumptionKind};
+use lydian_objective::evidence::UnknownReason;
+use lydian_objective::{Request, annotate};
 use tempfile::TempDir;
 
 use super::*;
-use crate::annotate::{Request, annotate};
-use crate::assumption::{Assumption, AssumptionKind};
-use crate::testing::{Sample, cond};
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 
@@ -17,10 +22,37 @@ fn scope(code: &str, configuration: &str) -> Scope {
 
 /// Objectives of `a && b` for DCC, which share nothing, and of a lone condition, which do.
 fn objectives(tree: BoolTree) -> FunctionObjectives {
-    let mut sample = Sample::new("f");
-    sample.decision(tree);
-    let (program, map, func) = sample.finish();
-    annotate(&program, &map, func, &Request::new([Criterion::Dcc])).expect("a body").objectives
+    let text = "void f(void) { if (0 || 1) ; }".to_owned();
+    let mut body = Body::returning();
+    body.source.body = Span::new(13, text.len() as u32);
+    let conditions = [19u32, 24].map(|start| {
+        let written = Span::new(start, start + 1);
+        let value = body.exprs.push(Expr::Const(Type::BOOL, u128::from(start == 24)));
+        body.source.exprs.set(value, written);
+        Condition::new(value, Purity::Pure, written)
+    });
+    let (kind, span) = (DecisionKind::Control, Span::new(19, 25));
+    let conditions = conditions.into_iter().take(conditions_of(&tree)).collect();
+    body.decisions.push(Decision { kind, tree, conditions, span });
+    let mut program = Program { types: CTypes::new(), ..Program::default() };
+    let result = program.types.void();
+    let ty = CType::Function { result, params: Vec::new(), variadic: false };
+    let ty = program.types.intern(ty);
+    let (span, body) = (body.source.body, Some(body));
+    let function = program.functions.push(Function { body, span, ..Function::declared("f", ty) });
+    let map = SourceMap::from_preprocessed(text, "a.c");
+    let request = Request::new([Criterion::Dcc]);
+    annotate(&program, &map, function, &request).expect("a body").objectives
+}
+
+/// How many conditions a tree has, here one or two.
+fn conditions_of(tree: &BoolTree) -> usize {
+    if matches!(tree, BoolTree::Cond(_)) { 1 } else { 2 }
+}
+
+/// The condition at a position.
+fn cond(index: usize) -> Box<BoolTree> {
+    Box::new(BoolTree::Cond(ConditionId::from_index(index)))
 }
 
 fn test_of(byte: u8, ty: CTypeId) -> Test {

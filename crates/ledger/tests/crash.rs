@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 
 use lydian_ir::CTypes;
 use lydian_ir::test::{Image, Test};
-use lydian_objective::Ledger;
-use lydian_objective::ledger::{FunctionName, Scope};
+use lydian_ledger::{FunctionName, Ledger, Scope};
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 const LEDGER: &str = "LYDIAN_TEST_LEDGER";

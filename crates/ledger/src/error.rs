@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lydian_objective::LabelKey;
 use rusqlite::ErrorCode;
-
-use crate::label::LabelKey;
 
 /// Why the ledger cannot be used, or a finding not be recorded. Nothing is ever deleted.
 #[derive(Debug, thiserror::Error)]
