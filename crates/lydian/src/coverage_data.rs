@@ -1,6 +1,6 @@
 //! From what builds and runs left in the store to what reports show.
 //!
-//! Counters of all runs are united, unit by unit; each unit is records by its own notes; then the
+//! Counters of all runs are united, unit by unit; each unit is judged by its own notes; then the
 //! functions that several units hold are merged by their place. What is damaged, missing or out of
 //! date is said and costs nothing else.
 

@@ -12,7 +12,7 @@ use crate::output;
 use crate::progress::Terminal;
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct Listing<'a> {
     functions: Vec<ListedFunction<'a>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
             .iter()
             .map(|objectives| listed(project.name(objectives.function), objectives))
             .collect();
-        let json = serde_json::to_string_pretty(&Listed { functions });
+        let json = serde_json::to_string_pretty(&Listing { functions });
         files::file(path, &(json.expect("names and numbers are valid JSON") + "\n"))?;
     }
     Ok(ExitCode::Done)

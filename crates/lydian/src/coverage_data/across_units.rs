@@ -2,7 +2,7 @@
 //!
 //! Units are compiled apart, so which pairs there are is found here, program by program: a linked
 //! file that no other one needs, with all libraries that it needs. A library that nothing needs may
-//! be project by any program with which it shares a symbol. Objects that are in no linked file, and
+//! be loaded by any program with which it shares a symbol. Objects that are in no linked file, and
 //! those of two programs, have no pairs.
 
 use std::collections::{BTreeMap, BTreeSet};

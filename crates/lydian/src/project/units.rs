@@ -1,4 +1,4 @@
-//! From several files to one program: which files with which flags, project and linked.
+//! From several files to one program: which files with which flags, loaded and linked.
 
 use std::path::{Path, PathBuf};
 

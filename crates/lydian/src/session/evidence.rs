@@ -93,7 +93,7 @@ impl Session<'_, '_> {
         labels.collect()
     }
 
-    /// Adds a test to those that are hyper_coverage. Gives the hyperlabels of the targets that it completes,
+    /// Adds a test to those whose hyperlabels are judged. Gives the hyperlabels of the targets that it completes,
     /// each with the tests that cover it together.
     pub(crate) fn completed_by(
         &self,
@@ -109,7 +109,7 @@ impl Session<'_, '_> {
         of_target.collect()
     }
 
-    /// A hyperlabel of a target as it is hyper_coverage; none for a label.
+    /// A hyperlabel of a target as it is judged; none for a label.
     pub(crate) fn hyper_of(&self, goal: Goal) -> Option<HyperOf> {
         match goal {
             Goal::Label(..) => None,

@@ -5,8 +5,8 @@ use lydian_ir::source::{Point, RootId, RootKind};
 use lydian_objective::LabelId;
 
 use super::hooks::Standing;
-use super::lost::NO_PLACE;
 use super::tree::Edit;
+use super::uninstrumentable::NO_PLACE;
 use super::{Action, Purpose, Watch, rank, scan};
 
 impl Watch<'_, '_> {

@@ -7,7 +7,7 @@ use super::{Action, RewriteRequest, WatchedFunction};
 use crate::plan::{Plan, UnmeasuredSequence, Unwatched};
 
 /// The labels of an edit that could not be made.
-pub(super) fn refuse(
+pub(super) fn add_refused(
     action: &Action,
     functions: &[(u32, WatchedFunction)],
     request: &RewriteRequest<'_>,
@@ -19,26 +19,26 @@ pub(super) fn refuse(
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let decision = found.decisions[*index].id;
-            lose_all(&found.flow.lost_with_decision(decision), OVERLAP, plan);
+            add_all(&found.flow.lost_with_decision(decision), OVERLAP, plan);
             let is_on_paths = |key: &(DecisionId, _)| key.0 == decision;
             if found.paths.conditions.keys().any(is_on_paths) {
                 found.paths.lose(*function, plan);
             }
-            lose_all(&found.decisions[*index].sequences, OVERLAP, plan);
+            add_all(&found.decisions[*index].sequences, OVERLAP, plan);
             (*function, Site::Decision(decision))
         }
         Action::Unit { function, span } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let unit = &found.units[span];
-            unit.sequences.iter().for_each(|lost| lose_all(lost, OVERLAP, plan));
-            return lose_labels(*function, &unit.labels, OVERLAP, plan);
+            unit.sequences.iter().for_each(|lost| add_all(lost, OVERLAP, plan));
+            return add_labels(*function, &unit.labels, OVERLAP, plan);
         }
         Action::Place { function, span } => {
             let found = functions.iter().find(|(number, _)| number == function);
             let Some((_, found)) = found else { return };
             let lost = found.places[span].sequences.iter();
-            return lost.for_each(|lost| lose_all(lost, OVERLAP, plan));
+            return lost.for_each(|lost| add_all(lost, OVERLAP, plan));
         }
         Action::Insert(_)
         | Action::Remove
@@ -67,20 +67,20 @@ pub(super) const OVERLAP: &str = "its text overlaps that of another place";
 pub(super) const NO_PLACE: &str = "its place in the text is not known";
 
 /// Says that labels cannot be measured.
-pub(super) fn lose_labels(function: u32, labels: &[LabelId], reason: &str, plan: &mut Plan) {
+pub(super) fn add_labels(function: u32, labels: &[LabelId], reason: &str, plan: &mut Plan) {
     let lost =
         labels.iter().map(|label| Unwatched { function, label: *label, reason: reason.to_owned() });
     plan.unwatched.extend(lost);
 }
 
 /// Says that sequences cannot be measured, each with the position of its function.
-pub(super) fn lose_all(all: &[(u32, SequenceId)], reason: &str, plan: &mut Plan) {
+pub(super) fn add_all(all: &[(u32, SequenceId)], reason: &str, plan: &mut Plan) {
     all.iter()
-        .for_each(|(function, sequence)| lose_sequences(*function, &[*sequence], reason, plan));
+        .for_each(|(function, sequence)| add_sequences(*function, &[*sequence], reason, plan));
 }
 
 /// Says that sequences cannot be measured.
-pub(super) fn lose_sequences(
+pub(super) fn add_sequences(
     function: u32,
     sequences: &[SequenceId],
     reason: &str,
