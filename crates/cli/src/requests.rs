@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search, Unreached};
+use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
     ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, GeneratorOptions,
@@ -138,10 +138,6 @@ impl GenArgs {
                 loop_bound: Some(limits.loop_bound),
                 recursion: limits.recursion,
                 ..Limits::default()
-            },
-            unreached: match self.criteria.semantics {
-                SemanticsArg::ThreeValued => Unreached::Evaluated,
-                SemanticsArg::ShortCircuit => Unreached::Unknown,
             },
             look_ahead: !self.no_look_ahead && self.explore == ExploreArg::Needed,
             // What is merged is no path of its own, and has no test if no label asks for one.

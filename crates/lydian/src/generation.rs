@@ -15,6 +15,7 @@ use lydian_objective::{Accepted, AssumptionKind, FunctionObjectives};
 use lydian_report::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
 use lydian_symex::Config;
+use lydian_symex::exec::Unreached;
 
 use crate::error::Error;
 use crate::events::{Event, Observer};
@@ -22,7 +23,7 @@ use crate::files;
 use crate::measurement::compiled_program::{CompiledProgram, Measurement};
 use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
-use crate::objectives::Objectives;
+use crate::objectives::{Objectives, Semantics};
 use crate::project::Project;
 use crate::session::{Session, SessionOutcome, Target, TestMemory};
 use crate::shared_ledger::{self, SharedLedger};
@@ -43,7 +44,7 @@ pub struct GeneratorOptions {
     pub folder: PathBuf,
     /// The time for each function, or for a program that is tested as a whole.
     pub time: Duration,
-    /// How the program is explored. The time of its limits is that of `time`.
+    /// How the program is explored. `unreached` follows from the objectives.
     pub exploration: Config,
     /// How tests run natively.
     pub measurement: MeasurementOptions,
@@ -290,9 +291,18 @@ impl<'a> Run<'a> {
             recorded: TestMemory::default(),
         };
         let budget = Budget::start(Some(self.options.time), self.cancel.clone());
-        let outcome = session.run(&self.options.exploration, &budget);
+        let outcome = session.run(&self.exploration(), &budget);
         self.observer.notice(Event::Ended { function });
         Ok(TaskResult { outcome: outcome?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// How the program is explored: what conditions are that were not evaluated is as in the objectives.
+    fn exploration(&self) -> Config {
+        let unreached = match self.objectives.semantics {
+            Semantics::ThreeValued => Unreached::Evaluated,
+            Semantics::ShortCircuit => Unreached::Unknown,
+        };
+        Config { unreached, ..self.options.exploration.clone() }
     }
 
     /// Makes the suite and the summary of what was done, and writes them.

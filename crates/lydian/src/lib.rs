@@ -17,7 +17,7 @@
 //!
 //! use lydian::{
 //!     CancelToken, Criterion, Error, Event, Generator, GeneratorOptions, MeasurementOptions,
-//!     ObjectiveRequest, Project, ProjectRequest, VerdictKind,
+//!     ObjectiveRequest, Project, ProjectRequest, Severity, VerdictKind,
 //! };
 //!
 //! /// A percentage that is never above 100, with a branch that no input takes.
@@ -40,7 +40,9 @@
 //!
 //!     // Whoever is told of warnings and of progress.
 //!     let observer = |event: Event<'_>| match event {
-//!         Event::Diagnostic(diagnostic) => panic!("nothing is to be said: {diagnostic:?}"),
+//!         Event::Diagnostic(diagnostic) => {
+//!             assert!(diagnostic.severity < Severity::Error, "{}", diagnostic.message);
+//!         }
 //!         Event::Progress { function, counters } => {
 //!             assert_eq!(function, "percent");
 //!             assert!(counters.paths < 100);
@@ -136,6 +138,5 @@ pub use lydian_symex::exec::Progress;
 
 /// How a program is explored.
 pub mod exploration {
-    pub use lydian_symex::exec::Unreached;
     pub use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 }

@@ -14,10 +14,10 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::suite::KeptTest;
-use exploration::in_numbers;
+use exploration::exploration_figures;
 use goals::Goal;
 use hyperlabel_coverage::HyperlabelCoverage;
-use state::{Decision, Round};
+use state::{Conclusion, Round};
 
 pub(crate) use goals::Target;
 pub(crate) use state::{Session, TestMemory};
@@ -86,17 +86,17 @@ impl Session<'_, '_> {
         let mut contradictions = Vec::new();
         let control =
             self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
-        let left = self.left()?;
+        let left = self.open_goals()?;
         self.prove(&left, config, budget)?;
         self.record_implied_verdicts()?;
-        let left = self.left()?;
+        let left = self.open_goals()?;
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
-            let loose = self.without_lengths(config);
-            let first = budget.keeping(Self::time_for_relaxed_lengths(loose.as_ref(), budget));
+            let relaxed = self.without_lengths(config);
+            let first = budget.keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget));
             let round =
-                Round { spec: &self.project.spec, decides: Decision::Always, ends_well: false };
+                Round { spec: &self.project.spec, concludes: Conclusion::Always, ends_well: false };
             match self.explore(
                 &round,
                 &left,
@@ -106,7 +106,7 @@ impl Session<'_, '_> {
                 &mut contradictions,
             )? {
                 Ok(found) => {
-                    let (summary, loose) = (&found.0, loose.as_ref());
+                    let (summary, relaxed) = (&found.0, relaxed.as_ref());
                     self.explore_leading_elements(
                         summary,
                         &mut hyper_coverage,
@@ -115,7 +115,7 @@ impl Session<'_, '_> {
                         &mut contradictions,
                     )?;
                     self.explore_relaxed_lengths(
-                        loose,
+                        relaxed,
                         &mut hyper_coverage,
                         config,
                         budget,
@@ -137,7 +137,7 @@ impl Session<'_, '_> {
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
         let longest = explored.as_ref().or(control.as_ref());
-        let exploration = longest.map(|(summary, last)| in_numbers(summary, *last));
+        let exploration = longest.map(|(summary, last)| exploration_figures(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         let objectives = self.objectives_with(&tests)?;
         let tests = tests.into_iter().map(|(kept, _)| kept).collect();

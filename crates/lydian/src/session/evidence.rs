@@ -186,17 +186,17 @@ impl Session<'_, '_> {
     }
 
     /// The objectives of all targets without a verdict, in order.
-    pub(crate) fn left(&self) -> Result<Vec<Goal>, Error> {
+    pub(crate) fn open_goals(&self) -> Result<Vec<Goal>, Error> {
         let mut left = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
-            left.extend(self.left_of(at, target)?);
+            left.extend(self.open_goals_of(at, target)?);
         }
         Ok(left)
     }
 
     /// The objectives of a target that are not decided: what criteria count, each once, labels first.
     /// Those that are infeasible as assumed are among them, since a test may break the assumption.
-    pub(crate) fn left_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Error> {
+    pub(crate) fn open_goals_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Error> {
         let verdicts = self.verdicts(target)?;
         let is_left = |key: &LabelKey| {
             let open = |verdict: &Verdict| {

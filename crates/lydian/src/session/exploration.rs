@@ -17,14 +17,14 @@ use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::novelty_filter::NoveltyFilter;
 use super::open_objectives::OpenObjectives;
 use super::proofs::implied_verdicts;
-use super::state::{Decision, Last, Round, Session};
+use super::state::{Conclusion, LastDiscovery, Round, Session};
 use super::test_validation::TestValidation;
 use super::unknown_reasons::reason;
 use crate::error::Error;
 
 impl Session<'_, '_> {
     /// Explores what is left with other inputs for some time at most, if there is any.
-    pub(crate) fn explore_left(
+    pub(crate) fn explore_open(
         &mut self,
         round: &Round<'_>,
         time: Duration,
@@ -36,7 +36,7 @@ impl Session<'_, '_> {
         if budget.exceeded().is_some() {
             return Ok(());
         }
-        let left = self.left()?;
+        let left = self.open_goals()?;
         if left.is_empty() {
             return Ok(());
         }
@@ -58,27 +58,28 @@ impl Session<'_, '_> {
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<Result<(Summary, Last), ExploreError>, Error> {
-        let news = config.every_path.then(|| NoveltyFilter::of(left));
-        let left =
+    ) -> Result<Result<(Summary, LastDiscovery), ExploreError>, Error> {
+        let novelty = config.every_path.then(|| NoveltyFilter::of(left));
+        let open =
             OpenObjectives::new((self.all, self.further), self.targets, left, hyper_coverage);
         let task = Task {
             program: &self.project.program,
             func: self.entry,
             spec: round.spec,
-            objectives: &left.objectives,
-            known: &left.known,
+            objectives: &open.objectives,
+            known: &open.known,
             config,
             budget,
         };
         let solver = || standard_chain(&ChainConfig::default());
         let workers = Workers::new(self.workers, &solver);
         let mut trouble = None;
-        let mut confirming = TestValidation::new(self, &left, hyper_coverage, contradictions, news);
-        confirming.ends_well = round.ends_well;
+        let mut validation =
+            TestValidation::new(self, &open, hyper_coverage, contradictions, novelty);
+        validation.ends_well = round.ends_well;
         let mut sink = |event: Event| {
             if trouble.is_none()
-                && let Err(failure) = confirming.meet(event)
+                && let Err(failure) = validation.take_finding(event)
             {
                 budget.cancel_token().cancel();
                 trouble = Some(failure);
@@ -88,18 +89,18 @@ impl Session<'_, '_> {
         if let Some(failure) = trouble {
             return Err(failure);
         }
-        let last = confirming.finish()?;
+        let last = validation.finish()?;
         let summary = match summary {
             Ok(summary) => summary,
             Err(error) => return Ok(Err(error)),
         };
-        let decides = match round.decides {
-            Decision::Always => true,
-            Decision::IfComplete => summary.complete,
-            Decision::Never => false,
+        let decides = match round.concludes {
+            Conclusion::Always => true,
+            Conclusion::IfComplete => summary.complete,
+            Conclusion::Never => false,
         };
         if decides {
-            self.record_left(&summary, &left)?;
+            self.record_open(&summary, &open)?;
             // One of an earlier exploration speaks against this one, too.
             if let Some(contradiction) = contradictions.first() {
                 self.withdraw(Engine::Exploration, contradiction)?;
@@ -122,15 +123,15 @@ impl Session<'_, '_> {
 
     /// Evidence on what exploration left: an argument that it is infeasible if nothing that was cut off
     /// lies ahead of it, else why it is unknown.
-    pub(crate) fn record_left(
+    pub(crate) fn record_open(
         &mut self,
         summary: &Summary,
-        left: &OpenObjectives,
+        open: &OpenObjectives,
     ) -> Result<(), Error> {
         let labels = summary.left.iter();
-        let labels = labels.map(|found| (left.label(found.label), &found.reasons, &found.bounds));
+        let labels = labels.map(|found| (open.label(found.label), &found.reasons, &found.bounds));
         let hypers = summary.left_hypers.iter();
-        let hypers = hypers.map(|found| (left.hyper(found.hyper), &found.reasons, &found.bounds));
+        let hypers = hypers.map(|found| (open.hyper(found.hyper), &found.reasons, &found.bounds));
         let all = labels.chain(hypers);
         let all = all.filter_map(|(goal, reasons, bounds)| Some((goal?, reasons, bounds)));
         let all: Vec<(Goal, &Vec<Cut>, &Vec<Assumption>)> = all.collect();
@@ -177,7 +178,7 @@ impl Session<'_, '_> {
 }
 
 /// What an exploration took.
-pub(crate) fn in_numbers(summary: &Summary, last: Last) -> Exploration {
+pub(crate) fn exploration_figures(summary: &Summary, last: LastDiscovery) -> Exploration {
     let statistics = &summary.statistics;
     Exploration {
         paths: summary.path_count(),

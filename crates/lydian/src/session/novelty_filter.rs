@@ -22,7 +22,7 @@ impl NoveltyFilter {
 
     /// Whether a test that was run is the first to cover some objective, contradicts a claim, or is
     /// the first of those with its objectives that were expected to end so, where that is no good end.
-    pub(crate) fn is_in(&mut self, test: &MeasuredTest, ending: Ending) -> bool {
+    pub(crate) fn admits(&mut self, test: &MeasuredTest, ending: Ending) -> bool {
         let completed = test.completes.iter().map(|(goal, _)| goal);
         let before = self.open.len();
         test.covered.iter().chain(completed).for_each(|goal| _ = self.open.remove(goal));

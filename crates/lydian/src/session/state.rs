@@ -79,7 +79,7 @@ impl TestMemory {
 
 /// How far the exploration was when it gave the last test for something new.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Last {
+pub(crate) struct LastDiscovery {
     /// Paths that had ended.
     pub(crate) paths: u64,
     /// Time since it began.
@@ -101,7 +101,7 @@ pub(crate) struct MeasuredTest {
 
 /// Whether an exploration says why objectives are left, and does not only find tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum Conclusion {
     Always,
     /// Where nothing was cut off.
     IfComplete,
@@ -112,7 +112,7 @@ pub(crate) enum Decision {
 pub(crate) struct Round<'s> {
     /// Of which inputs.
     pub(crate) spec: &'s InputSpec,
-    pub(crate) decides: Decision,
+    pub(crate) concludes: Conclusion,
     /// Whether only tests that end well are taken.
     pub(crate) ends_well: bool,
 }

@@ -19,7 +19,7 @@ use super::goals::Goal;
 use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::novelty_filter::NoveltyFilter;
 use super::open_objectives::OpenObjectives;
-use super::state::{Last, MeasuredTest, Session};
+use super::state::{LastDiscovery, MeasuredTest, Session};
 use super::unknown_reasons::with_place;
 use crate::error::Error;
 use crate::events::Event;
@@ -45,20 +45,20 @@ const REACHES_OUT: &str =
 /// Tests of an exploration on their way to the ledger.
 pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
     session: &'s mut Session<'a, 'm>,
-    left: &'s OpenObjectives,
+    open: &'s OpenObjectives,
     hyper_coverage: &'s mut HyperlabelCoverage<'j>,
     contradictions: &'s mut Vec<String>,
-    /// What tests have not shown yet, where only news are recorded.
-    news: Option<NoveltyFilter>,
+    /// What tests have not shown yet, where only those that show something new are recorded.
+    novelty: Option<NoveltyFilter>,
     begun: Instant,
     /// Paths that have ended.
     paths: u64,
     /// Tests that are not run yet, with how far the exploration was when it gave them.
-    waiting: VecDeque<(FoundTest, Last)>,
+    waiting: VecDeque<(FoundTest, LastDiscovery)>,
     /// Tests that are not recorded yet.
     pending: Vec<MeasuredTest>,
     next_commit: Instant,
-    last: Last,
+    last: LastDiscovery,
     /// Whether only tests that are to end well are taken.
     pub(crate) ends_well: bool,
 }
@@ -67,30 +67,30 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
     /// An exploration of what is left begins.
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
-        left: &'s OpenObjectives,
+        open: &'s OpenObjectives,
         hyper_coverage: &'s mut HyperlabelCoverage<'j>,
         contradictions: &'s mut Vec<String>,
-        news: Option<NoveltyFilter>,
+        novelty: Option<NoveltyFilter>,
     ) -> Self {
         let begun = Instant::now();
         Self {
             session,
-            left,
+            open,
             hyper_coverage,
             contradictions,
-            news,
+            novelty,
             begun,
             paths: 0,
             waiting: VecDeque::new(),
             pending: Vec::new(),
             next_commit: begun,
-            last: Last::default(),
+            last: LastDiscovery::default(),
             ends_well: false,
         }
     }
 
     /// Takes what the exploration tells.
-    pub(crate) fn meet(&mut self, event: Finding) -> Result<(), Error> {
+    pub(crate) fn take_finding(&mut self, event: Finding) -> Result<(), Error> {
         match event {
             Finding::Progress(counters) => {
                 self.paths = counters.paths;
@@ -99,7 +99,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             }
             Finding::Test(found) => {
                 let seconds = self.begun.elapsed().as_secs_f64();
-                self.waiting.push_back((*found, Last { paths: self.paths, seconds }));
+                self.waiting.push_back((*found, LastDiscovery { paths: self.paths, seconds }));
             }
         }
         if self.session.runner.is_ready() || self.waiting.len() > MOST_WAITING {
@@ -115,7 +115,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
 
     /// The exploration has ended: runs and records what is left. Gives how far it was when it gave the
     /// last test for something new.
-    pub(crate) fn finish(mut self) -> Result<Last, Error> {
+    pub(crate) fn finish(mut self) -> Result<LastDiscovery, Error> {
         self.run_waiting()?;
         self.session.record_tests(self.pending)?;
         Ok(self.last)
@@ -126,15 +126,15 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         while let Some((found, at)) = self.waiting.pop_front() {
             let (ending, known) = (found.ending.clone(), self.hyper_coverage.count());
             let claims = !found.covers.is_empty() || !found.completes.is_empty();
-            let (left, hyper_coverage) = (self.left, &mut *self.hyper_coverage);
+            let (open, hyper_coverage) = (self.open, &mut *self.hyper_coverage);
             let (session, ends_well) = (&mut *self.session, self.ends_well);
             let confirmed =
-                session.confirm(found, left, hyper_coverage, self.contradictions, ends_well)?;
+                session.confirm(found, open, hyper_coverage, self.contradictions, ends_well)?;
             let of_hypers = self.hyper_coverage.count() > known;
-            let every_path = self.news.is_some();
+            let every_path = self.novelty.is_some();
             let is_kept = |one: &MeasuredTest| {
-                let news = self.news.as_mut();
-                news.is_none_or(|news| of_hypers | news.is_in(one, ending))
+                let novelty = self.novelty.as_mut();
+                novelty.is_none_or(|novelty| of_hypers | novelty.admits(one, ending))
             };
             let kept = confirmed.filter(is_kept);
             if kept.is_some() && (claims || every_path) {
@@ -151,15 +151,15 @@ impl Session<'_, '_> {
     fn confirm(
         &mut self,
         found: FoundTest,
-        left: &OpenObjectives,
+        open: &OpenObjectives,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
         contradictions: &mut Vec<String>,
         ends_well: bool,
     ) -> Result<Option<MeasuredTest>, Error> {
         let claimed: Vec<Goal> =
-            found.covers.iter().filter_map(|claim| left.label(*claim)).collect();
+            found.covers.iter().filter_map(|claim| open.label(*claim)).collect();
         let completed: Vec<Goal> =
-            found.completes.iter().filter_map(|claim| left.hyper(*claim)).collect();
+            found.completes.iter().filter_map(|claim| open.hyper(*claim)).collect();
         let test = found.test;
         let patience = match found.ending {
             Ending::Endless | Ending::Cut(_) => Patience::Short,
@@ -196,9 +196,10 @@ impl Session<'_, '_> {
         }
         if !hyper_coverage.lacks_some() {
             let hypers = completed.iter().filter_map(|goal| self.hyper_of(*goal));
-            let open = hyper_coverage.missing_with(&measured, &hypers.collect::<Vec<_>>());
-            let is_open = |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| open.contains(&of));
-            missing.extend(completed.iter().copied().filter(is_open));
+            let uncovered = hyper_coverage.missing_with(&measured, &hypers.collect::<Vec<_>>());
+            let is_uncovered =
+                |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| uncovered.contains(&of));
+            missing.extend(completed.iter().copied().filter(is_uncovered));
         }
         let reaches_out = !measured.run.attempts.is_empty();
         let uncounted = match measured.run.outcome {

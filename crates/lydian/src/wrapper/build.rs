@@ -65,7 +65,7 @@ pub enum WrapperOutcome {
 }
 
 /// Compiles and links as a command says, with measurement built in. The observer is told what is not
-/// measured, and what the linker says.
+/// measured, and what the linker says. What the compiler says goes where the output of this process goes.
 ///
 /// # Errors
 /// A compiler that cannot be started.

@@ -100,7 +100,7 @@ impl<'a> Session<'a, '_> {
         let (program, objectives) = (&self.project.program, self.targets[at].objectives);
         let mut proofs = Vec::new();
         let Some(body) = &program.functions[objectives.function].body else { return Ok(proofs) };
-        let left = self.left_of(at, target)?;
+        let left = self.open_goals_of(at, target)?;
         let left: Vec<LabelId> = left.into_iter().filter_map(Goal::label).collect();
         if left.is_empty() {
             return Ok(proofs);

@@ -77,7 +77,7 @@ impl Session<'_, '_> {
             if target.objectives.hypers.is_empty() {
                 continue;
             }
-            let left = self.left_of(at, target)?;
+            let left = self.open_goals_of(at, target)?;
             if !left.iter().any(|goal| matches!(goal, Goal::Hyper(..))) {
                 continue;
             }

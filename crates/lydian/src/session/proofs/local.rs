@@ -54,7 +54,7 @@ impl Session<'_, '_> {
         at: usize,
         target: &Target<'_>,
     ) -> Result<Vec<(Goal, Evidence)>, Error> {
-        let left: Vec<Goal> = self.left_of(at, target)?;
+        let left: Vec<Goal> = self.open_goals_of(at, target)?;
         let labels = implied_verdicts::labels_of(target.objectives, &left).into_iter();
         let evidence = || Evidence::LocalProof { method: "call graph".to_owned() };
         Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::session::goals::Goal;
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
-use crate::session::state::{Decision, Last, Round, Session};
+use crate::session::state::{Conclusion, LastDiscovery, Round, Session};
 
 /// The time for this is so much and a part of what there is, but three quarters of that at most.
 const TIME: Duration = Duration::from_millis(150);
@@ -29,8 +29,8 @@ impl Session<'_, '_> {
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
-    ) -> Result<Option<(Summary, Last)>, Error> {
-        let left = self.left()?;
+    ) -> Result<Option<(Summary, LastDiscovery)>, Error> {
+        let left = self.open_goals()?;
         let control = self.of_control(&left);
         if config.mode == Mode::Plain || left.len() <= 2 * control.len() {
             return Ok(None);
@@ -39,12 +39,12 @@ impl Session<'_, '_> {
         let budget = budget.part(Some((TIME + time / SHARE).min(time * 3 / 4)));
         self.prove(&control, config, &budget)?;
         self.record_implied_verdicts()?;
-        let control = self.of_control(&self.left()?);
+        let control = self.of_control(&self.open_goals()?);
         if control.is_empty() || budget.exceeded().is_some() {
             return Ok(None);
         }
         let round =
-            Round { spec: &self.project.spec, decides: Decision::IfComplete, ends_well: false };
+            Round { spec: &self.project.spec, concludes: Conclusion::IfComplete, ends_well: false };
         // What crashes does so afterwards, too.
         let config = Config { crash_tests: false, ..config.clone() };
         // What cannot be explored is said of all objectives then.

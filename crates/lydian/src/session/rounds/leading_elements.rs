@@ -15,7 +15,7 @@ use lydian_symex::{Config, Mode, Summary};
 
 use crate::error::Error;
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
-use crate::session::state::{Decision, Round, Session};
+use crate::session::state::{Conclusion, Round, Session};
 
 /// How many elements lie there.
 const ELEMENTS: u64 = 2;
@@ -36,8 +36,8 @@ impl Session<'_, '_> {
             return Ok(());
         }
         let Some(spec) = self.with_elements_before(summary) else { return Ok(()) };
-        let round = Round { spec: &spec, decides: Decision::Never, ends_well: false };
-        self.explore_left(&round, TIME, hyper_coverage, config, budget, contradictions)
+        let round = Round { spec: &spec, concludes: Conclusion::Never, ends_well: false };
+        self.explore_open(&round, TIME, hyper_coverage, config, budget, contradictions)
     }
 
     /// The inputs with elements before those arrays of scalars of which the user says nothing; none if

@@ -16,7 +16,7 @@ use lydian_symex::{Config, Mode};
 
 use crate::error::Error;
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
-use crate::session::state::{Decision, Round, Session};
+use crate::session::state::{Conclusion, Round, Session};
 
 /// The time for this.
 const TIME: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ impl Session<'_, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<(), Error> {
         let Some(spec) = spec else { return Ok(()) };
-        let round = Round { spec, decides: Decision::Never, ends_well: true };
-        self.explore_left(&round, TIME, hyper_coverage, config, budget, contradictions)
+        let round = Round { spec, concludes: Conclusion::Never, ends_well: true };
+        self.explore_open(&round, TIME, hyper_coverage, config, budget, contradictions)
     }
 }
