@@ -4,8 +4,8 @@ use lydian_base::{EntityId, SourceMap, Span};
 use lydian_ir::decision::Condition;
 use lydian_ir::test::{Image, TestObject};
 use lydian_ir::{
-    Body, BoolTree, CType, CTypeId, ConditionId, Decision, DecisionKind, Expr, Function, IntKind,
-    Program, Purity, Type,
+    Body, BoolTree, CType, CTypeId, CmpOp, ConditionId, Decision, DecisionKind, Expr, Function,
+    IntKind, Local, LocalKind, Program, Purity, Storage, Type,
 };
 use lydian_objective::assumption::{Assumption, AssumptionKind};
 use lydian_objective::evidence::UnknownReason;
@@ -22,21 +22,32 @@ fn scope(code: &str, configuration: &str) -> Scope {
 
 /// Objectives of `a && b` for DCC, which share nothing, and of a lone condition, which do.
 fn objectives(tree: BoolTree) -> FunctionObjectives {
-    let text = "void f(void) { if (0 || 1) ; }".to_owned();
+    let text = "void f(int x) { if (x < 0 || x < 1) ; }".to_owned();
+    let mut program = Program { types: CTypes::new(), ..Program::default() };
+    let int = program.types.int(IntKind::Int);
     let mut body = Body::returning();
-    body.source.body = Span::new(13, text.len() as u32);
-    let conditions = [19u32, 24].map(|start| {
-        let written = Span::new(start, start + 1);
-        let value = body.exprs.push(Expr::Const(Type::BOOL, u128::from(start == 24)));
-        body.source.exprs.set(value, written);
-        Condition::new(value, Purity::Pure, written)
+    body.source.body = Span::new(14, text.len() as u32);
+    let (name, scope) = ("x".to_owned(), body.source.body);
+    let storage = Storage::Register(Type::Int(32));
+    let x = Local { name, ty: int, kind: LocalKind::Param, storage, scope };
+    let x = body.locals.push(x);
+    body.params.push(x);
+    let conditions = [20u32, 29].map(|start| {
+        let (read, number) = (Expr::Local(x), Expr::Const(Type::Int(32), u128::from(start == 29)));
+        let mut written = |expr, from, to| {
+            let (id, span) = (body.exprs.push(expr), Span::new(start + from, start + to));
+            body.source.exprs.set(id, span);
+            (id, span)
+        };
+        let ((left, _), (right, _)) = (written(read, 0, 1), written(number, 4, 5));
+        let (value, span) = written(Expr::Cmp(CmpOp::LtS, left, right), 0, 5);
+        Condition::new(value, Purity::Pure, span)
     });
-    let (kind, span) = (DecisionKind::Control, Span::new(19, 25));
+    let (kind, span) = (DecisionKind::Control, Span::new(20, 34));
     let conditions = conditions.into_iter().take(conditions_of(&tree)).collect();
     body.decisions.push(Decision { kind, tree, conditions, span });
-    let mut program = Program { types: CTypes::new(), ..Program::default() };
     let result = program.types.void();
-    let ty = CType::Function { result, params: Vec::new(), variadic: false };
+    let ty = CType::Function { result, params: vec![int], variadic: false };
     let ty = program.types.intern(ty);
     let (span, body) = (body.source.body, Some(body));
     let function = program.functions.push(Function { body, span, ..Function::declared("f", ty) });
