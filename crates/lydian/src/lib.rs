@@ -57,7 +57,7 @@
 //!     let [percent] = &objectives.functions[..] else { panic!("one function is defined") };
 //!     let branches: Vec<&str> =
 //!         percent.criteria[&Criterion::Bc].iter().map(|entry| entry.name.as_str()).collect();
-//!     assert_eq!(branches.len(), 6, "{branches:?}");
+//!     assert_eq!(branches.len(), 8, "{branches:?}");
 //!
 //!     // Tests within a budget; the folder has the suite, its ledger and a summary then.
 //!     let options = GeneratorOptions {
@@ -76,7 +76,7 @@
 //!     assert_eq!(infeasible.len(), 1);
 //!     assert_eq!((infeasible[0].line, infeasible[0].text.as_str()), (7, "whole < 0"));
 //!     let covered = of_branches.filter(|one| one.verdict == VerdictKind::Covered).count();
-//!     assert_eq!(covered, 5);
+//!     assert_eq!(covered, 7);
 //!
 //!     // The same tests, measured once more.
 //!     let tests = lydian::read_suite(&place.path().join("tests"), &project)?;

@@ -24,7 +24,7 @@ pub(crate) mod linked;
 mod loading;
 pub(crate) mod paths;
 pub(crate) mod request;
-mod stated;
+mod settings_in_c;
 pub(crate) mod units;
 mod whole_program;
 

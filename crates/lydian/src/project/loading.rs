@@ -17,7 +17,7 @@ use super::flags::{check_language, flags_of, rejected};
 use super::functions::{chosen, relevant};
 use super::paths::{absolute, canonical};
 use super::request::ProjectRequest;
-use super::stated::{self, Extra};
+use super::settings_in_c::{self, SettingsInC};
 use super::units;
 use super::whole_program::WholeProgram;
 use super::{COMPILER, Project};
@@ -45,8 +45,8 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let mut unit = parse(&request.file, &flags, request)?;
     let of_whole = |asked| WholeProgram::of(&unit.program, request, asked);
     let program = request.program.as_ref().map(of_whole).transpose()?.flatten();
-    stated::check_fit(&unit.program, &config, &request.file)?;
-    let mut extra = Extra::of(&unit.program, &config)?;
+    settings_in_c::check_fit(&unit.program, &config, &request.file)?;
+    let mut extra = SettingsInC::of(&unit.program, &config)?;
     extra.add(program.as_ref().map_or("", |program| &program.driver));
     if !extra.is_empty() {
         let folder = tempfile::tempdir().map_err(|error| {
@@ -54,8 +54,8 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         })?;
         let file = extra.write(folder.path(), &request.file)?;
         unit = parse(&file, &flags, request)
-            .map_err(|failure| stated::blame(failure, &unit.program, &config))?;
-        stated::check_compiled(&unit.program, &config)?;
+            .map_err(|failure| settings_in_c::blame(failure, &unit.program, &config))?;
+        settings_in_c::check_compiled(&unit.program, &config)?;
     }
     tell(observer, &relevant(&unit, request));
     if unit.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {

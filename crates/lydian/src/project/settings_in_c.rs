@@ -29,11 +29,11 @@ const MOST_ENTRIES: usize = 100_000;
 const MOST_BYTES: u64 = 1 << 24;
 
 /// C that is compiled together with the user's file.
-pub(crate) struct Extra {
+pub(crate) struct SettingsInC {
     text: String,
 }
 
-impl Extra {
+impl SettingsInC {
     pub(crate) fn of(program: &Program, config: &Configuration) -> Result<Self, Error> {
         let mut text = String::new();
         for stub in config.stubs() {
