@@ -35,7 +35,7 @@ pub fn bytes(path: &Path, contents: &[u8]) -> Result<(), Error> {
     write().map_err(|error| unwritable(path, &error))
 }
 
-/// Writes several files as [`file`] does, so that the disk is waited for once.
+/// Writes several files as [`file()`] does, so that the disk is waited for once.
 pub fn files(all: &[(PathBuf, String)]) -> Result<(), Error> {
     std::thread::scope(|scope| {
         let writers = all.iter().map(|(path, contents)| scope.spawn(move || file(path, contents)));

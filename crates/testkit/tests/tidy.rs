@@ -170,8 +170,8 @@ fn the_architecture_lists_exactly_the_crates_that_exist() {
 fn crate_table() -> Vec<(String, String)> {
     let text = text_of(&root().join("ARCHITECTURE.md"));
     let rows = text.lines().filter_map(|line| {
-        let cells: Vec<&str> =
-            line.strip_prefix("| `")?.trim_end_matches(" |").split('|').collect();
+        let cells = line.strip_prefix("| `")?.strip_suffix('|')?;
+        let cells: Vec<&str> = cells.split('|').collect();
         let [name, _, uses] = cells[..] else { return None };
         Some((name.trim_end().trim_end_matches('`').to_owned(), uses.trim().to_owned()))
     });
