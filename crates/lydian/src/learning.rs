@@ -47,7 +47,7 @@ fn explore_all(
         let time = left.min(time);
         let explored = match time.is_zero() {
             true => Explored::default(),
-            false => explore(project, *function, time, &cancel),
+            false => explore(project, *function, time, cancel),
         };
         (*function, explored)
     };

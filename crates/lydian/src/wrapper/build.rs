@@ -58,7 +58,7 @@ pub enum WrapperOutcome {
     /// It is to be carried out as it is.
     Plain {
         /// The command to run instead.
-        command: Command,
+        command: Box<Command>,
         /// The compiler, which a launcher may start.
         compiler: PathBuf,
     },
@@ -133,7 +133,10 @@ pub fn compile(request: &WrapperRequest, observer: &dyn Observer) -> Result<Wrap
 
 /// The command as it is.
 fn plain(compiler: &CompilerName, words: &[impl AsRef<OsStr>]) -> WrapperOutcome {
-    WrapperOutcome::Plain { command: compiler.command(words), compiler: compiler.program.clone() }
+    WrapperOutcome::Plain {
+        command: Box::new(compiler.command(words)),
+        compiler: compiler.program.clone(),
+    }
 }
 
 /// Forgets that files were compiled as they are, as the user wants it so.
