@@ -99,16 +99,6 @@ pub(crate) struct ProgramArgs {
     pub(crate) sym_files: Vec<u32>,
 }
 
-impl ProgramArgs {
-    /// Whether the user asks for a whole program.
-    pub(crate) fn is_asked_for(&self) -> bool {
-        self.program
-            || !self.sym_args.is_empty()
-            || self.sym_stdin.is_some()
-            || !self.sym_files.is_empty()
-    }
-}
-
 /// What every command about objectives takes.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaArgs {

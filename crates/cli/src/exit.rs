@@ -1,6 +1,6 @@
 //! Exit codes, and the errors that end a command.
 
-use lydian_base::Diagnostic;
+use lydian::{Diagnostic, Error, ErrorKind};
 
 /// How the command ended. Documented in `docs/exit-codes.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,5 +84,18 @@ impl Failure {
             self.diagnostics.push(last.note(note));
         }
         self
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(Error { kind, diagnostics }: Error) -> Self {
+        let code = match kind {
+            ErrorKind::Usage => ExitCode::Usage,
+            ErrorKind::Source => ExitCode::Source,
+            ErrorKind::Unsupported => ExitCode::Unsupported,
+            ErrorKind::Environment => ExitCode::Environment,
+            ErrorKind::Ledger => ExitCode::Ledger,
+        };
+        Self { code, diagnostics }
     }
 }

@@ -1,40 +1,9 @@
-//! What is guessed about inputs, for the user: each guess once, with the functions that it is for.
+//! How guesses about inputs are printed.
 
-use indexmap::IndexMap;
 use lydian_report::GuessSummary;
-
-use crate::load::Loaded;
 
 /// So many guesses are printed, those about the most functions first.
 const MOST_PRINTED: usize = 40;
-
-/// The guesses that settings do not overrule, each once. Those about types come last.
-pub(crate) fn of(loaded: &Loaded) -> Vec<GuessSummary> {
-    let mut places: IndexMap<(Option<String>, String, String), GuessSummary> = IndexMap::new();
-    let mut types = places.clone();
-    for func in loaded.entries() {
-        let name = &loaded.program.functions[*func].name;
-        let guesses = loaded.spec.guesses_in_effect(&loaded.program, *func);
-        let of_types = guesses.types.iter().map(|(ty, guess)| (Some(ty), guess));
-        for (ty, guess) in guesses.places.iter().map(|guess| (None, guess)).chain(of_types) {
-            let ty = ty.map(|ty| loaded.program.types.spell(*ty, ""));
-            let (place, text) = (guess.place.to_string(), guess.settings.to_string());
-            let found = if ty.is_some() { &mut types } else { &mut places };
-            let known = found.entry((ty.clone(), place.clone(), text.clone()));
-            let known = known.or_insert_with(|| GuessSummary {
-                ty,
-                place,
-                guess: text,
-                reason: guess.reason.clone(),
-                functions: Vec::new(),
-            });
-            if known.functions.last() != Some(name) {
-                known.functions.push(name.clone());
-            }
-        }
-    }
-    places.into_values().chain(types.into_values()).collect()
-}
 
 /// The guesses as they are printed: about a page of them.
 pub(crate) fn render(guesses: &[GuessSummary]) -> String {

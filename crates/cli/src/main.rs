@@ -3,31 +3,15 @@
 
 mod args;
 mod commands;
-mod config;
-mod confined;
-mod counting;
 mod coverage_table;
-mod elsewhere;
 mod exit;
 mod guesses;
-mod harvest;
 mod interrupt;
-mod ledger;
-mod load;
-mod measure;
-mod objectives;
 mod output;
-mod owned;
-mod program;
 mod progress;
 mod render;
-mod session;
-mod stated;
-mod suite;
+mod requests;
 mod table;
-mod units;
-mod workers;
-mod wrapper;
 
 use clap::Parser as _;
 

@@ -1,7 +1,6 @@
-//! Writing: to standard output, and to files so that a full disk loses nothing.
+//! Writing to standard output.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 
@@ -14,83 +13,5 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
             Err(Failure::environment("output", format!("cannot write the output: {error}")))
         }
         Ok(()) => Ok(()),
-    }
-}
-
-/// Writes a whole file beside its place and then moves it there, so that a reader sees the old
-/// contents or the new ones and a full disk leaves the old. A link is followed; a device or a pipe
-/// stays what it is and gets the contents.
-pub(crate) fn file(path: &Path, contents: &str) -> Result<(), Failure> {
-    bytes(path, contents.as_bytes())
-}
-
-/// The same for contents that are no text.
-pub(crate) fn bytes(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return std::fs::write(path, contents).map_err(|error| unwritable(path, &error));
-    }
-    let followed = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
-    let place = followed.as_deref().unwrap_or(path);
-    let folder = match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let write = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        use std::os::unix::fs::PermissionsExt as _;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        file.persist(place).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(|error| unwritable(path, &error))
-}
-
-/// Writes several files as [`file`] does, so that the disk is waited for once.
-pub(crate) fn files(all: &[(PathBuf, String)]) -> Result<(), Failure> {
-    std::thread::scope(|scope| {
-        let writers = all.iter().map(|(path, contents)| scope.spawn(move || file(path, contents)));
-        let writers: Vec<_> = writers.collect();
-        let written =
-            writers.into_iter().map(|writer| writer.join().expect("writing panics never"));
-        written.fold(Ok(()), Result::and)
-    })
-}
-
-/// Writes one of many files that can be made again, without waiting until the disk has it.
-pub(crate) fn page(path: &Path, contents: &str) -> Result<(), Failure> {
-    std::fs::write(path, contents).map_err(|error| unwritable(path, &error))
-}
-
-/// Makes a folder and those above it.
-pub(crate) fn folder(path: &Path) -> Result<(), Failure> {
-    if let Some(file) = path.ancestors().find(|above| above.is_file()) {
-        let what = format!("cannot make the folder {}", path.display());
-        let why = format!("{} is a file: name another folder, or move the file", file.display());
-        return Err(Failure::environment("output", what).note(why));
-    }
-    std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
-}
-
-/// The path of a file as something in a folder names it: from there, unless they have nothing in common.
-pub(crate) fn relative(folder: &Path, file: &Path) -> String {
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // What lies above a folder is where the folder really lies.
-    let folder = folder.canonicalize().unwrap_or_else(|_| whole(folder));
-    let file = whole(file);
-    let shares = folder.components().nth(1) == file.components().nth(1);
-    let shorter = pathdiff::diff_paths(&file, &folder).filter(|_| shares);
-    shorter.unwrap_or(file).display().to_string()
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    let failure =
-        Failure::environment("output", format!("cannot write {}: {error}", path.display()));
-    match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            failure.note("make room and run the same command again: what was there before is kept")
-        }
-        _ => failure,
     }
 }

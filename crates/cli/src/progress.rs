@@ -1,48 +1,75 @@
-//! Lines on standard error that say how far the work is, one for each function that is worked on,
-//! where that is a terminal.
+//! What the user sees while a task is at work: diagnostics, and lines on standard error that say how far it is,
+//! one for each function that is worked on, where that is a terminal.
 
-use std::io::IsTerminal as _;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::process::Output;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lydian_symex::Progress as Counters;
+use lydian::{Event, Observer, Progress};
 
-/// The lines of all functions that are worked on.
-pub(crate) struct Lines(MultiProgress);
+use crate::render;
 
-impl Lines {
-    /// None yet. Where nobody looks they are hidden.
+/// Shows events on standard error.
+pub(crate) struct Terminal {
+    lines: MultiProgress,
+    /// The line of each function that is worked on.
+    bars: Mutex<BTreeMap<String, ProgressBar>>,
+}
+
+impl Terminal {
+    /// No lines yet. Where nobody looks they are hidden.
     pub(crate) fn new() -> Self {
         let visible = std::io::stderr().is_terminal();
         let hidden = || MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        Self(if visible { MultiProgress::new() } else { hidden() })
+        let lines = if visible { MultiProgress::new() } else { hidden() };
+        Self { lines, bars: Mutex::default() }
     }
 
-    /// Adds the line of one function, below the others.
-    pub(crate) fn start(&self, function: &str) -> Progress {
-        let bar = self.0.add(ProgressBar::new_spinner());
+    /// Adds the line of a function, below the others.
+    fn start(&self, function: &str) -> ProgressBar {
+        let bar = self.lines.add(ProgressBar::new_spinner());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} ({elapsed})") {
             bar.set_style(style);
         }
         bar.set_prefix(function.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        Progress(bar)
+        bar
     }
 }
 
-/// The line of one function, which goes with it.
-pub(crate) struct Progress(ProgressBar);
-
-impl Progress {
-    /// Shows an exploration's counters.
-    pub(crate) fn update(&self, counters: &Counters) {
-        let Counters { paths, states, labels_left, .. } = counters;
-        self.0.set_message(format!("{paths} paths, {states} waiting, {labels_left} labels left"));
+impl Observer for Terminal {
+    fn notice(&self, event: Event<'_>) {
+        let bars = || self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Diagnostic(diagnostic) => {
+                render::diagnostics(std::slice::from_ref(diagnostic));
+            }
+            Event::Begun { function } => {
+                bars().insert(function.to_owned(), self.start(function));
+            }
+            Event::Progress { function, counters } => {
+                let Progress { paths, states, labels_left, .. } = counters;
+                if let Some(bar) = bars().get(function) {
+                    bar.set_message(format!(
+                        "{paths} paths, {states} waiting, {labels_left} labels left"
+                    ));
+                }
+            }
+            Event::Ended { function } => {
+                bars().remove(function).into_iter().for_each(|bar| bar.finish_and_clear());
+            }
+            Event::CompilerOutput(output) => relay(output),
+            _ => {}
+        }
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
+/// Passes on what a compiler or linker said.
+fn relay(output: &Output) {
+    // Where nobody listens there is nobody to tell.
+    drop(std::io::stdout().write_all(&output.stdout));
+    drop(std::io::stderr().write_all(&output.stderr));
 }

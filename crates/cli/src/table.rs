@@ -139,7 +139,7 @@ fn percent(row: &CriterionSummary) -> String {
 mod tests {
     use super::*;
     use lydian_objective::Criterion;
-    use lydian_objective::ledger::{AssumedObjective, CriterionRow};
+    use lydian_objective::evidence::{AssumedObjective, CriterionRow};
     use lydian_report::FunctionSummary;
 
     #[test]

@@ -34,13 +34,13 @@ use crate::plan::{CellMeaning, DecisionCells, Plan, WideDecision};
 use decision::{DecisionEdit, Late};
 use hooks::{Hooks, POISON, Recorded, Standing};
 use judges::Judges;
-use lost::{NO_PLACE, OVERLAP, lose_all, lose_labels, lose_sequences, refuse};
 use recorded::{Elsewhere, labels_recorded};
 use render::{Renderer, tests_bits};
 use roots::RootRecord;
 use switches::SwitchEdit;
 use texts::{Around, Scope, further_prelude, prelude};
 use tree::{Edit, nest, splice};
+use uninstrumentable::{NO_PLACE, OVERLAP, add_refused};
 use vectors::{Recording, recording};
 
 mod accesses;
@@ -55,7 +55,6 @@ mod hooks;
 mod implied;
 mod judges;
 mod labels;
-mod lost;
 mod monitors;
 mod mutants;
 mod numbers;
@@ -71,6 +70,7 @@ mod switches;
 mod texts;
 mod thread_locals;
 mod tree;
+mod uninstrumentable;
 mod units;
 mod vectors;
 mod ways;
@@ -215,7 +215,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
         }
     }
     for action in refused {
-        refuse(&action, &functions, request, &mut plan);
+        add_refused(&action, &functions, request, &mut plan);
     }
     flow.pairs.lost_of_shared(&mut plan);
     let renderer = Renderer { request, functions: functions.into_iter().collect() };
@@ -460,7 +460,7 @@ impl<'a, 'p> Watch<'a, 'p> {
             self.plan,
         );
         if let Some(reason) = paths.unmeasured {
-            lose_sequences(self.number, &paths.sequences, reason, self.plan);
+            uninstrumentable::add_sequences(self.number, &paths.sequences, reason, self.plan);
             self.unwatch(&paths.labels, reason);
         }
         if let Some(ways) = ways {
@@ -624,7 +624,7 @@ impl<'a, 'p> Watch<'a, 'p> {
     }
 
     fn unwatch(&mut self, labels: &[LabelId], reason: &str) {
-        lose_labels(self.number, labels, reason, self.plan);
+        uninstrumentable::add_labels(self.number, labels, reason, self.plan);
     }
 
     /// Statements that record labels at a place whose state their predicates speak of.

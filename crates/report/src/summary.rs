@@ -2,7 +2,7 @@
 
 use lydian_objective::Assumption;
 use lydian_objective::Criterion;
-use lydian_objective::ledger::{AssumedObjective, CriterionRow};
+use lydian_objective::evidence::{AssumedObjective, CriterionRow};
 use serde::{Deserialize, Serialize};
 
 /// The result of a command over several functions.

@@ -166,6 +166,66 @@ fn the_architecture_lists_exactly_the_crates_that_exist() {
     assert_eq!(listed, existing, "left: the list in ARCHITECTURE.md; right: crates/*");
 }
 
+/// The rows of the table of crates: each crate's name and which others it may use.
+fn crate_table() -> Vec<(String, String)> {
+    let text = text_of(&root().join("ARCHITECTURE.md"));
+    let rows = text.lines().filter_map(|line| {
+        let cells = line.strip_prefix("| `")?.strip_suffix('|')?;
+        let cells: Vec<&str> = cells.split('|').collect();
+        let [name, _, uses] = cells[..] else { return None };
+        Some((name.trim_end().trim_end_matches('`').to_owned(), uses.trim().to_owned()))
+    });
+    let crates = root().join("crates");
+    rows.filter(|(name, _)| crates.join(name).is_dir()).collect()
+}
+
+/// The packages that a crate depends on, tests and benches aside.
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let text = text_of(&root().join("crates").join(name).join("Cargo.toml"));
+    let manifest: toml::Table = text.parse().expect("a manifest is TOML");
+    let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+    dependencies.into_iter().flat_map(|table| table.keys().cloned()).collect()
+}
+
+#[test]
+fn each_crate_uses_only_those_that_the_architecture_allows() {
+    let table = crate_table();
+    let mut faults = Vec::new();
+    for (at, (name, uses)) in table.iter().enumerate() {
+        let names = |rows: &[(String, String)]| -> BTreeSet<String> {
+            rows.iter().map(|(name, _)| name.clone()).collect()
+        };
+        let mut allowed = match uses.as_str() {
+            "all above" => names(&table[..at]),
+            "all but cli" => names(&table),
+            list => list.split(", ").map(str::to_owned).collect(),
+        };
+        if uses == "all but cli" {
+            allowed.remove("cli");
+        }
+        for package in dependencies(name) {
+            let used = match package.strip_prefix("lydian") {
+                Some("") => "lydian",
+                Some(rest) => rest.trim_start_matches('-'),
+                None => continue,
+            };
+            if !allowed.contains(used) {
+                faults.push(format!("crates/{name} uses {used}"));
+            }
+        }
+    }
+    assert_none("arrows that the table of ARCHITECTURE.md does not have", &faults);
+}
+
+#[test]
+fn only_the_ledger_builds_sqlite() {
+    let table = crate_table();
+    let all = table.iter().map(|(name, _)| name);
+    let building: Vec<&String> =
+        all.filter(|name| dependencies(name).contains("rusqlite")).collect();
+    assert_eq!(building, ["ledger"]);
+}
+
 /// Whether the line calls the macro, which is no part of a longer name and in no line comment.
 fn calls(line: &str, name: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");

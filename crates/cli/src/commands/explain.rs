@@ -3,17 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use lydian::OBJECTIVES_FILE;
 use lydian_report::{FunctionSummary, ObjectiveSummary, Summary};
 
 use crate::args::ExplainArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::output;
 
-/// What is known of all objectives, in a folder of tests.
-pub(crate) const FILE: &str = "objectives.json";
-
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
-    let path = args.tests.join(FILE);
+    let path = args.tests.join(OBJECTIVES_FILE);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::usage("objectives", format!("cannot read {}: {error}", path.display()))
             .note("`lydian gen` writes it into its folder; name another with --tests")

@@ -16,7 +16,7 @@ const VARIABLE: &str = "LYDIAN_TEST";
 
 /// What `ctest --show-only=json-v1` says.
 #[derive(Deserialize)]
-struct Listed {
+struct Listing {
     tests: Vec<ListedTest>,
 }
 
@@ -51,7 +51,7 @@ fn ctest(folder: &Path, words: &[OsString]) -> Result<u8, Failure> {
     };
     let list =
         start(&["--show-only=json-v1".as_ref()]).args(words).output().map_err(unstartable)?;
-    let listed: Listed = serde_json::from_slice(&list.stdout).map_err(|_| {
+    let listed: Listing = serde_json::from_slice(&list.stdout).map_err(|_| {
         let said = String::from_utf8_lossy(&list.stderr).trim().to_owned();
         Failure::usage("mark", format!("ctest lists no tests in {}: {said}", folder.display()))
     })?;

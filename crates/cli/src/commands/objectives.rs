@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 
+use lydian::{Project, files};
 use lydian_objective::{Criterion, FunctionObjectives};
 use serde::Serialize;
 
 use crate::args::ObjectivesArgs;
 use crate::exit::{ExitCode, Failure};
-use crate::{config, load, objectives, output};
+use crate::output;
+use crate::progress::Terminal;
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct Listing<'a> {
     functions: Vec<ListedFunction<'a>>,
 }
 
@@ -34,12 +36,13 @@ struct ListedObjective<'a> {
 }
 
 pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
-    let config = config::read(args.source.config.as_deref(), &args.source.file)?;
-    let loaded = load::load(&args.source, config)?;
-    let all = objectives::of(&loaded, &args.criteria)?;
+    let observer = Terminal::new();
+    let request = args.source.request(args.source.configuration()?);
+    let project = Project::load(&request, &observer)?;
+    let all = project.objectives(&args.criteria.request(), &observer)?.functions;
     let mut text = String::new();
     for objectives in &all {
-        let name = &loaded.program.functions[objectives.function].name;
+        let name = project.name(objectives.function);
         describe(&mut text, name, objectives);
         describe_hypers(&mut text, name, objectives);
     }
@@ -47,12 +50,10 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.json {
         let functions = all
             .iter()
-            .map(|objectives| {
-                listed(&loaded.program.functions[objectives.function].name, objectives)
-            })
+            .map(|objectives| listed(project.name(objectives.function), objectives))
             .collect();
-        let json = serde_json::to_string_pretty(&Listed { functions });
-        output::file(path, &(json.expect("names and numbers are valid JSON") + "\n"))?;
+        let json = serde_json::to_string_pretty(&Listing { functions });
+        files::file(path, &(json.expect("names and numbers are valid JSON") + "\n"))?;
     }
     Ok(ExitCode::Done)
 }

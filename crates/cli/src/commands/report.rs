@@ -1,14 +1,14 @@
 //! `lydian report`: what runs covered, in every form.
 
-mod asked;
 pub(super) mod changed;
+mod scope;
 mod trend;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use lydian::{Store, collect, files};
 use lydian_base::{Diagnostic, Severity};
-use lydian_native::cc::Store;
 use lydian_objective::Criterion;
 use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
@@ -19,17 +19,16 @@ use lydian_report::{Report, coverage_json, html};
 
 use crate::args::{FromArgs, ReportArgs};
 use crate::exit::{ExitCode, Failure};
-use crate::harvest::harvest;
 use crate::{coverage_table, output, render};
-use asked::Asked;
+use scope::ReportScope;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let root = folder("report", args.root.as_deref())?;
-    let asked = Asked::read(args, &root)?;
+    let scope = ReportScope::read(args, &root)?;
     let changes = changed::read(args.diff.as_deref(), args.patch.as_deref(), &root)?;
     let mut coverage = read("report", &args.from)?;
-    let untold = changes.as_ref().map(|it| changed::untold(it, &coverage, &asked, &root));
-    let left_out = asked.limit(&mut coverage);
+    let untold = changes.as_ref().map(|it| changed::untold(it, &coverage, &scope, &root));
+    let left_out = scope.limit(&mut coverage);
     if let Some(changes) = &changes {
         changes.limit(&mut coverage);
     }
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     for warning in coverage.warnings.iter().chain(untold.iter().flatten()) {
         render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
     }
-    if let Some(criterion) = asked.criteria().find(|it| !coverage.criteria.contains(it)) {
+    if let Some(criterion) = scope.criteria().find(|it| !coverage.criteria.contains(it)) {
         return Err(not_measured(criterion, &coverage));
     }
     let (report, warnings) = Report::read(coverage, &root)
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.github {
         output::text(&github::render(&report))?;
     }
-    asked.judge(&report)
+    scope.judge(&report)
 }
 
 /// The coverage that is asked for.
@@ -82,7 +81,7 @@ pub(super) fn read(command: &'static str, args: &FromArgs) -> Result<Coverage, F
         if !store.path().is_dir() {
             return Err(nothing(command, format!("there is no {path}")));
         }
-        let found = harvest(&store);
+        let found = collect(&store);
         if found == Coverage::default() {
             return Err(nothing(command, format!("{path} knows of no build")));
         }
@@ -135,7 +134,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
     ];
     for (path, form) in files {
         if let Some(path) = path {
-            output::file(path, &form())?;
+            files::file(path, &form())?;
         }
     }
     Ok(())
@@ -153,10 +152,11 @@ fn conditions_left_out(report: &Report) -> Vec<Diagnostic> {
 }
 
 fn write_pages(folder: &Path, report: &Report, trend: Option<&Trend>) -> Result<(), Failure> {
-    output::folder(folder)?;
+    files::folder(folder)?;
     html::pages(report, trend)
         .iter()
-        .try_for_each(|page| output::page(&folder.join(&page.name), &page.text))
+        .try_for_each(|page| files::page(&folder.join(&page.name), &page.text))?;
+    Ok(())
 }
 
 fn not_measured(criterion: Criterion, coverage: &Coverage) -> Failure {

@@ -5,23 +5,20 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use lydian::{LinkRequest, LinkedProgram, location_span};
 use lydian_base::{Diagnostic, Place, Severity};
-use lydian_clib::{ClibError, Library, Purpose};
-use lydian_frontend::FrontendError;
-use lydian_frontend::clang::ClangError;
-use lydian_frontend::flags::CompileFlags;
+use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{
     End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, Uninitialised, Unknown,
     run_program,
 };
-use lydian_ir::link::{Linked, Role, link};
-use lydian_ir::source::Point;
-use lydian_ir::{Program, TrapKind};
+use lydian_ir::link::Linked;
 
 use crate::args::RunArgs;
 use crate::exit::{Failure, RunStatus};
-use crate::{render, units};
+use crate::progress::Terminal;
+use crate::render;
 
 /// How many calls may be open at once: more than a native stack of 8 MiB usually has room for.
 const MOST_CALLS: u32 = 200_000;
@@ -34,20 +31,13 @@ const SHOWN_CALLS: usize = 8;
 
 pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
     let (arguments, flags) = args.split();
-    let sources = units::sources(&args.files, &flags, args.compile_commands.as_deref())?;
-    let first = sources.first().ok_or_else(|| Failure::usage("files", "no C file is named"))?;
-    let wraps = sources.iter().all(|source| source.flags.wraps_on_overflow());
-    let library = library(&first.flags)?;
-    let loaded = units::load(&units::requests(&sources))?;
-    let files = sources.iter().map(|source| &source.file);
-    let loaded =
-        files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part)).collect();
-    let linked = match library {
-        Some(library) => library.link(loaded, Purpose::Run),
-        None => link(loaded),
+    let request = LinkRequest {
+        files: args.files.clone(),
+        flags,
+        compile_commands: args.compile_commands.clone(),
     };
-    let linked = linked.map_err(units::unlinked)?;
-    render::diagnostics(&linked.diagnostics);
+    let program = LinkedProgram::load(&request, &Terminal::new())?;
+    let (linked, wraps) = (program.linked, program.wraps_on_overflow);
     let input = input(args)?;
     let mut command = vec![program_name(args)];
     command.extend(arguments.iter().map(|argument| argument.clone().into_bytes()));
@@ -113,20 +103,6 @@ fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
                 Err(Failure::environment("stdin", format!("cannot read the input: {error}")))
             }
         },
-    }
-}
-
-/// The C library for a target. A target whose headers it does not find, or does not suit, is no
-/// reason to refuse a program that may not need it.
-fn library(flags: &CompileFlags) -> Result<Option<Library>, Failure> {
-    match Library::lower(flags) {
-        Ok(library) => Ok(Some(library)),
-        Err(ClibError::Frontend(FrontendError::Clang(error @ ClangError::Rejected(_)))) => {
-            let text = format!("there is no C library for these flags: {error}");
-            render::diagnostics(&[Diagnostic::warning("libc", text)]);
-            Ok(None)
-        }
-        Err(error) => Err(Failure::environment("libc", error.to_string())),
     }
 }
 
@@ -226,17 +202,6 @@ fn callers(linked: &Linked, outcome: &ProgramOutcome, end: Diagnostic) -> Diagno
 
 /// The place of a statement or terminator in its file.
 fn place(linked: &Linked, location: Location) -> Option<Place> {
-    let span = span(&linked.program, location)?;
+    let span = location_span(&linked.program, location)?;
     Some(linked.source.place(span.start))
-}
-
-/// The text of a statement or terminator; that of its function where it has none.
-pub(crate) fn span(program: &Program, location: Location) -> Option<lydian_base::Span> {
-    let function = &program.functions[location.function];
-    let source = &function.body.as_ref()?.source;
-    let span = match location.point {
-        Point::Stmt(stmt) => source.stmts[stmt],
-        Point::Term(block) => source.terms[block],
-    };
-    Some(if span.is_none() { function.span } else { span }).filter(|span| !span.is_none())
 }

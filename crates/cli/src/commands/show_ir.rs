@@ -2,11 +2,12 @@
 
 use crate::args::IrArgs;
 use crate::exit::{ExitCode, Failure};
-use crate::{config, load};
+use crate::progress::Terminal;
+use lydian::Project;
 
 pub(crate) fn run(args: &IrArgs) -> Result<ExitCode, Failure> {
-    let config = config::read(args.source.config.as_deref(), &args.source.file)?;
-    let loaded = load::load(&args.source, config)?;
-    crate::output::text(&lydian_ir::text::print(&loaded.program))?;
+    let request = args.source.request(args.source.configuration()?);
+    let project = Project::load(&request, &Terminal::new())?;
+    crate::output::text(&lydian_ir::text::print(project.program()))?;
     Ok(ExitCode::Done)
 }

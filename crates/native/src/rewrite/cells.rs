@@ -340,13 +340,13 @@ impl Maker<'_, '_, '_> {
             if let Err(reason) = self.variable(variable) {
                 self.tables.remove(&variable);
                 let lost = self.pairs.lost_with(variable);
-                super::lose_all(&lost, reason, self.plan);
+                super::uninstrumentable::add_all(&lost, reason, self.plan);
             }
         }
         for (id, usage) in uses {
             let Some(table) = self.tables.get(&usage.variable).cloned() else { continue };
             if let Err(reason) = self.record(id, usage, &table) {
-                super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
+                super::uninstrumentable::add_all(&self.pairs.sequences_of(id), reason, self.plan);
             }
         }
     }
@@ -371,7 +371,7 @@ impl Maker<'_, '_, '_> {
             {
                 // One that cannot reach a use is no last definition there.
                 let lost = self.reached(variable, definition.number);
-                super::lose_all(&lost, reason, self.plan);
+                super::uninstrumentable::add_all(&lost, reason, self.plan);
             }
         }
         Ok(())

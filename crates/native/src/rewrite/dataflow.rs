@@ -79,7 +79,7 @@ struct Global {
 }
 
 /// Definitions of locals that cannot be recorded, by variable and number, with the reasons.
-type Lost = BTreeMap<(Variable, u32), &'static str>;
+type UninstrumentableDefinitions = BTreeMap<(Variable, u32), &'static str>;
 
 impl<'a> Asked<'a> {
     /// `flow` gives the data flow of the program.
@@ -373,7 +373,7 @@ impl Maker<'_, '_, '_> {
                 None => self.record_all(id, usage).err(),
             };
             if let Some(reason) = reason {
-                super::lose_all(&self.pairs.sequences_of(id), reason, self.plan);
+                super::uninstrumentable::add_all(&self.pairs.sequences_of(id), reason, self.plan);
             }
         }
     }
@@ -404,7 +404,7 @@ impl Maker<'_, '_, '_> {
 
     /// Why it is not known which definition reached a use: one that may be it is not recorded. One
     /// that cannot reach the use is no last definition there, so that nothing is lost with it.
-    fn loss(&self, usage: &Use, lost: &Lost) -> Option<&'static str> {
+    fn loss(&self, usage: &Use, lost: &UninstrumentableDefinitions) -> Option<&'static str> {
         let mut reaching = usage.reaching.iter().map(|id| self.pairs.flow.definition(*id).number);
         match usage.variable {
             Variable::Local(_) => reaching.find_map(|n| lost.get(&(usage.variable, n)).copied()),
@@ -462,8 +462,8 @@ impl Maker<'_, '_, '_> {
 
     /// Sets the number of the last definition wherever one is. Returns the definitions of locals for
     /// which that is not possible, with the reason.
-    fn define(&mut self, variables: &BTreeSet<Variable>) -> Lost {
-        let mut lost = Lost::new();
+    fn define(&mut self, variables: &BTreeSet<Variable>) -> UninstrumentableDefinitions {
+        let mut lost = UninstrumentableDefinitions::new();
         let (mut hosts, mut aims) = (Vec::new(), Vec::new());
         for definition in
             self.pairs.flow.definitions.iter().filter(|d| variables.contains(&d.variable))

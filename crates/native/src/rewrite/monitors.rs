@@ -204,7 +204,7 @@ impl Step<'_> {
 }
 
 fn lose((function, sequence): (u32, SequenceId), reason: &str, plan: &mut Plan) {
-    super::lose_sequences(function, &[sequence], reason, plan);
+    super::uninstrumentable::add_sequences(function, &[sequence], reason, plan);
 }
 
 impl BitStep<'_> {

@@ -51,8 +51,8 @@ pub(super) struct Paths {
 impl Paths {
     /// Says that nothing of the paths can be measured because an edit could not be made.
     pub(super) fn lose(&self, function: u32, plan: &mut Plan) {
-        super::lose_sequences(function, &self.sequences, super::OVERLAP, plan);
-        super::lose_labels(function, &self.labels, super::OVERLAP, plan);
+        super::uninstrumentable::add_sequences(function, &self.sequences, super::OVERLAP, plan);
+        super::uninstrumentable::add_labels(function, &self.labels, super::OVERLAP, plan);
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn paths(
         let rows = fits.then(|| Rows::new(&graph, &mut WayAutomaton::new(way), ENTRIES));
         match rows.flatten() {
             Some(rows) => steps.push(Steps::new(rows, variable, number, plan)),
-            None => super::lose_sequences(number, &[sequence], TOO_MANY, plan),
+            None => super::uninstrumentable::add_sequences(number, &[sequence], TOO_MANY, plan),
         }
     }
     let mut step = |nodes: &[NodeId], way: u32| -> Vec<Move> {

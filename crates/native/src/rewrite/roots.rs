@@ -7,8 +7,8 @@ use lydian_objective::{Criterion, FunctionObjectives, LabelId};
 use rustc_hash::FxHashSet;
 
 use super::hooks::Standing;
-use super::lost::NO_PLACE;
 use super::tree::Edit;
+use super::uninstrumentable::NO_PLACE;
 use super::{Action, Purpose, Watch, rank, scan};
 
 /// How the labels of a criterion are recorded that stand at roots.

@@ -124,7 +124,7 @@ impl<'a> Ways<'a> {
             };
             let (Some((start, entered)), None) = (start, reason) else {
                 let reason = reason.unwrap_or(super::NO_PLACE);
-                super::lose_all(&[path.sequence], reason, plan);
+                super::uninstrumentable::add_all(&[path.sequence], reason, plan);
                 continue;
             };
             let (root, from) = *roots.entry(path.number).or_insert_with(|| {
@@ -133,7 +133,7 @@ impl<'a> Ways<'a> {
             });
             let leaf = self.walk(&mut nodes, root, from, entered);
             let Some(leaf) = leaf else {
-                super::lose_all(&[path.sequence], super::NO_PLACE, plan);
+                super::uninstrumentable::add_all(&[path.sequence], super::NO_PLACE, plan);
                 continue;
             };
             if nodes[leaf].leaf == 0 {

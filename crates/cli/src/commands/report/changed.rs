@@ -11,7 +11,7 @@ use lydian_report::branches::LineTable;
 use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, FileCoverage, ObjectiveStatus};
 
-use super::asked::Asked;
+use super::scope::ReportScope;
 use crate::exit::Failure;
 
 /// So many lines that lack something are told.
@@ -80,7 +80,7 @@ pub(super) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
 pub(super) fn untold(
     changes: &Changes,
     coverage: &Coverage,
-    asked: &Asked,
+    scope: &ReportScope,
     root: &Path,
 ) -> Vec<String> {
     let is_known = |path: &Path| {
@@ -90,7 +90,7 @@ pub(super) fn untold(
     };
     let is_c = |path: &Path| path.extension().is_some_and(|ending| ending == "c");
     let touched = changes.files().map(|(path, _)| path);
-    let untold = touched.filter(|path| is_c(path) && asked.keeps(path) && !is_known(path));
+    let untold = touched.filter(|path| is_c(path) && scope.keeps(path) && !is_known(path));
     let shown = |path: &Path| lydian_report::paths::shown(path, root);
     let tell = |path| format!("{} changed, and no build that was measured has it", shown(path));
     untold.map(tell).collect()

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use lydian::files;
 use lydian_report::Report;
 use lydian_report::trend::{Trend, TrendPoint};
 
 use super::changed::git;
 use crate::exit::Failure;
-use crate::output;
 
 /// Adds the report's totals to a file, which may be new. All that it has then.
 pub(super) fn add(path: &Path, report: &Report) -> Result<Trend, Failure> {
@@ -25,7 +25,7 @@ pub(super) fn add(path: &Path, report: &Report) -> Result<Trend, Failure> {
     })?;
     let (commit, time) = commit(&report.root);
     trend.add(TrendPoint::of(&report.coverage.totals(), commit, time));
-    output::file(path, &trend.render())?;
+    files::file(path, &trend.render())?;
     Ok(trend)
 }
 

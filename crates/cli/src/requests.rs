@@ -1,0 +1,214 @@
+//! From words of the command line to what the library is asked for.
+
+use std::time::Duration;
+
+use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
+use lydian::wrapper::{Counters, WrapperRequest};
+use lydian::{
+    ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, GeneratorOptions,
+    MeasurementOptions, ObjectiveRequest, ProjectRequest, Semantics, SuiteFormat, ValueDecisions,
+    WholeProgramRequest,
+};
+use lydian_objective::Accepted;
+use lydian_objective::criterion_set::Choice;
+
+use crate::args::{
+    CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExploreArg,
+    FormatArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg, SourceArgs,
+    ValueDecisionsArg,
+};
+use crate::exit::Failure;
+
+impl SourceArgs {
+    /// The settings that are named, or those that are nearest to the file.
+    pub(crate) fn configuration(&self) -> Result<Configuration, Failure> {
+        Ok(Configuration::read(self.config.as_deref(), &self.file)?)
+    }
+
+    /// The file with its flags.
+    pub(crate) fn request(&self, configuration: Configuration) -> ProjectRequest {
+        ProjectRequest {
+            file: self.file.clone(),
+            with: self.with.clone(),
+            functions: self.functions.clone(),
+            flags: self.flags.clone(),
+            compile_commands: self.compile_commands.clone(),
+            value_decisions: self.value_decisions.into(),
+            program: None,
+            configuration,
+        }
+    }
+}
+
+impl ProgramArgs {
+    /// How the program may be tested as a whole.
+    pub(crate) fn request(&self) -> Result<WholeProgramRequest, Failure> {
+        let arguments = match self.sym_args[..] {
+            [] => None,
+            [least, most, length] => Some(ArgumentBounds { least, most, length }),
+            _ => return Err(Failure::usage("arguments", "--sym-args takes MIN MAX LENGTH")),
+        };
+        let files = match self.sym_files[..] {
+            [] => None,
+            [count, bytes] => Some(FileBounds { count, bytes }),
+            _ => return Err(Failure::usage("files", "--sym-files takes COUNT BYTES")),
+        };
+        Ok(WholeProgramRequest { always: self.program, arguments, stdin: self.sym_stdin, files })
+    }
+}
+
+impl CriteriaArgs {
+    /// What is asked of each function.
+    pub(crate) fn request(&self) -> ObjectiveRequest {
+        ObjectiveRequest {
+            criteria: self.chosen(),
+            semantics: self.semantics.into(),
+            htol: self.htol.clone(),
+        }
+    }
+}
+
+impl ConfinementArgs {
+    /// How tests run that may take so many milliseconds each.
+    const fn options(self, test_milliseconds: u64) -> MeasurementOptions {
+        let test_time = Duration::from_millis(test_milliseconds);
+        MeasurementOptions { test_time, confined: !self.unconfined }
+    }
+}
+
+impl CoverArgs {
+    /// How tests run.
+    pub(crate) const fn measurement(&self) -> MeasurementOptions {
+        self.confinement.options(self.test_time)
+    }
+}
+
+impl GenArgs {
+    /// How tests are generated.
+    pub(crate) fn options(&self) -> GeneratorOptions {
+        GeneratorOptions {
+            folder: self.output.clone(),
+            time: Duration::from_secs_f64(self.limits.time.clamp(0.0, 1e9)),
+            exploration: self.exploration(),
+            measurement: self.confinement.options(self.limits.test_time),
+            minimise: match self.minimise {
+                MinimiseArg::Exact => Effort::Exact,
+                MinimiseArg::Greedy => Effort::Greedy,
+                MinimiseArg::None => Effort::None,
+            },
+            jobs: self.jobs,
+            accept: self.accept.iter().flat_map(|name| kinds_named(name)).collect(),
+            fresh: self.fresh,
+            formats: self.format.iter().map(|format| (*format).into()).collect(),
+            json: self.json.clone(),
+        }
+    }
+
+    fn exploration(&self) -> Config {
+        let limits = &self.limits;
+        Config {
+            mode: match self.mode {
+                ModeArg::Tight => Mode::Tight,
+                ModeArg::Direct => Mode::Direct,
+                ModeArg::Plain => Mode::Plain,
+            },
+            label_deletion: match self.label_deletion {
+                DeletionArg::Off => LabelDeletion::Off,
+                DeletionArg::Solved => LabelDeletion::Solved,
+                DeletionArg::Run => LabelDeletion::Run,
+                DeletionArg::Kept => LabelDeletion::Kept,
+            },
+            search: match self.search {
+                SearchArg::Mixed => Search::Mixed,
+                SearchArg::Md2u => Search::Md2u,
+                SearchArg::Dfs => Search::DepthFirst,
+                SearchArg::Bfs => Search::BreadthFirst,
+                SearchArg::RandomState => Search::RandomState,
+                SearchArg::RandomPath => Search::RandomPath,
+                SearchArg::Sdgs => Search::Sdgs,
+                SearchArg::Cpgs => Search::Cpgs,
+            },
+            seed: self.seed,
+            limits: Limits {
+                time: None,
+                query_time: Some(Duration::from_millis(limits.solver_time)),
+                states: Some(limits.max_states),
+                memory: Some(limits.memory()),
+                paths: Some(limits.max_paths),
+                loop_bound: Some(limits.loop_bound),
+                recursion: limits.recursion,
+                ..Limits::default()
+            },
+            look_ahead: !self.no_look_ahead && self.explore == ExploreArg::Needed,
+            // What is merged is no path of its own, and has no test if no label asks for one.
+            merge: !self.no_merge && self.mode != ModeArg::Plain,
+            unite_after: Config::default().unite_after.filter(|_| !self.no_unite),
+            every_path: self.mode == ModeArg::Plain,
+            nice_values: true,
+            stop_when_covered: self.explore == ExploreArg::Needed,
+            ..Config::default()
+        }
+    }
+}
+
+/// The kinds of assumptions that a name stands for, which was checked when it was read.
+fn kinds_named(name: &str) -> Vec<AssumptionKind> {
+    match name {
+        Accepted::ALL => AssumptionKind::ALL.to_vec(),
+        name => name.parse().into_iter().collect(),
+    }
+}
+
+impl CcArgs {
+    /// The command with measurement built in.
+    pub(crate) fn request(&self, off: bool) -> WrapperRequest {
+        WrapperRequest {
+            words: self.words.clone(),
+            criteria: Choice::together(&self.criteria),
+            htol: self.htol.clone(),
+            semantics: self.semantics.into(),
+            value_decisions: self.value_decisions.into(),
+            compiler: self.compiler.clone(),
+            store: self.dir.clone(),
+            exact: self.exact,
+            counts: self.counts.map(|how| match how {
+                CountsArg::Plain => Counters::Plain,
+                CountsArg::Atomic => Counters::Atomic,
+            }),
+            off,
+        }
+    }
+}
+
+impl From<SemanticsArg> for Semantics {
+    fn from(semantics: SemanticsArg) -> Self {
+        match semantics {
+            SemanticsArg::ThreeValued => Self::ThreeValued,
+            SemanticsArg::ShortCircuit => Self::ShortCircuit,
+        }
+    }
+}
+
+impl From<ValueDecisionsArg> for ValueDecisions {
+    fn from(which: ValueDecisionsArg) -> Self {
+        match which {
+            ValueDecisionsArg::WithOperators => Self::WithOperators,
+            ValueDecisionsArg::All => Self::All,
+        }
+    }
+}
+
+impl From<FormatArg> for SuiteFormat {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Testcomp => Self::Testcomp,
+            FormatArg::Ktest => Self::Ktest,
+            FormatArg::Unity => Self::Unity,
+            FormatArg::Cmocka => Self::Cmocka,
+            FormatArg::Check => Self::Check,
+            FormatArg::Cunit => Self::Cunit,
+            FormatArg::Criterion => Self::Criterion,
+            FormatArg::Googletest => Self::Googletest,
+        }
+    }
+}

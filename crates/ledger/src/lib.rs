@@ -1,0 +1,571 @@
+//! The ledger: evidence in, verdicts out, kept in one SQLite file.
+//!
+//! Engines record tests and evidence; [`verdict()`] alone decides what they add up to. The file is
+//! made for being interrupted: every [`Recording`] is one transaction, in SQLite's write-ahead log,
+//! so that after a crash of the process or the machine the ledger holds whole recordings only. A crash
+//! of the process loses none that was committed. One of the machine loses none after the ledger was
+//! closed, and before at most those of the last second, as far as the system had not written them out:
+//! waiting for the disk takes longer than what is done between two commits.
+//!
+//! Hyperlabels are kept among the labels: they have keys too, and verdicts.
+//!
+//! # What survives an edit
+//! Labels are known by their [`LabelKey`], which follows from the function's own text. Evidence
+//! also carries the [`Scope`] for which it was found, and counts only while that holds:
+//!
+//! | evidence | valid for the same |
+//! |---|---|
+//! | a measured test, an unconfirmed claim | code |
+//! | a local proof | code |
+//! | a complete exploration, a reason for knowing nothing | code and configuration |
+//! | the withdrawal of an argument | code |
+//!
+//! Evidence out of scope is kept: if the edit is undone, it counts again.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lydian_base::Place;
+use lydian_ir::CTypes;
+use lydian_ir::test::Test;
+use lydian_objective::evidence::{
+    AssumedObjective, Contradictory, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
+};
+use lydian_objective::{Accepted, Criterion, Entry, FunctionObjectives, HyperEntry, LabelKey};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rustc_hash::FxHashMap;
+
+pub use error::LedgerError;
+pub use stored_test::StoredTest;
+
+mod error;
+mod schema;
+mod stored_test;
+#[cfg(test)]
+mod tests;
+
+/// What stands for a hyperlabel's site.
+const HYPERLABEL: &str = "hyperlabel";
+
+/// How long to wait for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A commit waits for the disk where none did for so long.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
+
+/// A ledger file, open.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Connection,
+    path: PathBuf,
+    /// When it was last surely on disk.
+    synced: Instant,
+}
+
+/// Which function: of which translation unit (its main file as the user names it), by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionName<'a> {
+    /// The translation unit.
+    pub unit: &'a str,
+    /// The function.
+    pub name: &'a str,
+}
+
+/// What evidence depends on beside the label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// What the function means: [`lydian_objective::code_fingerprint`].
+    pub code: String,
+    /// What runs are considered: preconditions and the specification of inputs, as a fingerprint
+    /// or as text.
+    pub configuration: String,
+}
+
+/// The verdict on one label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelVerdict {
+    /// The label.
+    pub label: LabelKey,
+    /// Its verdict, without regard to whether a criterion counts it as a duplicate.
+    pub verdict: Result<Verdict, Contradictory>,
+}
+
+/// An objective of a criterion as the ledger has it.
+struct EntryRow {
+    label: String,
+    duplicate_of: Option<u32>,
+    name: String,
+    place: Place,
+    text: String,
+}
+
+impl Ledger {
+    /// Opens the ledger at a path, or makes an empty one there. The whole file is checked, which
+    /// takes time linear in its size.
+    ///
+    /// # Errors
+    /// A file that is damaged, is no ledger, or was written by a newer version is left untouched;
+    /// the error says what the user can do.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let wrap = |error| LedgerError::from_sqlite(path, error);
+        let mut connection = Connection::open_with_flags(path, flags).map_err(wrap)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
+        schema::prepare(&mut connection, path)?;
+        Ok(Self { connection, path: path.to_owned(), synced: Instant::now() })
+    }
+
+    /// Renames a ledger that cannot be used, and what belongs to it, to the first free name of
+    /// `<path>.1`, `<path>.2` and so on. Returns the new name; `None` where there is no ledger.
+    ///
+    /// # Errors
+    /// Those of renaming.
+    pub fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
+        let with = |base: &Path, ending: &str| {
+            let mut name = base.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        if !path.try_exists()? {
+            return Ok(None);
+        }
+        let mut number = 1u32;
+        let new = loop {
+            let candidate = with(path, &format!(".{number}"));
+            if !candidate.try_exists()? {
+                break candidate;
+            }
+            number += 1;
+        };
+        // The log goes first: a database without its log is whole, if old; a log that another
+        // database finds beside it is not its own.
+        for ending in ["-wal", "-shm", ""] {
+            if with(path, ending).try_exists()? {
+                std::fs::rename(with(path, ending), with(&new, ending))?;
+            }
+        }
+        Ok(Some(new))
+    }
+
+    /// Where the ledger is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Begins to record findings about a function. Nothing is kept before [`Recording::commit`].
+    ///
+    /// # Errors
+    /// Another process that keeps writing; trouble with the file.
+    pub fn record(
+        &mut self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+    ) -> Result<Recording<'_>, LedgerError> {
+        let path = self.path.clone();
+        let wrap = |error| LedgerError::from_sqlite(&path, error);
+        let waits = self.synced.elapsed() >= SYNC_AFTER;
+        schema::wait_for_disk(&self.connection, waits).map_err(wrap)?;
+        if waits {
+            self.synced = Instant::now();
+        }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(wrap)?;
+        let id = function_made(&transaction, function).map_err(wrap)?;
+        Ok(Recording { transaction, path, function: id, scope: scope.clone() })
+    }
+
+    /// The verdict on each label that was recorded for a function, by key, for a user who accepts some
+    /// assumptions.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn verdicts(
+        &self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+        accepted: &Accepted,
+    ) -> Result<Vec<LabelVerdict>, LedgerError> {
+        let Some(id) = self.wrap(function_id(&self.connection, function))? else {
+            return Ok(Vec::new());
+        };
+        let mut evidence = self.evidence_of(id, scope)?;
+        let labels: Vec<String> = self.wrap(
+            self.connection
+                .prepare_cached("SELECT key FROM label WHERE function = ?1 ORDER BY key")
+                .and_then(|mut query| query.query_map([id], |row| row.get(0))?.collect()),
+        )?;
+        let verdict_of = |key: String| {
+            let evidence = evidence.remove(&key).unwrap_or_default();
+            LabelVerdict { verdict: verdict(None, &evidence, accepted), label: LabelKey(key) }
+        };
+        Ok(labels.into_iter().map(verdict_of).collect())
+    }
+
+    /// The counts of each of `criteria` for which objectives were recorded, in the given order.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn rows(
+        &self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+        criteria: &[Criterion],
+        accepted: &Accepted,
+    ) -> Result<Vec<CriterionRow>, LedgerError> {
+        let Some(id) = self.wrap(function_id(&self.connection, function))? else {
+            return Ok(Vec::new());
+        };
+        let evidence = self.evidence_of(id, scope)?;
+        let mut rows = Vec::new();
+        for criterion in criteria {
+            let entries = self.wrap(self.entries_of(id, *criterion))?;
+            if entries.is_empty() {
+                continue;
+            }
+            let mut assumed = Vec::new();
+            let verdicts = entries.into_iter().map(|entry| {
+                let evidence = evidence.get(&entry.label).map_or(&[][..], Vec::as_slice);
+                let found = verdict(entry.duplicate_of, evidence, accepted);
+                if let Ok(Verdict::InfeasibleAssumed { assumptions, .. }) = &found {
+                    let EntryRow { name, place, text, .. } = entry;
+                    let assumptions = assumptions.clone();
+                    assumed.push(AssumedObjective { name, place, text, assumptions });
+                }
+                found
+            });
+            let row = CriterionRow::count(*criterion, verdicts);
+            rows.push(CriterionRow { assumed, ..row });
+        }
+        Ok(rows)
+    }
+
+    /// What a criterion counts of a function, in order.
+    fn entries_of(&self, function: i64, criterion: Criterion) -> rusqlite::Result<Vec<EntryRow>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT entry.label, duplicate_of, name, file, line, col, predicate FROM entry
+             JOIN label ON label.function = entry.function AND label.key = entry.label
+             WHERE entry.function = ?1 AND criterion = ?2 ORDER BY position",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let file: String = row.get(3)?;
+            Ok(EntryRow {
+                label: row.get(0)?,
+                duplicate_of: row.get(1)?,
+                name: row.get(2)?,
+                place: Place { file: file.into(), line: row.get(4)?, column: row.get(5)? },
+                text: row.get(6)?,
+            })
+        };
+        query.query_map(params![function, criterion.name()], read)?.collect()
+    }
+
+    /// The tests recorded for a function, oldest first, with their types found in `types`. Left out
+    /// are tests with a type that the program no longer has, and those for which some engine's claim
+    /// was not confirmed on the code of `scope`.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn tests(
+        &self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+        types: &CTypes,
+    ) -> Result<Vec<StoredTest>, LedgerError> {
+        let rows: Vec<(String, String)> = self.wrap(
+            self.connection
+                .prepare_cached(
+                    "SELECT hash, json FROM test JOIN function ON function.id = test.function
+                     WHERE unit = ?1 AND name = ?2 AND NOT EXISTS (
+                         SELECT 1 FROM evidence WHERE evidence.function = test.function
+                         AND evidence.test = test.hash AND code = ?3 AND kind = 'unconfirmed')
+                     ORDER BY test.id",
+                )
+                .and_then(|mut query| {
+                    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                    let given = [function.unit, function.name, &scope.code];
+                    query.query_map(given, read)?.collect()
+                }),
+        )?;
+        let spelled = stored_test::by_spelling(types);
+        let mut tests = Vec::with_capacity(rows.len());
+        for (hash, json) in rows {
+            let test = stored_test::decode(&json, &spelled);
+            let test = test.map_err(|error| self.contents(&error))?;
+            tests.extend(test.map(|test| StoredTest { hash: TestHash(hash), test }));
+        }
+        Ok(tests)
+    }
+
+    /// The evidence on a function's labels that is valid in a scope, by label, oldest first.
+    fn evidence_of(
+        &self,
+        function: i64,
+        scope: &Scope,
+    ) -> Result<FxHashMap<String, Vec<Evidence>>, LedgerError> {
+        let rows: Vec<(String, String, String)> = self.wrap(
+            self.connection
+                .prepare_cached(
+                    "SELECT label, configuration, detail FROM evidence
+                     WHERE function = ?1 AND code = ?2 ORDER BY id",
+                )
+                .and_then(|mut query| {
+                    let read =
+                        |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+                    query.query_map(params![function, scope.code], read)?.collect()
+                }),
+        )?;
+        let mut by_label: FxHashMap<String, Vec<Evidence>> = FxHashMap::default();
+        for (label, configuration, detail) in rows {
+            let evidence: Evidence =
+                serde_json::from_str(&detail).map_err(|error| self.contents(&error))?;
+            if configuration == scope.configuration || !evidence.depends_on_configuration() {
+                by_label.entry(label).or_default().push(evidence);
+            }
+        }
+        Ok(by_label)
+    }
+
+    fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
+        result.map_err(|error| LedgerError::from_sqlite(&self.path, error))
+    }
+
+    fn contents(&self, error: &dyn std::fmt::Display) -> LedgerError {
+        LedgerError::Corrupt { path: self.path.clone(), detail: error.to_string() }
+    }
+}
+
+fn function_id(
+    connection: &Connection,
+    function: FunctionName<'_>,
+) -> rusqlite::Result<Option<i64>> {
+    let mut query =
+        connection.prepare_cached("SELECT id FROM function WHERE unit = ?1 AND name = ?2")?;
+    let mut rows = query.query([function.unit, function.name])?;
+    rows.next()?.map(|row| row.get(0)).transpose()
+}
+
+/// The function's number, made if there is none.
+fn function_made(connection: &Connection, function: FunctionName<'_>) -> rusqlite::Result<i64> {
+    if let Some(id) = function_id(connection, function)? {
+        return Ok(id);
+    }
+    connection
+        .prepare_cached("INSERT INTO function(unit, name) VALUES (?1, ?2) RETURNING id")?
+        .query_row([function.unit, function.name], |row| row.get(0))
+}
+
+/// Findings about functions, one after the other, that become part of the ledger together, or not at
+/// all. A commit takes some time, so what is known at once is recorded at once.
+#[derive(Debug)]
+pub struct Recording<'l> {
+    transaction: Transaction<'l>,
+    path: PathBuf,
+    function: i64,
+    scope: Scope,
+}
+
+impl Recording<'_> {
+    /// What is recorded from now on is about this function.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn turn_to(
+        &mut self,
+        function: FunctionName<'_>,
+        scope: &Scope,
+    ) -> Result<(), LedgerError> {
+        let id = function_made(&self.transaction, function);
+        self.function = id.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
+        self.scope = scope.clone();
+        Ok(())
+    }
+
+    /// Records the objectives of the criteria in `objectives`, in the place of those known for
+    /// these criteria. Evidence on labels stays.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn objectives(&mut self, objectives: &FunctionObjectives) -> Result<(), LedgerError> {
+        let result = self.write_objectives(objectives);
+        result.map_err(|error| LedgerError::from_sqlite(&self.path, error))
+    }
+
+    fn write_objectives(&mut self, objectives: &FunctionObjectives) -> rusqlite::Result<()> {
+        let mut label_row = self.transaction.prepare_cached(
+            "INSERT INTO label(function, key, site, predicate, file, line, col)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT DO UPDATE SET predicate = ?4, file = ?5, line = ?6, col = ?7",
+        )?;
+        for label in objectives.labels.values() {
+            let (site, place) = (format!("{:?}", label.site), &label.place);
+            label_row.execute(params![
+                self.function,
+                label.key.0,
+                site,
+                label.text,
+                place.file,
+                place.line,
+                place.column
+            ])?;
+        }
+        for hyper in objectives.hypers.values() {
+            let place = &hyper.place;
+            label_row.execute(params![
+                self.function,
+                hyper.key.0,
+                HYPERLABEL,
+                hyper.text,
+                place.file,
+                place.line,
+                place.column
+            ])?;
+        }
+        let mut old = self
+            .transaction
+            .prepare_cached("DELETE FROM entry WHERE function = ?1 AND criterion = ?2")?;
+        let mut entry_row = self.transaction.prepare_cached(
+            "INSERT INTO entry(function, criterion, position, label, name, duplicate_of)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let labels = objectives.criteria.iter().map(|(criterion, entries)| {
+            let row = |e: &Entry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
+            (criterion, entries.iter().map(row).collect::<Vec<_>>())
+        });
+        let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {
+            let row =
+                |e: &HyperEntry| (&objectives.hypers[e.hyper].key, e.name.clone(), e.duplicate_of);
+            (criterion, entries.iter().map(row).collect())
+        });
+        for (criterion, entries) in labels.chain(hypers) {
+            old.execute(params![self.function, criterion.name()])?;
+            for (position, (key, name, duplicate_of)) in entries.into_iter().enumerate() {
+                entry_row.execute(params![
+                    self.function,
+                    criterion.name(),
+                    position as i64,
+                    key.0,
+                    name,
+                    duplicate_of
+                ])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a test of the function and returns its hash. A test that is known is not doubled.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn test(&mut self, test: &Test, types: &CTypes) -> Result<TestHash, LedgerError> {
+        let (hash, json) = stored_test::encode(test, types);
+        let insert = self.transaction.prepare_cached(
+            "INSERT INTO test(function, hash, json) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        );
+        insert
+            .and_then(|mut insert| insert.execute(params![self.function, hash.0, json]))
+            .map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
+        Ok(hash)
+    }
+
+    /// Records evidence on a label whose objectives are recorded. What names a test must name one
+    /// that is recorded too. Evidence that is known is not doubled; of the reasons for knowing
+    /// nothing only the last is kept. That a test covers a label, as measured, withdraws what was
+    /// recorded of the same test as unconfirmed on the same code.
+    ///
+    /// # Errors
+    /// A label or test that is not recorded; trouble with the file.
+    pub fn evidence(&mut self, label: &LabelKey, evidence: &Evidence) -> Result<(), LedgerError> {
+        self.write_evidence(label, evidence).map_err(|error| {
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) {
+                return LedgerError::NotRecorded { label: label.clone() };
+            }
+            LedgerError::from_sqlite(&self.path, error)
+        })
+    }
+
+    fn write_evidence(&mut self, label: &LabelKey, evidence: &Evidence) -> rusqlite::Result<()> {
+        let Scope { code, configuration } = &self.scope;
+        let configuration =
+            if evidence.depends_on_configuration() { configuration.as_str() } else { "" };
+        if matches!(evidence, Evidence::Unknown { .. }) {
+            self.transaction
+                .prepare_cached(
+                    "DELETE FROM evidence WHERE function = ?1 AND label = ?2 AND code = ?3
+                     AND configuration = ?4 AND kind = ?5",
+                )?
+                .execute(params![self.function, label.0, code, configuration, evidence.kind()])?;
+        }
+        if let Evidence::Measured { test } = evidence {
+            self.transaction
+                .prepare_cached(
+                    "DELETE FROM evidence WHERE function = ?1 AND test = ?2 AND code = ?3
+                     AND kind = 'unconfirmed'",
+                )?
+                .execute(params![self.function, test.0, code])?;
+        }
+        let detail = serde_json::to_string(evidence).expect("evidence is valid JSON");
+        let test = evidence.test().map(|hash| hash.0.as_str());
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO evidence(function, label, kind, code, configuration, test, detail)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT(function, label, code, configuration, detail) DO NOTHING",
+            )?
+            .execute(params![
+                self.function,
+                label.0,
+                evidence.kind(),
+                code,
+                configuration,
+                test,
+                detail
+            ])?;
+        Ok(())
+    }
+
+    /// Withdraws every argument for infeasibility that rests on what an engine did, on the code of the
+    /// scope. The arguments are kept. Returns how many there are.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn withdraw(&mut self, engine: Engine, contradiction: &str) -> Result<usize, LedgerError> {
+        let arguments = self.arguments();
+        let arguments = arguments.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
+        let mut count = 0;
+        for (label, detail) in arguments {
+            let argument: Evidence = serde_json::from_str(&detail).map_err(|error| {
+                LedgerError::Corrupt { path: self.path.clone(), detail: error.to_string() }
+            })?;
+            if argument.rests_on(engine) {
+                count += 1;
+                let method = argument.method().to_owned();
+                let contradiction = contradiction.to_owned();
+                self.evidence(&LabelKey(label), &Evidence::Withdrawn { method, contradiction })?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// The arguments for infeasibility of labels of the function, on the code of the scope.
+    fn arguments(&self) -> rusqlite::Result<Vec<(String, String)>> {
+        let mut query = self.transaction.prepare_cached(
+            "SELECT label, detail FROM evidence WHERE function = ?1 AND code = ?2
+             AND kind IN ('complete', 'local-proof') ORDER BY id",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        query.query_map(params![self.function, self.scope.code], read)?.collect()
+    }
+
+    /// Makes everything recorded part of the ledger. When this returns, it is on disk.
+    ///
+    /// # Errors
+    /// A full disk or other trouble with the file: then nothing of it is kept.
+    pub fn commit(self) -> Result<(), LedgerError> {
+        let path = self.path;
+        self.transaction.commit().map_err(|error| LedgerError::from_sqlite(&path, error))
+    }
+}

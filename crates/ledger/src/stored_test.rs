@@ -1,0 +1,126 @@
+//! Tests as the ledger keeps them.
+//!
+//! A test names C types by their ids, which change whenever the file does. So what is kept spells
+//! the types out, and reading looks the spellings up in the program as it is then.
+
+use indexmap::IndexSet;
+use lydian_base::EntityId;
+use lydian_ir::test::Test;
+use lydian_ir::{CTypeId, CTypes};
+use lydian_objective::evidence::TestHash;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// A test of the ledger's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTest {
+    /// Its hash.
+    pub hash: TestHash,
+    /// The test, with types of the program that it was read for.
+    pub test: Test,
+}
+
+/// A test whose type ids are positions in a list of spellings.
+#[derive(Serialize, Deserialize)]
+struct Portable {
+    types: IndexSet<String>,
+    test: Test,
+}
+
+/// All types that a test names.
+fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
+    let of_objects = test.objects.iter_mut().map(|object| &mut object.ty);
+    let earlier = test.earlier.iter_mut().flat_map(|call| &mut call.variable);
+    let variable = earlier.chain(&mut test.variable);
+    of_objects.chain(variable.map(|argument| &mut argument.ty))
+}
+
+/// The hash of a test and what is kept of it.
+pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
+    let mut portable = Portable { types: IndexSet::new(), test: test.clone() };
+    for ty in types_of(&mut portable.test) {
+        let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
+        *ty = CTypeId::from_index(position);
+    }
+    let json = serde_json::to_string(&portable).expect("a test is valid JSON");
+    let hash = blake3::hash(json.as_bytes()).to_hex();
+    (TestHash(hash[..32].to_owned()), json)
+}
+
+/// The types of a program by their spelling; of several with one spelling the first.
+pub(super) fn by_spelling(types: &CTypes) -> FxHashMap<String, CTypeId> {
+    let mut found = FxHashMap::default();
+    for (id, _) in types.iter() {
+        found.entry(types.spell(id, "")).or_insert(id);
+    }
+    found
+}
+
+/// The test that [`encode`] gave; `None` if it has a type that the program has not.
+pub(super) fn decode(
+    json: &str,
+    spelled: &FxHashMap<String, CTypeId>,
+) -> Result<Option<Test>, DecodeError> {
+    let Portable { types, mut test } = serde_json::from_str(json)?;
+    for ty in types_of(&mut test) {
+        let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
+        let Some(known) = spelled.get(spelling) else { return Ok(None) };
+        *ty = *known;
+    }
+    Ok(Some(test))
+}
+
+/// What is kept is no test.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DecodeError {
+    #[error("a test is not readable: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("a test names a type that it does not spell")]
+    NoSuchType,
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_ir::IntKind;
+    use lydian_ir::test::{
+        EarlierCall, ExternalResult, ExternalWrite, Image, VariableArgument, WriteBase,
+    };
+
+    use super::*;
+
+    #[test]
+    fn types_of_variable_arguments_of_all_calls_are_spelled_out() {
+        let (mut types, mut later) = (CTypes::new(), CTypes::new());
+        let argument = |ty| VariableArgument { ty, image: Image::default() };
+        let of = |types: &mut CTypes| {
+            let (int, long) = (types.int(IntKind::Int), types.int(IntKind::Long));
+            let variable = vec![argument(int), argument(long)];
+            let earlier = vec![EarlierCall { args: vec![], variable }];
+            Test { earlier, variable: vec![argument(long)], ..Test::calling("f", vec![]) }
+        };
+        let (_, kept) = encode(&of(&mut types), &types);
+        later.int(IntKind::Short);
+        let expected = of(&mut later);
+        let read = decode(&kept, &by_spelling(&later));
+        assert_eq!(read.expect("a test"), Some(expected));
+    }
+
+    #[test]
+    fn a_test_of_an_earlier_version_writes_behind_arguments() {
+        let write =
+            ExternalWrite::behind_argument(2, 8, Image { bytes: vec![7], pointers: vec![] });
+        let far = WriteBase::Global("state".into());
+        let far = ExternalWrite { to: far, through: vec![8, 0], ..write.clone() };
+        let mut test = Test::calling("f", vec![]);
+        let writes = vec![write, far];
+        let call = ExternalResult::new("set", Image::default());
+        test.externals.push(ExternalResult { writes, ..call });
+        let (_, kept) = encode(&test, &CTypes::new());
+        let earlier = kept.replace(r#""to":{"Argument":2}"#, r#""argument":2"#);
+        assert_ne!(earlier, kept);
+        for json in [kept, earlier] {
+            let read = decode(&json, &FxHashMap::default());
+            assert_eq!(read.expect("a test").as_ref(), Some(&test));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which lines each marked test passed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lydian_base::Place;
+use lydian_native::add_implied;
+use lydian_native::cc::{NotedFunction, Notes, TestRuns, UnitId, read_cells};
+use lydian_objective::{Criterion, LabelId};
+use lydian_report::coverage::{LineRanges, TestCoverage};
+
+use crate::wrapper::absolute;
+
+/// What cells tell of lines, unit by unit.
+#[derive(Default)]
+pub(super) struct MarkedTests {
+    runs: Vec<TestRuns>,
+    units: BTreeMap<UnitId, Unit>,
+}
+
+struct Unit {
+    /// The file and line of the statement or function that a cell records.
+    lines: BTreeMap<u32, Vec<(PathBuf, u32)>>,
+    implied: Vec<lydian_native::Implied>,
+}
+
+impl MarkedTests {
+    pub(super) fn of(runs: Vec<TestRuns>) -> Self {
+        Self { runs, units: BTreeMap::new() }
+    }
+
+    /// Takes from the notes of a unit what is asked of it later.
+    pub(super) fn add(&mut self, id: UnitId, notes: &Notes) {
+        if self.runs.is_empty() {
+            return;
+        }
+        let directory = Path::new(&notes.directory);
+        let mut lines: BTreeMap<u32, Vec<(PathBuf, u32)>> = BTreeMap::new();
+        let places: Vec<BTreeMap<LabelId, Vec<&Place>>> =
+            notes.functions.iter().map(places).collect();
+        // The system is asked once for each file.
+        let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
+        for (cell, number, labels) in &notes.plan.labels {
+            let Some(places) = places.get(*number as usize) else { continue };
+            for place in labels.iter().filter_map(|label| places.get(label)).flatten() {
+                let file = files.entry(&place.file).or_insert_with(|| {
+                    let file = absolute(directory, &*place.file);
+                    file.canonicalize().unwrap_or(file)
+                });
+                lines.entry(*cell).or_default().push((file.clone(), place.line));
+            }
+        }
+        self.units.insert(id, Unit { lines, implied: notes.plan.implied.clone() });
+    }
+
+    /// The lines that each test passed. What of its counters is damaged or out of date counts for
+    /// nothing, which is told where all runs are read.
+    pub(super) fn coverage(self) -> Vec<TestCoverage> {
+        let Self { runs, units } = self;
+        runs.into_iter().map(|test| of_test(test, &units)).collect()
+    }
+}
+
+/// The places of a function's lines, and its own, by their labels.
+fn places(function: &NotedFunction) -> BTreeMap<LabelId, Vec<&Place>> {
+    let entries = function.criteria.get(&Criterion::Fc).into_iter().flatten();
+    let entries = entries.map(|entry| (entry.label, &function.place));
+    let mut places: BTreeMap<LabelId, Vec<&Place>> = BTreeMap::new();
+    for (label, place) in function.lines().chain(entries) {
+        places.entry(label).or_default().push(place);
+    }
+    places
+}
+
+fn of_test(test: TestRuns, units: &BTreeMap<UnitId, Unit>) -> TestCoverage {
+    let mut set: BTreeMap<UnitId, BTreeSet<u32>> = BTreeMap::new();
+    for bytes in test.cell_files.iter().filter_map(|path| std::fs::read(path).ok()) {
+        for unit in read_cells(&bytes).0 {
+            set.entry(unit.id).or_default().extend(unit.set);
+        }
+    }
+    let mut passed: BTreeMap<PathBuf, BTreeSet<u32>> = BTreeMap::new();
+    for (id, mut cells) in set {
+        let Some(unit) = units.get(&id) else { continue };
+        add_implied(&mut cells, &unit.implied);
+        for (file, line) in cells.iter().filter_map(|cell| unit.lines.get(cell)).flatten() {
+            passed.entry(file.clone()).or_default().insert(*line);
+        }
+    }
+    let files = passed.into_iter().map(|(file, lines)| (file, LineRanges::of(lines)));
+    TestCoverage { name: test.name, files: files.collect() }
+}

@@ -1,0 +1,618 @@
+//! What a unit's counters say about each of its functions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use lydian_base::{EntityId as _, Place};
+use lydian_ir::stmt::Edge;
+use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
+use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
+use lydian_native::{Column, Count, CountOf};
+use lydian_objective::event::DecisionVector;
+use lydian_objective::harvest::{Consolidation, Harvest};
+use lydian_objective::pairs::PairObjective;
+use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
+use lydian_report::coverage::{
+    ConditionCoverage, Count as Times, DecisionCoverage, DecisionRow, DefUseCoverage,
+    FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage,
+    SwitchWay,
+};
+
+use super::Counters;
+
+/// What is known of one function.
+#[derive(Debug, Default)]
+struct FunctionRecords {
+    harvest: Harvest,
+    covered: BTreeSet<LabelId>,
+    /// The evaluations of decisions that are recorded, and the conditions, as bits, whose value they
+    /// have where these are not reached too.
+    vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, u64)>,
+    /// The outcomes of decisions of which no more is recorded.
+    outcomes: BTreeMap<DecisionId, [bool; 2]>,
+    /// The labels that cells stand for.
+    recorded: BTreeSet<LabelId>,
+    unmeasured: BTreeMap<LabelId, String>,
+    /// The labels of which what they bind is not recorded.
+    unbound: BTreeMap<LabelId, String>,
+    /// The sequences that cells say were covered.
+    sequences: BTreeSet<SequenceId>,
+    unmeasured_sequences: BTreeMap<SequenceId, String>,
+    /// How often control passed the places of labels, where that was counted.
+    counts: BTreeMap<LabelId, u64>,
+    /// How often conditions were false, and true.
+    ways: BTreeMap<(DecisionId, ConditionId), [u64; 2]>,
+    /// What became of each hyperlabel.
+    hypers: Vec<ObjectiveStatus>,
+}
+
+impl FunctionRecords {
+    fn times(&self, label: LabelId) -> Times {
+        Times(self.counts.get(&label).copied())
+    }
+}
+
+/// The functions of a unit, in the order of its notes, each for the files that its text comes from, its
+/// own first.
+pub(super) fn functions(
+    notes: &Notes,
+    counters: &Counters,
+) -> Vec<Vec<(Arc<str>, FunctionCoverage)>> {
+    let mut all: Vec<FunctionRecords> =
+        notes.functions.iter().map(|_| FunctionRecords::default()).collect();
+    read_plan(notes, counters, &mut all);
+    for (function, records) in notes.functions.iter().zip(&mut all) {
+        labels_of_vectors(function, records);
+    }
+    if notes.functions.iter().any(|function| !function.hypers.is_empty()) {
+        judge_hypers(notes, &mut all);
+    }
+    let functions = notes.functions.iter().zip(&all);
+    let functions = functions.map(|(function, records)| {
+        let mut parts = by_file(function, records, notes.short_circuit);
+        for (_, found) in &mut parts {
+            // Lines and entries are recorded whatever is asked for.
+            found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
+        }
+        parts
+    });
+    functions.collect()
+}
+
+/// Reads the cells and tables as the plan says.
+fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
+    let plan = &notes.plan;
+    for (cell, function, labels) in &plan.labels {
+        let Some(records) = all.get_mut(*function as usize) else { continue };
+        records.recorded.extend(labels);
+        if counters.set.contains(cell) {
+            records.covered.extend(labels);
+        }
+    }
+    for (cell, function, sequence) in &plan.sequences {
+        if let Some(records) = all.get_mut(*function as usize)
+            && counters.set.contains(cell)
+        {
+            records.harvest.cover_sequence(*sequence);
+            records.sequences.insert(*sequence);
+        }
+    }
+    for (function, decision, first) in &plan.outcomes {
+        let Some(records) = all.get_mut(*function as usize) else { continue };
+        let seen = [0, 1].map(|outcome| counters.set.contains(&(first + outcome)));
+        records.outcomes.insert(*decision, seen);
+    }
+    read_counts(notes, counters, all);
+    read_vectors(notes, counters, all);
+    read_bound(notes, counters, all);
+    for (function, label, reason) in &plan.unbound {
+        if let Some(records) = all.get_mut(*function as usize) {
+            records.unbound.insert(*label, reason.clone());
+        }
+    }
+    for (function, label, reason) in &plan.unwatched {
+        if let Some(records) = all.get_mut(*function as usize) {
+            records.unmeasured.insert(*label, reason.clone());
+        }
+    }
+    for (function, sequence, reason) in &plan.unmeasured {
+        if let Some(records) = all.get_mut(*function as usize) {
+            records.unmeasured_sequences.insert(*sequence, reason.clone());
+        }
+    }
+}
+
+/// Reads the counters. Where none was read nothing ran.
+fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
+    let count = |at: u32| counters.counts.get(at as usize).copied().unwrap_or(0);
+    for Count { function, of, terms } in &notes.plan.counts {
+        let Some(records) = all.get_mut(*function as usize) else { continue };
+        let sum = |subtracts: bool| {
+            let terms = terms.iter().filter(|term| term.1 == subtracts);
+            terms.fold(0u64, |sum, term| sum.saturating_add(count(term.0)))
+        };
+        // Where threads lost counts, more may be subtracted than is added.
+        let times = sum(false).saturating_sub(sum(true));
+        match of {
+            CountOf::Labels(labels) => {
+                records.counts.extend(labels.iter().map(|label| (*label, times)));
+            }
+            CountOf::Way(decision, condition, value) => {
+                let ways = records.ways.entry((*decision, *condition)).or_default();
+                ways[usize::from(*value)] = times;
+            }
+        }
+    }
+}
+
+/// Reads the evaluations of decisions.
+fn read_vectors(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
+    let noted = |function: u32, decision: DecisionId| {
+        notes.functions.get(function as usize)?.decisions.get(decision.index())
+    };
+    for vectors in &notes.plan.vectors {
+        let (Some(records), Some(noted)) =
+            (all.get_mut(vectors.function as usize), noted(vectors.function, vectors.decision))
+        else {
+            continue;
+        };
+        let end = vectors.first + (1 << vectors.bits);
+        let cells = counters.set.range(vectors.first..end);
+        let seen = cells
+            .map(|cell| vector(noted, notes.short_circuit, &[u64::from(cell - vectors.first)]));
+        records.vectors.insert(vectors.decision, (seen.collect(), vectors.settled));
+    }
+    for table in &notes.plan.tables {
+        let (Some(records), Some(noted)) =
+            (all.get_mut(table.function as usize), noted(table.function, table.decision))
+        else {
+            continue;
+        };
+        let mut seen = BTreeSet::new();
+        for words in &counters.tables {
+            let there = rows(words, table.at, table.capacity, table.words);
+            seen.extend(there.map(|entry| vector(noted, notes.short_circuit, entry)));
+        }
+        records.vectors.insert(table.decision, (seen, u64::MAX));
+    }
+}
+
+/// Reads the values that labels and sequences bound.
+fn read_bound(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
+    for table in &notes.plan.bound {
+        let Some(records) = all.get_mut(table.function as usize) else { continue };
+        for words in &counters.tables {
+            for row in rows(words, table.at, table.capacity, table.words) {
+                if let Some(row) = Column::row(&table.columns, row) {
+                    table.of.add(row, &mut records.harvest);
+                }
+            }
+        }
+    }
+    for short in notes.plan.short.iter().filter(|short| counters.set.contains(&short.cell)) {
+        if let Some(records) = all.get_mut(short.function as usize) {
+            short.of.add(&mut records.harvest);
+        }
+    }
+}
+
+/// The entries of a table that are there.
+pub(super) fn rows(
+    tables: &[u64],
+    at: u32,
+    capacity: u32,
+    words: u32,
+) -> impl Iterator<Item = &[u64]> {
+    let entries = tables.get(at as usize..).unwrap_or(&[]).chunks_exact(1 + words as usize);
+    entries.take(capacity as usize).filter(|entry| entry[0] == 2).map(|entry| &entry[1..])
+}
+
+/// The evaluation that the bits stand for.
+fn vector(noted: &NotedDecision, short_circuit: bool, words: &[u64]) -> DecisionVector {
+    DecisionVector::from_bits(&noted.decision, short_circuit, |bit| {
+        let word = words.get(bit / 64).copied().unwrap_or(0);
+        word >> (bit % 64) & 1 == 1
+    })
+}
+
+/// The labels that recorded evaluations cover.
+fn labels_of_vectors(function: &NotedFunction, records: &mut FunctionRecords) {
+    for (id, label) in function.labels.iter() {
+        let Site::Decision(decision) = label.site else { continue };
+        let mut of_state = false;
+        label.pred.for_each_expr(&mut |_| of_state = true);
+        if of_state {
+            continue;
+        }
+        if records.outcomes.contains_key(&decision) {
+            records.recorded.insert(id);
+        }
+        let Some((seen, _)) = records.vectors.get(&decision) else { continue };
+        records.recorded.insert(id);
+        if seen.iter().any(|vector| label.pred.eval(vector).is_true()) {
+            records.covered.insert(id);
+        }
+    }
+}
+
+/// Consolidates the hyperlabels of a unit ([002] VII-A).
+fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
+    let objectives: Vec<FunctionObjectives> =
+        notes.functions.iter().map(NotedFunction::objectives).collect();
+    let harvest = |records: &mut FunctionRecords| {
+        let mut harvest = std::mem::take(&mut records.harvest);
+        for label in &records.covered {
+            harvest.cover_label(*label);
+        }
+        for (decision, (vectors, _)) in &records.vectors {
+            for vector in vectors {
+                harvest.add_vector(*decision, vector.clone());
+            }
+        }
+        harvest
+    };
+    let harvests: Vec<Harvest> = all.iter_mut().map(harvest).collect();
+    let mut consolidation = Consolidation::new(&objectives);
+    consolidation.update(&harvests);
+    for (number, of) in objectives.iter().enumerate() {
+        let status = |(id, hyper): (_, &lydian_objective::Hyperlabel)| {
+            if consolidation.is_covered(number, id) {
+                return ObjectiveStatus::Covered;
+            }
+            let reason = match consolidation.unjudged(number, id) {
+                Some(why) => Some(why.to_string()),
+                None => unmeasured(&hyper.hyper, number, &objectives, all),
+            };
+            reason.map_or(ObjectiveStatus::Missing, ObjectiveStatus::Unmeasured)
+        };
+        let hypers = of.hypers.iter().map(status).collect();
+        all[number].hypers = hypers;
+    }
+}
+
+/// Why a hyperlabel of a function, by its position, may be covered without anything telling.
+fn unmeasured(
+    hyper: &Hyper,
+    owner: usize,
+    objectives: &[FunctionObjectives],
+    all: &[FunctionRecords],
+) -> Option<String> {
+    match hyper {
+        Hyper::Atom(atom) => {
+            let is_it = |of: &FunctionObjectives| of.function == atom.function;
+            let records = match is_it(&objectives[owner]) {
+                true => &all[owner],
+                false => &all[objectives.iter().position(is_it)?],
+            };
+            let lost = records.unmeasured.get(&atom.label);
+            match lost.or_else(|| records.unbound.get(&atom.label)) {
+                Some(reason) => Some(reason.clone()),
+                None if !records.recorded.contains(&atom.label) => Some(NOT_RECORDED.to_owned()),
+                None => None,
+            }
+        }
+        Hyper::Sequence(id) => all[owner].unmeasured_sequences.get(id).cloned(),
+        Hyper::Guard(inner, _) => unmeasured(inner, owner, objectives, all),
+        Hyper::All(parts) | Hyper::Any(parts) => {
+            parts.iter().find_map(|part| unmeasured(part, owner, objectives, all))
+        }
+    }
+}
+
+const NOT_RECORDED: &str = "nothing in the instrumented text records it";
+
+/// What is known of a function, for each file that its text comes from: its own, and those that it
+/// includes or that `#line` names.
+fn by_file(
+    function: &NotedFunction,
+    records: &FunctionRecords,
+    short_circuit: bool,
+) -> Vec<(Arc<str>, FunctionCoverage)> {
+    let mut files: Vec<Arc<str>> = vec![Arc::clone(&function.place.file)];
+    let statements = function.criteria.get(&Criterion::Stmt).into_iter().flatten();
+    let statements = statements.map(|entry| &function.labels[entry.label].place);
+    let decisions = function.decisions.iter().map(|decision| &decision.place);
+    let switches = function.switches.iter().map(|switch| &switch.place);
+    for place in statements.chain(decisions).chain(switches) {
+        if !files.contains(&place.file) {
+            files.push(Arc::clone(&place.file));
+        }
+    }
+    let part = |file: &Arc<str>| {
+        let part = Part { function, records, file, files: &files };
+        (Arc::clone(file), part.coverage(short_circuit))
+    };
+    files.iter().map(part).collect()
+}
+
+/// What of a function comes from one file.
+struct Part<'a> {
+    function: &'a NotedFunction,
+    records: &'a FunctionRecords,
+    file: &'a Arc<str>,
+    /// The files that have text of the function, its own first.
+    files: &'a [Arc<str>],
+}
+
+impl Part<'_> {
+    fn has(&self, place: &Place) -> bool {
+        place.file == *self.file
+    }
+
+    /// Where an objective is shown, if that is here. What it is about may be no text of the function, as
+    /// a variable that a header declares: then it is the function's.
+    fn shown(&self, place: &Place) -> Option<Position> {
+        if self.files.contains(&place.file) {
+            return self.has(place).then(|| position(place));
+        }
+        let own = &self.function.place;
+        self.has(own).then(|| position(own))
+    }
+
+    fn coverage(&self, short_circuit: bool) -> FunctionCoverage {
+        let Self { function, records, .. } = *self;
+        let is_own = self.has(&function.place);
+        let decisions = function.decisions.iter().enumerate();
+        let decisions = decisions.filter(|(_, noted)| self.has(&noted.place));
+        let switches = function.switches.iter().filter(|noted| self.has(&noted.place));
+        let mut found = FunctionCoverage {
+            name: function.name.clone(),
+            start: position(&function.place),
+            end_line: function.end_line,
+            part: !is_own,
+            entered: entered(function, records),
+            entries: entries(function, records),
+            lines: self.lines(),
+            decisions: decisions
+                .map(|(index, noted)| {
+                    decision((DecisionId::from_index(index), noted), records, short_circuit)
+                })
+                .collect(),
+            switches: switches.filter_map(|noted| switch(function, noted, records)).collect(),
+            objectives: self.objectives(),
+            def_uses: if is_own { def_uses(function, records) } else { Vec::new() },
+        };
+        if !is_own {
+            let starts = found.objectives.iter().map(|objective| objective.start);
+            let starts = starts.chain(found.decisions.iter().map(|decision| decision.start));
+            let starts: Vec<Position> = starts.collect();
+            found.start = starts.iter().min().copied().unwrap_or_default();
+            let ends = starts.iter().map(|start| start.line);
+            let ends = ends.chain(found.lines.iter().map(|line| line.line));
+            found.end_line = ends.max().unwrap_or(found.start.line);
+        }
+        found
+    }
+
+    fn lines(&self) -> Vec<LineCoverage> {
+        let Self { function, records, .. } = *self;
+        let mut lines: BTreeMap<u32, (bool, Times)> = BTreeMap::new();
+        for (label, place) in function.lines() {
+            if self.has(place) {
+                let (covered, count) = lines.entry(place.line).or_default();
+                *covered |= records.covered.contains(&label);
+                *count = count.max(records.times(label));
+            }
+        }
+        let line = |(line, (covered, count))| LineCoverage { line, covered, count };
+        lines.into_iter().map(line).collect()
+    }
+
+    fn objectives(&self) -> Vec<ObjectiveCoverage> {
+        let Self { function, records, .. } = *self;
+        let mut all = Vec::new();
+        let mut add = |criterion: Criterion, name: &str, place, text: &str, status| {
+            let Some(start) = self.shown(place) else { return };
+            let decision = PairObjective::named(criterion, name);
+            all.push(ObjectiveCoverage {
+                criterion,
+                name: name.to_owned(),
+                start,
+                text: text.to_owned(),
+                status,
+                decision: decision.and_then(|(at, _)| self.position_of(at)),
+            });
+        };
+        for (criterion, entries) in &function.criteria {
+            for entry in entries {
+                let label = &function.labels[entry.label];
+                let status = match entry.duplicate_of {
+                    Some(_) => ObjectiveStatus::Duplicate,
+                    None => label_status(entry.label, records),
+                };
+                add(*criterion, &entry.name, &label.place, &label.text, status);
+            }
+        }
+        for (criterion, entries) in &function.hyper_criteria {
+            for entry in entries {
+                let hyper = &function.hypers[entry.hyper];
+                let status = match entry.duplicate_of {
+                    Some(_) => ObjectiveStatus::Duplicate,
+                    None => records.hypers[entry.hyper.index()].clone(),
+                };
+                add(*criterion, &entry.name, &hyper.place, &hyper.text, status);
+            }
+        }
+        all
+    }
+
+    /// Where a decision of the function is among those of this file.
+    fn position_of(&self, decision: usize) -> Option<u32> {
+        let (before, rest) = self.function.decisions.split_at_checked(decision)?;
+        let is_here = rest.first().is_some_and(|noted| self.has(&noted.place));
+        is_here.then(|| before.iter().filter(|noted| self.has(&noted.place)).count() as u32)
+    }
+}
+
+/// The pairs that sequences ask for. Those of the ways of a switch are shown as one.
+fn def_uses(function: &NotedFunction, records: &FunctionRecords) -> Vec<DefUseCoverage> {
+    let mut pairs: BTreeMap<(Position, Position, String, Option<bool>), bool> = BTreeMap::new();
+    for (id, sequence) in function.sequences.iter() {
+        let (pair, flow, suffix) = match (sequence.flow, sequence.cell_pair()) {
+            (Some(pair), _) => (pair, &function.flow, ""),
+            // A cell of the array.
+            (None, Some(pair)) => (pair, &function.cells, "[]"),
+            (None, None) => continue,
+        };
+        let definition = flow.definitions.get(pair.definition.index());
+        let usage = flow.uses.get(pair.usage.index());
+        let (Some((variable, definition)), Some((usage, is_condition))) = (definition, usage)
+        else {
+            continue;
+        };
+        let variable = format!("{variable}{suffix}");
+        // What is shown is lines of one file.
+        if definition.file != function.place.file || usage.file != function.place.file {
+            continue;
+        }
+        let branch = is_condition.then_some(pair.way == 1);
+        let key = (position(definition), position(usage), variable, branch);
+        *pairs.entry(key).or_default() |= records.sequences.contains(&id);
+    }
+    let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {
+        variable,
+        definition,
+        definition_file: None,
+        usage,
+        branch,
+        covered,
+    };
+    pairs.into_iter().map(pair).collect()
+}
+
+pub(super) fn position(place: &Place) -> Position {
+    Position { line: place.line, column: place.column }
+}
+
+/// Whether the function was entered, as far as something tells.
+fn entered(function: &NotedFunction, records: &FunctionRecords) -> Option<bool> {
+    let telling = Criterion::OF_EVERY_REPORT.iter();
+    let entries = telling.filter_map(|criterion| function.criteria.get(criterion));
+    let mut labels = entries.flatten().map(|entry| entry.label).peekable();
+    labels.peek()?;
+    Some(labels.any(|label| records.covered.contains(&label)))
+}
+
+/// How often it was, where that was counted.
+fn entries(function: &NotedFunction, records: &FunctionRecords) -> Times {
+    let labels = function.criteria.get(&Criterion::Fc).into_iter().flatten();
+    labels.map(|entry| records.times(entry.label)).fold(Times::default(), Times::max)
+}
+
+fn decision(
+    (id, noted): (DecisionId, &NotedDecision),
+    records: &FunctionRecords,
+    short_circuit: bool,
+) -> DecisionCoverage {
+    let recorded = records.vectors.get(&id);
+    let mut rows: Vec<DecisionRow> = match recorded {
+        Some((vectors, settled)) => {
+            vectors.iter().map(|vector| row(noted, vector, *settled)).collect()
+        }
+        None => Vec::new(),
+    };
+    rows.sort();
+    rows.dedup();
+    let seen = |outcome: bool| rows.iter().any(|row| row.outcome == outcome);
+    let outcomes = match records.outcomes.get(&id) {
+        Some(outcomes) if recorded.is_none() => *outcomes,
+        _ => [seen(false), seen(true)],
+    };
+    let conditions = noted.conditions.iter().zip(noted.decision.conditions.iter());
+    DecisionCoverage {
+        start: position(&noted.place),
+        text: noted.text.clone(),
+        from_macro: noted.from_macro,
+        conditions: conditions
+            .map(|(noted, (condition, of))| ConditionCoverage {
+                start: position(&noted.place),
+                text: noted.text.clone(),
+                pure: of.unreached != Unreached::Never,
+                counts: records
+                    .ways
+                    .get(&(id, condition))
+                    .map_or_else(Default::default, |ways| ways.map(|count| Times(Some(count)))),
+            })
+            .collect(),
+        tree: noted.asked.clone(),
+        recorded: recorded.is_some(),
+        rows,
+        outcomes,
+        short_circuit,
+    }
+}
+
+/// A row of the decision's table. A condition that was not reached may have a value that nobody
+/// looked at, unless it is one of the `settled` ones.
+fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> DecisionRow {
+    let is_settled =
+        |id: ConditionId| settled.checked_shr(id.index() as u32).is_none_or(|bits| bits & 1 == 1);
+    let is_known =
+        |id| vector.known.contains(id) && (is_settled(id) || vector.reached.contains(id));
+    let outcome = noted.decision.tree.eval(&|condition| {
+        Truth::from(vector.known.contains(condition) && vector.value.contains(condition))
+    });
+    let ids = || noted.decision.conditions.ids();
+    DecisionRow {
+        values: ids().map(|id| is_known(id).then(|| vector.value.contains(id))).collect(),
+        reached: ids().map(|id| vector.reached.contains(id)).collect(),
+        outcome: outcome.is_true(),
+    }
+}
+
+/// A switch, if its ways are watched.
+fn switch(
+    function: &NotedFunction,
+    noted: &NotedSwitch,
+    records: &FunctionRecords,
+) -> Option<SwitchCoverage> {
+    let label_of = |way: u32| {
+        let site = Site::Edge(Edge { from: noted.block, way });
+        function.labels.iter().find(|(_, label)| label.site == site).map(|(id, _)| id)
+    };
+    let ways = (0..).zip(&noted.ways).map(|(way, noted)| {
+        let label = label_of(way)?;
+        Some(SwitchWay {
+            name: noted.name.clone(),
+            start: position(&noted.place),
+            covered: records.covered.contains(&label),
+            count: records.times(label),
+        })
+    });
+    Some(SwitchCoverage { start: position(&noted.place), ways: ways.collect::<Option<_>>()? })
+}
+
+/// What stands for the criteria that are not measured of a function.
+pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
+    let start = position(&noted.place);
+    let one = |criterion: &Criterion| {
+        ObjectiveCoverage::whole_function(*criterion, &noted.name, start, noted.reason.clone())
+    };
+    noted.criteria.iter().map(one).collect()
+}
+
+/// A function of which nothing is measured.
+pub(super) fn left_out(
+    noted: &NotedUnmeasured,
+    objectives: Vec<ObjectiveCoverage>,
+) -> FunctionCoverage {
+    FunctionCoverage {
+        name: noted.name.clone(),
+        start: position(&noted.place),
+        end_line: noted.end_line,
+        objectives,
+        ..FunctionCoverage::default()
+    }
+}
+
+fn label_status(label: LabelId, records: &FunctionRecords) -> ObjectiveStatus {
+    if records.covered.contains(&label) {
+        ObjectiveStatus::Covered
+    } else if let Some(reason) = records.unmeasured.get(&label) {
+        ObjectiveStatus::Unmeasured(reason.clone())
+    } else if records.recorded.contains(&label) {
+        ObjectiveStatus::Missing
+    } else {
+        ObjectiveStatus::Unmeasured(NOT_RECORDED.to_owned())
+    }
+}

@@ -1,0 +1,83 @@
+//! What ends a task before its work is done.
+
+use std::fmt;
+
+use lydian_base::Diagnostic;
+use lydian_ledger::LedgerError;
+
+/// What sort of trouble an [`Error`] is, told apart by who can mend it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorKind {
+    /// The request, the configuration or an objective of the user's is wrong.
+    Usage,
+    /// The C cannot be read: no such file or function, or clang rejects it.
+    Source,
+    /// Every function that was asked for uses something that is not supported.
+    Unsupported,
+    /// The machine lacks something: no clang, no permission, a full disk.
+    Environment,
+    /// The ledger cannot be used: corrupt, locked, or of another version.
+    Ledger,
+}
+
+/// Why a task ended before its work was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What sort of trouble it is.
+    pub kind: ErrorKind,
+    /// What is wrong, for the user. There is none where an observer was told before.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Error {
+    /// An error with one diagnostic.
+    pub fn new(kind: ErrorKind, diagnostic: Diagnostic) -> Self {
+        Self { kind, diagnostics: vec![diagnostic] }
+    }
+
+    /// An error of the request's. `code` is that of its diagnostic.
+    pub fn usage(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, Diagnostic::error(code, message))
+    }
+
+    /// An error in the C.
+    pub fn source(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Source, Diagnostic::error(code, message))
+    }
+
+    /// An error of the machine's.
+    pub fn environment(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Environment, Diagnostic::error(code, message))
+    }
+
+    /// The same with one more note on its last diagnostic.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        if let Some(last) = self.diagnostics.pop() {
+            self.diagnostics.push(last.note(note));
+        }
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((first, others)) = self.diagnostics.split_first() else {
+            return f.write_str("the task ended early, as its observer was told");
+        };
+        f.write_str(&first.message)?;
+        others.iter().try_for_each(|other| write!(f, "; {}", other.message))
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<LedgerError> for Error {
+    fn from(error: LedgerError) -> Self {
+        let kind = match error {
+            LedgerError::Full { .. } | LedgerError::Access { .. } => ErrorKind::Environment,
+            _ => ErrorKind::Ledger,
+        };
+        Self::new(kind, Diagnostic::error("ledger", error.to_string()))
+    }
+}

@@ -1,0 +1,427 @@
+//! Generating tests: functions are worked on one by one or several at a time, what came of each is put
+//! together, and a folder has the suite, the ledger and what is known of each objective at the end.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indexmap::IndexSet;
+use lydian_base::{Budget, CancelToken};
+use lydian_ir::FuncId;
+use lydian_ledger::Scope;
+use lydian_native::Build;
+use lydian_objective::{Accepted, AssumptionKind, FunctionObjectives};
+use lydian_report::minimise::Effort;
+use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
+use lydian_symex::Config;
+use lydian_symex::Unreached;
+
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::files;
+use crate::measurement::compiled_program::{CompiledProgram, Measurement};
+use crate::measurement::test_runner::TestRunner;
+use crate::measurement::{MeasurementOptions, confinement};
+use crate::objectives::{Objectives, Semantics};
+use crate::project::Project;
+use crate::session::{Session, SessionOutcome, Target, TestMemory};
+use crate::shared_ledger::{self, SharedLedger};
+use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
+
+mod shared_coverage;
+mod troubles;
+pub(crate) mod workers;
+
+/// What is known of all objectives, in a folder of tests.
+pub const OBJECTIVES_FILE: &str = "objectives.json";
+
+/// How tests are generated, and where they are left.
+#[derive(Clone, Debug)]
+pub struct GeneratorOptions {
+    /// The folder of the suite and its ledger. It is made if it is not there; what it knows from an
+    /// earlier run counts.
+    pub folder: PathBuf,
+    /// The time for each function, or for a program that is tested as a whole.
+    pub time: Duration,
+    /// How the program is explored. `unreached` follows from the objectives.
+    pub exploration: Config,
+    /// How tests run natively.
+    pub measurement: MeasurementOptions,
+    /// How small the suite is made.
+    pub minimise: Effort,
+    /// How many threads work; none for as many as there are cores.
+    pub jobs: Option<NonZeroUsize>,
+    /// The kinds of assumptions under which *infeasible* counts, beside those that settings accept.
+    pub accept: Vec<AssumptionKind>,
+    /// Whether an old ledger is set aside first.
+    pub fresh: bool,
+    /// Forms for other tools in which the suite is written, too.
+    pub formats: Vec<SuiteFormat>,
+    /// Where the summary is written as JSON, beside the file in the folder.
+    pub json: Option<PathBuf>,
+}
+
+impl GeneratorOptions {
+    /// Thirty seconds for each function, all that is asked for, and nothing more than is needed for it.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            time: Duration::from_secs(30),
+            exploration: Config { nice_values: true, ..Config::default() },
+            measurement: MeasurementOptions::default(),
+            minimise: Effort::Exact,
+            jobs: None,
+            accept: Vec::new(),
+            fresh: false,
+            formats: Vec::new(),
+            json: None,
+        }
+    }
+}
+
+/// Generates tests that reach a project's objectives.
+#[derive(Debug)]
+pub struct Generator<'p> {
+    project: &'p Project,
+    objectives: &'p Objectives,
+    options: GeneratorOptions,
+}
+
+/// What came of generating tests.
+#[derive(Debug)]
+pub struct Generation {
+    /// The verdicts and counts, function by function.
+    pub summary: Summary,
+    /// The tests.
+    pub suite: Vec<SuiteTest>,
+    /// Those of them that do not end well, as they show a fault of the program under test.
+    pub failing: Vec<FailingTest>,
+    /// Which tests cover something of each function of a program that is tested as a whole.
+    pub shares: Vec<FunctionShare>,
+    /// How it ended.
+    pub end: GenerationEnd,
+    /// Whether the files could be written.
+    pub written: Result<(), Error>,
+}
+
+/// The tests of a whole program that cover something of one of its functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionShare {
+    /// The function.
+    pub function: String,
+    /// The names of the tests.
+    pub tests: Vec<String>,
+}
+
+/// How generating tests ended. Of several functions the worst counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GenerationEnd {
+    /// Everything asked for was done.
+    Done,
+    /// What was stated of inputs suits no input, or does not fit the function.
+    WrongInputs,
+    /// Engines contradicted each other or the native program: a fault of Lydian's.
+    Contradiction,
+    /// It was cancelled. Everything found is kept; the same request goes on from there.
+    Interrupted,
+}
+
+impl<'p> Generator<'p> {
+    /// A generator of tests for these objectives of the project's.
+    pub const fn new(
+        project: &'p Project,
+        objectives: &'p Objectives,
+        options: GeneratorOptions,
+    ) -> Self {
+        Self { project, objectives, options }
+    }
+
+    /// Does the work. Once `cancel` is cancelled, it comes to its end with what was found.
+    ///
+    /// # Errors
+    /// A program that is not for x86-64 or cannot be compiled; a folder or ledger that cannot be used.
+    pub fn run(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Generation, Error> {
+        let (project, options) = (self.project, &self.options);
+        project.require_x86_64()?;
+        let confinement = confinement::confinement(options.measurement.confined, observer);
+        let measurement =
+            Measurement::new(project, self.objectives, options.measurement, confinement);
+        let tasks = if project.entry.is_some() { 1 } else { self.objectives.functions.len() };
+        let threads = workers::count(options.jobs, tasks);
+        let compiled = measurement.begin();
+        // The program is compiled while the ledger is opened and exploration begins.
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(compiled.get()));
+            files::folder(&options.folder)?;
+            let mut names = Suite::files(&options.formats);
+            names.push(OBJECTIVES_FILE);
+            ownership::check(&options.folder, &names)?;
+            let ledger = shared_ledger::open(&options.folder, options.fresh, observer)?;
+            let runners = (0..threads).map(|_| measurement.runner(&compiled)).collect();
+            let run = Run {
+                project,
+                objectives: self.objectives,
+                options,
+                configuration: configuration(project, self.objectives),
+                accepted: accepted(project, options),
+                cancel,
+                observer,
+            };
+            run.all(ledger, runners, &compiled)
+        })
+    }
+}
+
+/// The kinds of assumptions that the options and the settings accept.
+fn accepted(project: &Project, options: &GeneratorOptions) -> Accepted {
+    let asked: Vec<String> = options.accept.iter().map(ToString::to_string).collect();
+    let names = asked.iter().chain(&project.accepted).map(String::as_str);
+    Accepted::named(names).expect("names were checked when they were read")
+}
+
+/// What decides, beside the code, which runs are considered.
+fn configuration(project: &Project, objectives: &Objectives) -> String {
+    let settings = &project.settings_text;
+    let mut text = format!("semantics {:?}; inputs {settings}", objectives.semantics);
+    if let Some(request) = project.whole.filter(|_| project.entry.is_some()) {
+        let arguments = request.arguments.map(|of| vec![of.least, of.most, of.length]);
+        let files = request.files.map(|of| vec![of.count, of.bytes]);
+        text += &format!(
+            "; from main, with {:?} {:?} {:?}",
+            arguments.unwrap_or_default(),
+            request.stdin,
+            files.unwrap_or_default()
+        );
+    }
+    text
+}
+
+/// The work on all functions.
+struct Run<'a> {
+    project: &'a Project,
+    objectives: &'a Objectives,
+    options: &'a GeneratorOptions,
+    configuration: String,
+    accepted: Accepted,
+    cancel: &'a CancelToken,
+    observer: &'a dyn Observer,
+}
+
+/// What is called by tests, and what they are to reach.
+struct Task<'a> {
+    entry: FuncId,
+    targets: Vec<Target<'a>>,
+}
+
+/// What came of a task.
+struct TaskResult {
+    outcome: SessionOutcome,
+    /// How long it took.
+    seconds: f64,
+}
+
+impl<'a> Run<'a> {
+    fn all(
+        &self,
+        ledger: SharedLedger,
+        runners: Vec<TestRunner<'_>>,
+        compiled: &Arc<CompiledProgram<'_>>,
+    ) -> Result<Generation, Error> {
+        let tasks = self.tasks();
+        let within: Vec<(&Task<'_>, usize)> = tasks
+            .iter()
+            .enumerate()
+            .map(|(at, task)| (task, workers::within(self.options.jobs, tasks.len() - at)))
+            .collect();
+        let mut results =
+            workers::work_on(&within, runners, self.cancel, |(task, within), runner| {
+                self.settle(task, *within, &ledger, runner)
+            })?;
+        let positions: Vec<usize> = results.done.iter().map(|(position, _)| *position).collect();
+        let outcomes = results.done.iter_mut().map(|(_, done)| &mut done.outcome);
+        let index = |at: usize, target: usize| tasks[positions[at]].targets[target].index;
+        shared_coverage::credit(&mut outcomes.collect::<Vec<_>>(), index);
+        let mut end = GenerationEnd::Done;
+        for (position, done) in &results.done {
+            let name = self.project.name(tasks[*position].entry);
+            end = end.max(troubles::tell_of(self.project, name, &done.outcome, self.observer));
+        }
+        if let Some(error) = results.failure {
+            return Err(error);
+        }
+        let build = compiled.get()?.build();
+        // The ledger's log is written back meanwhile.
+        let mut generation = std::thread::scope(|scope| {
+            scope.spawn(|| drop(ledger));
+            self.put_together(&tasks, results.done, build)
+        })?;
+        generation.end = end;
+        if self.cancel.is_cancelled() {
+            generation.end = GenerationEnd::Interrupted;
+        }
+        Ok(generation)
+    }
+
+    /// Does the work of one task, with so many workers.
+    fn settle(
+        &self,
+        task: &Task<'_>,
+        workers: usize,
+        ledger: &SharedLedger,
+        runner: &mut TestRunner<'_>,
+    ) -> Result<TaskResult, Error> {
+        let begun = Instant::now();
+        let function = self.project.name(task.entry);
+        self.observer.notice(Event::Begun { function });
+        let mut session = Session {
+            project: self.project,
+            entry: task.entry,
+            targets: &task.targets,
+            all: &self.objectives.functions,
+            further: &self.objectives.further,
+            unit: &unit_name(&self.project.file),
+            runner,
+            ledger,
+            replay_folder: self.options.folder.join("unconfirmed"),
+            observer: self.observer,
+            effort: self.options.minimise,
+            workers,
+            accepted: &self.accepted,
+            recorded: TestMemory::default(),
+        };
+        let budget = Budget::start(Some(self.options.time), self.cancel.clone());
+        let outcome = session.run(&self.exploration(), &budget);
+        self.observer.notice(Event::Ended { function });
+        Ok(TaskResult { outcome: outcome?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// How the program is explored: what conditions are that were not evaluated is as in the objectives.
+    fn exploration(&self) -> Config {
+        let unreached = match self.objectives.semantics {
+            Semantics::ThreeValued => Unreached::Evaluated,
+            Semantics::ShortCircuit => Unreached::Unknown,
+        };
+        Config { unreached, ..self.options.exploration.clone() }
+    }
+
+    /// Makes the suite and the summary of what was done, and writes them.
+    fn put_together(
+        &self,
+        tasks: &[Task<'_>],
+        mut done: Vec<(usize, TaskResult)>,
+        build: &Build,
+    ) -> Result<Generation, Error> {
+        let mut summary =
+            Summary { guesses: self.project.guesses().to_vec(), ..Summary::default() };
+        let mut suite = Suite::default();
+        suite.add_kept(&self.options.folder, self.project, self.observer);
+        let (mut failing, mut shares) = (Vec::new(), Vec::new());
+        let mut names = Vec::new();
+        for (_, done) in &mut done {
+            let tests = std::mem::take(&mut done.outcome.tests);
+            let (ended, of_function) = suite.add(&self.project.program, tests);
+            failing.extend(ended);
+            names.push(of_function);
+        }
+        for (at, (position, TaskResult { outcome, seconds })) in done.into_iter().enumerate() {
+            let tests = names[at].len();
+            // Of a whole program, tests, time and paths are those of all functions together.
+            let attempts = confinement::summaries(&outcome.attempts);
+            let mut whole = Some((tests, seconds, outcome.exploration, attempts));
+            let targets = tasks[position].targets.iter().zip(outcome.rows).zip(outcome.objectives);
+            for ((target, criteria), objectives) in targets {
+                let (tests, seconds, exploration, attempts) =
+                    whole.take().unwrap_or((0, 0.0, None, Vec::new()));
+                let name = self.project.name(target.objectives.function).to_owned();
+                let named = objectives.into_iter().map(|objective| {
+                    let own = objective.tests.iter().map(|test| (at, *test));
+                    let tests = own.chain(objective.elsewhere);
+                    let tests = tests.filter_map(|(of, test)| names[of].get(test).cloned());
+                    ObjectiveSummary { tests: tests.collect(), ..objective.told }
+                });
+                let objectives: Vec<ObjectiveSummary> = named.collect();
+                let tests = match tasks[position].targets.len() {
+                    1 => tests,
+                    _ => {
+                        let share = share(&name, &objectives);
+                        let count = share.tests.len();
+                        shares.push(share);
+                        count
+                    }
+                };
+                summary.functions.push(FunctionSummary {
+                    name,
+                    criteria,
+                    tests,
+                    seconds,
+                    exploration,
+                    attempts,
+                    objectives,
+                });
+            }
+        }
+        let written = self.write(&suite, &summary, build)?;
+        let (suite, end) = (suite.tests, GenerationEnd::Done);
+        Ok(Generation { summary, suite, failing, shares, end, written })
+    }
+
+    /// Writes the suite and the summary. The inner error is that of the folder's own files.
+    fn write(
+        &self,
+        suite: &Suite,
+        summary: &Summary,
+        build: &Build,
+    ) -> Result<Result<(), Error>, Error> {
+        let GeneratorOptions { folder, formats, json, .. } = self.options;
+        let (project, observer) = (self.project, self.observer);
+        let mut files = suite.write(folder, &project.file, project, build, formats, observer)?;
+        let objectives = summary.to_json();
+        let path = folder.join(OBJECTIVES_FILE);
+        ownership::set_aside(&path, observer)?;
+        let sealed = ownership::sealed(&path, &objectives);
+        files.push((path, sealed));
+        files.extend(json.iter().map(|path| (path.clone(), objectives.clone())));
+        Ok(files::files(&files))
+    }
+
+    /// Each function for itself, or `main` for all of the program, its own objectives first.
+    fn tasks(&self) -> Vec<Task<'a>> {
+        let target = |(index, objectives): (usize, &'a FunctionObjectives)| Target {
+            objectives,
+            index,
+            scope: self.scope(objectives.function),
+        };
+        let targets = self.objectives.functions.iter().enumerate().map(target);
+        let Some(entry) = self.project.entry else {
+            let task =
+                |one: Target<'a>| Task { entry: one.objectives.function, targets: vec![one] };
+            return targets.map(task).collect();
+        };
+        let mut targets: Vec<_> = targets.collect();
+        let main = self.project.program.function_named("main");
+        targets.sort_by_key(|target| Some(target.objectives.function) != main);
+        vec![Task { entry, targets }]
+    }
+
+    fn scope(&self, func: FuncId) -> Scope {
+        let Project { program, map, flags, .. } = self.project;
+        let flags: Vec<&str> = flags.for_parsing().collect();
+        let settings = format!("{:?} {}", self.objectives.semantics, flags.join(" "));
+        let code = lydian_objective::code_fingerprint(program, map, func, &settings);
+        Scope { code, configuration: self.configuration.clone() }
+    }
+}
+
+/// The tests of a program that cover something of one of its functions.
+fn share(function: &str, objectives: &[ObjectiveSummary]) -> FunctionShare {
+    let tests: IndexSet<&String> =
+        objectives.iter().flat_map(|objective| &objective.tests).collect();
+    let tests = tests.into_iter().cloned().collect();
+    FunctionShare { function: function.to_owned(), tests }
+}
+
+/// The translation unit as the ledger names it.
+fn unit_name(file: &Path) -> String {
+    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

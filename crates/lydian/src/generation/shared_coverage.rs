@@ -1,0 +1,86 @@
+//! What tests of other functions cover.
+//!
+//! A test of a function also runs those that it calls. Where an objective of such a function is left by
+//! its own tests, or is covered only by ones that do not end well, those of its callers count, too: the
+//! table then claims what the suite as a whole covers. These tests were measured in this run. The ledger
+//! learns nothing of it, since its evidence on a function is to hold whatever becomes of the callers.
+
+use lydian_report::{CriterionSummary, ObjectiveSummary, VerdictKind};
+
+use crate::session::SessionOutcome;
+use crate::suite::KeptTest;
+
+/// Adds to what came of each function what tests of the others cover of it. `target` says where the
+/// function of a target stands among all that are measured. What is covered and was
+/// proved to be infeasible becomes a contradiction.
+pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usize) -> usize) {
+    for at in 0..all.len() {
+        let mut own = std::mem::take(&mut all[at].objectives);
+        let mut rows = std::mem::take(&mut all[at].rows);
+        let mut contradictions = Vec::new();
+        for (position, (objectives, rows)) in own.iter_mut().zip(&mut rows).enumerate() {
+            let index = target(at, position);
+            for objective in objectives {
+                let ends_well =
+                    |test: &usize| all[at].tests[*test].measured.run.outcome.is_orderly();
+                let Some(label) = objective.label else { continue };
+                if objective.told.verdict == VerdictKind::Duplicate
+                    || objective.tests.iter().any(ends_well)
+                {
+                    continue;
+                }
+                let covers = |kept: &KeptTest| {
+                    let measured = &kept.measured;
+                    let covered = measured.covered.get(index);
+                    measured.run.outcome.is_orderly()
+                        && covered.is_some_and(|covered| covered.contains(&label))
+                };
+                let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+                let others = others.flat_map(|(other, outcome)| {
+                    let tests = outcome.tests.iter().enumerate();
+                    tests.filter(|(_, kept)| covers(kept)).map(move |(test, _)| (other, test))
+                });
+                objective.elsewhere = others.collect();
+                if !objective.elsewhere.is_empty() {
+                    contradictions.extend(count(&mut objective.told, rows));
+                }
+            }
+        }
+        (all[at].objectives, all[at].rows) = (own, rows);
+        all[at].contradictions.extend(contradictions);
+    }
+}
+
+/// Has an objective count as covered. Gives a sentence if it was proved to be infeasible.
+fn count(told: &mut ObjectiveSummary, rows: &mut [CriterionSummary]) -> Option<String> {
+    let row = rows.iter_mut().find(|row| row.criterion == told.criterion)?;
+    match told.verdict {
+        VerdictKind::Unknown => {
+            row.unknown -= 1;
+            let known = row.reasons.iter().position(|(reason, _)| *reason == told.reason);
+            if let Some(known) = known {
+                row.reasons[known].1 -= 1;
+                row.reasons.retain(|(_, count)| *count > 0);
+            }
+        }
+        VerdictKind::InfeasibleAsAssumed => {
+            row.infeasible_as_assumed -= 1;
+            row.assumed.retain(|assumed| assumed.name != told.name);
+        }
+        VerdictKind::Infeasible => {
+            told.verdict = VerdictKind::Contradictory;
+            row.infeasible -= 1;
+            row.unknown += 1;
+            return Some(format!(
+                "{}:{}: {} is covered by a test of another function, but was proved to be infeasible",
+                told.file, told.line, told.name
+            ));
+        }
+        VerdictKind::Covered | VerdictKind::Contradictory | VerdictKind::Duplicate => return None,
+    }
+    row.covered += 1;
+    told.verdict = VerdictKind::Covered;
+    told.reason.clear();
+    told.assumptions.clear();
+    None
+}

@@ -1,0 +1,25 @@
+//! Measuring tests: the program under test, instrumented and compiled, runs each of them.
+
+use std::time::Duration;
+
+pub(crate) mod compiled_program;
+pub(crate) mod confinement;
+pub(crate) mod suite_coverage;
+pub(crate) mod test_runner;
+
+/// How tests run natively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasurementOptions {
+    /// How long one test may run.
+    pub test_time: Duration,
+    /// Whether tests are confined: what they do outside of the program is refused, as far as the kernel
+    /// can.
+    pub confined: bool,
+}
+
+impl Default for MeasurementOptions {
+    /// A second for each test, confined.
+    fn default() -> Self {
+        Self { test_time: Duration::from_secs(1), confined: true }
+    }
+}

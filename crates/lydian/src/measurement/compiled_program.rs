@@ -1,0 +1,126 @@
+//! The program under test as it is measured: instrumented, and compiled once.
+
+use std::sync::{Arc, OnceLock};
+
+use lydian_base::CancelToken;
+use lydian_ir::Program;
+use lydian_ir::libc::{model_named, model_of};
+use lydian_native::{
+    Confinement, Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
+    RewriteRequest,
+};
+use lydian_objective::FunctionObjectives;
+
+use super::MeasurementOptions;
+use crate::error::Error;
+use crate::objectives::{Objectives, Semantics};
+use crate::project::{COMPILER, Project};
+
+/// What a measurer borrows, and how it is made.
+pub(crate) struct Measurement<'a> {
+    pub(super) project: &'a Project,
+    pub(super) objectives: &'a [FunctionObjectives],
+    pub(super) short_circuit: bool,
+    flags: Vec<String>,
+    limits: Limits,
+    modelled: Box<dyn Fn(&str) -> bool + Send + Sync + 'a>,
+}
+
+/// The program as it is measured, instrumented and compiled once for all threads.
+pub(crate) struct CompiledProgram<'m> {
+    measurement: &'m Measurement<'m>,
+    made: OnceLock<Result<Arc<Instrumented<'m>>, Error>>,
+}
+
+impl<'m> CompiledProgram<'m> {
+    /// The program, which the first that asks compiles while all others that ask wait.
+    pub(crate) fn get(&self) -> Result<&Arc<Instrumented<'m>>, Error> {
+        let made = self.made.get_or_init(|| self.measurement.compile().map(Arc::new));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether it is compiled, or cannot be.
+    pub(crate) fn is_done(&self) -> bool {
+        self.made.get().is_some()
+    }
+
+    /// A measurer of it.
+    pub(crate) fn measurer(&self) -> Result<Measurer<'m>, Error> {
+        Measurer::of(self.get()?.clone(), self.measurement.limits.clone()).map_err(failure)
+    }
+}
+
+/// Whether a function is the one of C's library that engines model, also by its type; the others
+/// return what tests say.
+fn is_modelled(program: &Program, name: &str) -> bool {
+    match program.function_named(name) {
+        Some(function) => {
+            let function = &program.functions[function];
+            (function.library && function.body.is_some())
+                || model_of(&program.types, name, function.ty).is_some()
+        }
+        None => model_named(name).is_some(),
+    }
+}
+
+impl<'a> Measurement<'a> {
+    pub(crate) fn new(
+        project: &'a Project,
+        objectives: &'a Objectives,
+        options: MeasurementOptions,
+        confinement: Confinement,
+    ) -> Self {
+        Self {
+            project,
+            objectives: &objectives.functions,
+            short_circuit: objectives.semantics == Semantics::ShortCircuit,
+            flags: project.flags.for_parsing().map(String::from).collect(),
+            limits: Limits {
+                test: options.test_time,
+                // After Ctrl-C the tests that were found are still run and written.
+                cancel: CancelToken::new(),
+                confinement,
+                ..Limits::default()
+            },
+            modelled: Box::new(|name| is_modelled(&project.program, name)),
+        }
+    }
+
+    /// The program, not yet compiled.
+    pub(crate) fn begin(&self) -> Arc<CompiledProgram<'_>> {
+        Arc::new(CompiledProgram { measurement: self, made: OnceLock::new() })
+    }
+
+    /// Instruments and compiles the program.
+    fn compile(&self) -> Result<Instrumented<'_>, Error> {
+        let request = MeasureRequest {
+            rewrite: RewriteRequest {
+                map: &self.project.users,
+                starts: &self.project.starts,
+                program: &self.project.program,
+                watched: self.objectives,
+                short_circuit: self.short_circuit,
+                overflow_traps: false,
+                purpose: lydian_native::Purpose::Tests,
+                leaves_out: false,
+                counts: false,
+                any_order: false,
+                flows: None,
+            },
+            companions: &self.project.companions,
+            flags: &self.flags,
+            entries: self.project.entries(),
+            modelled: &*self.modelled,
+            // Tests are few and short, and each is followed by the interpreter, too: what an
+            // optimiser takes is more than what it brings.
+            level: Optimization::None,
+            compiler: COMPILER,
+        };
+        Instrumented::new(request).map_err(|error| failure(error.into()))
+    }
+}
+
+/// The failure for trouble with measurement.
+pub(crate) fn failure(error: MeasureError) -> Error {
+    Error::environment("native", error.to_string())
+}

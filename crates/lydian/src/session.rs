@@ -1,0 +1,174 @@
+//! What is called by tests, a function or a whole program, from objectives to their verdicts: what
+//! the ledger knows, what its tests cover now, what is proved, what exploration finds and
+//! measurement confirms. Objectives are labels and hyperlabels; of the latter the tests so far are
+//! judged together ([`hyperlabel_coverage`]).
+
+use std::collections::BTreeSet;
+
+use lydian_base::Budget;
+use lydian_native::Attempt;
+use lydian_objective::LabelId;
+use lydian_report::{CriterionSummary, Exploration, ObjectiveSummary};
+use lydian_symex::{Config, ExploreError, Unmet};
+use rustc_hash::FxHashSet;
+
+use crate::error::Error;
+use crate::suite::KeptTest;
+use exploration::exploration_figures;
+use goals::Goal;
+use hyperlabel_coverage::HyperlabelCoverage;
+use state::{Conclusion, Round};
+
+pub(crate) use goals::Target;
+pub(crate) use state::{Session, TestMemory};
+
+mod evidence;
+mod explanation;
+mod exploration;
+mod goals;
+mod hyperlabel_coverage;
+mod novelty_filter;
+mod open_objectives;
+mod proofs;
+mod rounds;
+mod selection;
+mod state;
+mod test_validation;
+mod unknown_reasons;
+
+/// Making the kept tests of a function smaller may take one part of so many of the time that it has.
+const SHARE_OF_MAKING_SMALLER: u32 = 4;
+
+/// What came of it.
+pub(crate) struct SessionOutcome {
+    /// For each target.
+    pub(crate) rows: Vec<Vec<CriterionSummary>>,
+    /// The tests worth keeping, with what was measured.
+    pub(crate) tests: Vec<KeptTest>,
+    /// For each target what is known of its objectives, with the positions of the tests that cover them.
+    pub(crate) objectives: Vec<Vec<ExplainedObjective>>,
+    /// One sentence for each internal error.
+    pub(crate) contradictions: Vec<String>,
+    /// Why nothing could be explored.
+    pub(crate) refused: Option<ExploreError>,
+    /// What the user stated of the inputs that none meets.
+    pub(crate) unmet: Vec<Unmet>,
+    /// What exploring took, if anything was explored.
+    pub(crate) exploration: Option<Exploration>,
+    /// What tests tried outside of the program.
+    pub(crate) attempts: BTreeSet<Attempt>,
+}
+
+/// What is known of an objective, with the tests of its function's own that cover it.
+pub(crate) struct ExplainedObjective {
+    pub(crate) told: ObjectiveSummary,
+    /// Positions among the tests that were kept with it.
+    pub(crate) tests: Vec<usize>,
+    /// The label that it is, if it is one.
+    pub(crate) label: Option<LabelId>,
+    /// Tests of other functions that cover it: positions of what came of them, and among the tests kept
+    /// there.
+    pub(crate) elsewhere: Vec<(usize, usize)>,
+}
+
+impl Session<'_, '_> {
+    /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
+    pub(crate) fn run(
+        &mut self,
+        config: &Config,
+        budget: &Budget,
+    ) -> Result<SessionOutcome, Error> {
+        let limit = budget.remaining();
+        self.runner.begin_function(budget);
+        self.record(|_, target, recording| recording.objectives(target.objectives))?;
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        self.measure_known_tests(&mut hyper_coverage)?;
+        let mut contradictions = Vec::new();
+        let control =
+            self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
+        let left = self.open_goals()?;
+        self.prove(&left, config, budget)?;
+        self.record_implied_verdicts()?;
+        let left = self.open_goals()?;
+        let wanted = !left.is_empty() || !config.stop_when_covered;
+        let (mut explored, mut refused) = (None, None);
+        if wanted && !budget.cancel_token().is_cancelled() {
+            let relaxed = self.without_lengths(config);
+            let first = budget.keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget));
+            let round =
+                Round { spec: &self.project.spec, concludes: Conclusion::Always, ends_well: false };
+            match self.explore(
+                &round,
+                &left,
+                &mut hyper_coverage,
+                config,
+                &first,
+                &mut contradictions,
+            )? {
+                Ok(found) => {
+                    let (summary, relaxed) = (&found.0, relaxed.as_ref());
+                    self.explore_leading_elements(
+                        summary,
+                        &mut hyper_coverage,
+                        config,
+                        &first,
+                        &mut contradictions,
+                    )?;
+                    self.explore_relaxed_lengths(
+                        relaxed,
+                        &mut hyper_coverage,
+                        config,
+                        budget,
+                        &mut contradictions,
+                    )?;
+                    self.prove_assuming(summary, config, budget)?;
+                    self.record_implied_verdicts()?;
+                    explored = Some(found);
+                }
+                Err(error) => {
+                    self.record_refused(&left, &error)?;
+                    refused = Some(error);
+                }
+            }
+        }
+        contradictions.extend(self.withdraw_contradicted()?);
+        let rows = self.targets.iter().map(|target| self.rows(target));
+        let rows = rows.collect::<Result<_, _>>()?;
+        let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
+        let tests = self.tests_worth_keeping(time)?;
+        let longest = explored.as_ref().or(control.as_ref());
+        let exploration = longest.map(|(summary, last)| exploration_figures(summary, *last));
+        let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
+        let objectives = self.objectives_with(&tests)?;
+        let tests = tests.into_iter().map(|(kept, _)| kept).collect();
+        let attempts = self.runner.take_attempts();
+        Ok(SessionOutcome {
+            rows,
+            tests,
+            objectives,
+            contradictions,
+            refused,
+            unmet,
+            exploration,
+            attempts,
+        })
+    }
+
+    /// What is known of the objectives of each target, with the positions of the tests that cover them.
+    fn objectives_with(
+        &self,
+        tests: &[(KeptTest, FxHashSet<Goal>)],
+    ) -> Result<Vec<Vec<ExplainedObjective>>, Error> {
+        let of_target = |(at, target): (usize, &Target<'_>)| {
+            let all = self.explained(at, target)?.into_iter().map(|(goal, told)| {
+                let covers =
+                    |(_, (_, goals)): &(usize, &(KeptTest, FxHashSet<Goal>))| goals.contains(&goal);
+                let tests = tests.iter().enumerate().filter(covers).map(|(position, _)| position);
+                let label = goal.label();
+                ExplainedObjective { told, tests: tests.collect(), label, elsewhere: Vec::new() }
+            });
+            Ok(all.collect())
+        };
+        self.targets.iter().enumerate().map(of_target).collect()
+    }
+}

@@ -1,0 +1,283 @@
+//! What a session tells its ledger, and what the ledger says then.
+
+use indexmap::IndexSet;
+use lydian_ir::test::Test;
+use lydian_ledger::{LedgerError, Recording};
+use lydian_native::Measured;
+use lydian_objective::evidence::{
+    Contradictory, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
+};
+use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
+use lydian_report::CriterionSummary;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::goals::{Goal, Target, Verdicts};
+use super::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use super::state::{MeasuredTest, Session};
+use crate::error::Error;
+
+impl Session<'_, '_> {
+    /// Records for each target, by its position, all in one transaction.
+    pub(crate) fn record(
+        &mut self,
+        mut fill: impl FnMut(usize, &Target<'_>, &mut Recording<'_>) -> Result<(), LedgerError>,
+    ) -> Result<(), Error> {
+        let Some(first) = self.targets.first() else { return Ok(()) };
+        let mut ledger = self.ledger.lock();
+        let mut record = || {
+            let mut recording = ledger.record(self.function(first), &first.scope)?;
+            for (at, target) in self.targets.iter().enumerate() {
+                if at > 0 {
+                    recording.turn_to(self.function(target), &target.scope)?;
+                }
+                fill(at, target, &mut recording)?;
+            }
+            recording.commit()
+        };
+        record().map_err(Error::from)
+    }
+
+    /// Records evidence on objectives.
+    pub(crate) fn record_evidence(&mut self, evidence: &[(Goal, Evidence)]) -> Result<(), Error> {
+        if evidence.is_empty() {
+            return Ok(());
+        }
+        self.record(|at, target, recording| {
+            let own = evidence.iter().filter(|(goal, _)| goal.target() == at);
+            own.into_iter()
+                .try_for_each(|(goal, evidence)| recording.evidence(target.key(*goal), evidence))
+        })
+    }
+
+    /// The tests of earlier runs and of this one, without those that contradicted a claim.
+    pub(crate) fn known_tests(&self) -> Result<Vec<Test>, Error> {
+        let mut known: IndexSet<Test> = IndexSet::new();
+        for target in self.targets {
+            let types = &self.project.program.types;
+            let stored = self.ledger.lock().tests(self.function(target), &target.scope, types);
+            let stored = stored.map_err(Error::from)?;
+            known.extend(stored.into_iter().map(|stored| stored.test));
+        }
+        Ok(known.into_iter().collect())
+    }
+
+    /// Tests of earlier runs may cover what is asked for now, or survive an edit of the function.
+    pub(crate) fn measure_known_tests(
+        &mut self,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+    ) -> Result<(), Error> {
+        let tests = self.known_tests()?;
+        let all = self.measure_all(tests)?;
+        let pending = all.into_iter().map(|(test, measured)| MeasuredTest {
+            covered: self.covered_by(&measured),
+            completes: self.completed_by(&test, &measured, hyper_coverage),
+            test,
+            unconfirmed: None,
+            uncounted: Vec::new(),
+        });
+        let pending = pending.collect();
+        self.record_tests(pending)
+    }
+
+    /// The labels of all targets that a run covers, in order.
+    pub(crate) fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
+        self.covered_in(&measured.covered)
+    }
+
+    /// The same of labels that are covered, function by function.
+    pub(crate) fn covered_in(&self, covered: &[Vec<LabelId>]) -> Vec<Goal> {
+        let all = self.targets.iter().enumerate();
+        let labels = all.flat_map(|(at, target)| {
+            covered[target.index].iter().map(move |label| Goal::Label(at, *label))
+        });
+        labels.collect()
+    }
+
+    /// Adds a test to those whose hyperlabels are judged. Gives the hyperlabels of the targets that it completes,
+    /// each with the tests that cover it together.
+    pub(crate) fn completed_by(
+        &self,
+        test: &Test,
+        measured: &Measured,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+    ) -> Vec<(Goal, Vec<Test>)> {
+        let found = hyper_coverage.add(test, measured).into_iter();
+        let of_target = found.filter_map(|one| {
+            let at = self.targets.iter().position(|target| target.index == one.hyper.0)?;
+            Some((Goal::Hyper(at, one.hyper.1), one.tests))
+        });
+        of_target.collect()
+    }
+
+    /// A hyperlabel of a target as it is judged; none for a label.
+    pub(crate) fn hyper_of(&self, goal: Goal) -> Option<HyperOf> {
+        match goal {
+            Goal::Label(..) => None,
+            Goal::Hyper(target, hyper) => Some((self.targets[target].index, hyper)),
+        }
+    }
+
+    /// What tests of the ledger show; those that no longer fit the program are left out.
+    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Error> {
+        let mut kept = Vec::new();
+        for test in tests {
+            let known = self.recorded.measured.remove(&test);
+            let measured = match known {
+                Some(measured) => Ok(measured),
+                None => self.runner.measure(&test)?,
+            };
+            kept.extend(measured.ok().map(|measured| (test, measured)));
+        }
+        Ok(kept)
+    }
+
+    pub(crate) fn record_tests(&mut self, mut pending: Vec<MeasuredTest>) -> Result<(), Error> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        for found in &mut pending {
+            found.covered.retain(|goal| self.recorded.goals.insert(*goal));
+        }
+        let types = &self.project.program.types;
+        self.record(|at, target, recording| {
+            let of_target = |goals: &[Goal]| -> Vec<Goal> {
+                goals.iter().filter(|goal| goal.target() == at).copied().collect()
+            };
+            for found in &pending {
+                let covered = of_target(&found.covered);
+                let completes = found.completes.iter().filter(|(goal, _)| goal.target() == at);
+                let completes: Vec<&(Goal, Vec<Test>)> = completes.collect();
+                let unconfirmed = found.unconfirmed.as_ref();
+                let claimed = unconfirmed.map(|(claimed, _)| of_target(claimed));
+                let claimed = claimed.unwrap_or_default();
+                for (goal, why) in found.uncounted.iter().filter(|(goal, _)| goal.target() == at) {
+                    let reason = UnknownReason::NotFollowed(why.clone());
+                    recording.evidence(target.key(*goal), &Evidence::Unknown { reason })?;
+                }
+                let has_none = covered.is_empty() && completes.is_empty() && claimed.is_empty();
+                if at > 0 && has_none {
+                    continue;
+                }
+                let hash: TestHash = recording.test(&found.test, types)?;
+                for goal in covered {
+                    let evidence = Evidence::Measured { test: hash.clone() };
+                    recording.evidence(target.key(goal), &evidence)?;
+                }
+                for (goal, tests) in completes {
+                    let tests = tests.iter().map(|test| recording.test(test, types));
+                    let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
+                    let evidence = match tests.len() {
+                        1 => Evidence::Measured { test: tests.remove(0) },
+                        _ => Evidence::MeasuredTogether { tests },
+                    };
+                    recording.evidence(target.key(*goal), &evidence)?;
+                }
+                for goal in claimed {
+                    let evidence = Evidence::Unconfirmed {
+                        claimed_by: "exploration".into(),
+                        test: hash.clone(),
+                        measured: unconfirmed.map(|(_, what)| what.clone()).unwrap_or_default(),
+                    };
+                    recording.evidence(target.key(goal), &evidence)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The objectives of all targets without a verdict, in order.
+    pub(crate) fn open_goals(&self) -> Result<Vec<Goal>, Error> {
+        let mut left = Vec::new();
+        for (at, target) in self.targets.iter().enumerate() {
+            left.extend(self.open_goals_of(at, target)?);
+        }
+        Ok(left)
+    }
+
+    /// The objectives of a target that are not decided: what criteria count, each once, labels first.
+    /// Those that are infeasible as assumed are among them, since a test may break the assumption.
+    pub(crate) fn open_goals_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Error> {
+        let verdicts = self.verdicts(target)?;
+        let is_left = |key: &LabelKey| {
+            let open = |verdict: &Verdict| {
+                matches!(verdict, Verdict::Unknown { .. } | Verdict::InfeasibleAssumed { .. })
+            };
+            verdicts.get(key).is_none_or(|verdict| verdict.as_ref().is_some_and(open))
+        };
+        let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = target.objectives;
+        let counted: FxHashSet<LabelId> = criteria.values().flatten().map(|e| e.label).collect();
+        let counted_hypers: FxHashSet<HyperId> =
+            hyper_criteria.values().flatten().map(|e| e.hyper).collect();
+        let labels =
+            labels.iter().filter(|(id, label)| counted.contains(id) && is_left(&label.key));
+        let hypers =
+            hypers.iter().filter(|(id, hyper)| counted_hypers.contains(id) && is_left(&hyper.key));
+        let labels = labels.map(|(id, _)| Goal::Label(at, id));
+        Ok(labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id))).collect())
+    }
+
+    /// The verdicts on what is recorded of a target; none where evidence is contradictory.
+    pub(crate) fn verdicts(&self, target: &Target<'_>) -> Result<Verdicts, Error> {
+        let (function, accepted) = (self.function(target), self.accepted);
+        let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
+        let verdicts = verdicts.map_err(Error::from)?;
+        Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
+    }
+
+    /// Withdraws what an engine claims to be infeasible in the targets, since a claim of its was
+    /// contradicted.
+    pub(crate) fn withdraw(&mut self, engine: Engine, contradiction: &str) -> Result<(), Error> {
+        self.record(|_, _, recording| recording.withdraw(engine, contradiction).map(drop))
+    }
+
+    /// What the ledger says of objectives that are both covered and infeasible. Whatever the same
+    /// exploration or proof claims of others is withdrawn.
+    pub(crate) fn withdraw_contradicted(&mut self) -> Result<Vec<String>, Error> {
+        let mut sentences = Vec::new();
+        for (sentence, error) in self.contradictory()? {
+            for engine in [Engine::Exploration, Engine::Proof] {
+                if error.infeasible.rests_on(engine) {
+                    self.withdraw(engine, &sentence)?;
+                }
+            }
+            sentences.push(sentence);
+        }
+        Ok(sentences)
+    }
+
+    /// The objectives that are both covered and infeasible, each as a sentence.
+    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradictory)>, Error> {
+        let mut all = Vec::new();
+        for target in self.targets {
+            let (function, accepted) = (self.function(target), self.accepted);
+            let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
+            let FunctionObjectives { labels, hypers, .. } = target.objectives;
+            let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
+            let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
+            let known: FxHashMap<_, _> =
+                labels.chain(hypers).map(|(key, place, text)| (key, (place, text))).collect();
+            all.extend(verdicts.map_err(Error::from)?.into_iter().filter_map(|found| {
+                let error = found.verdict.err()?;
+                let (place, text) = known.get(&found.label)?;
+                Some((format!("{place}: {text}: {error}"), error))
+            }));
+        }
+        Ok(all)
+    }
+
+    pub(crate) fn rows(&self, target: &Target<'_>) -> Result<Vec<CriterionSummary>, Error> {
+        let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
+        let criteria: Vec<Criterion> =
+            criteria.keys().chain(hyper_criteria.keys()).copied().collect();
+        let (function, accepted) = (self.function(target), self.accepted);
+        let rows = self.ledger.lock().rows(function, &target.scope, &criteria, accepted);
+        let mut rows = rows.map_err(Error::from)?;
+        // The ledger has no row for a criterion that asks for nothing here.
+        let all = criteria.into_iter().map(|criterion| {
+            let known = rows.iter().position(|row| row.criterion == criterion);
+            let row = known.map(|at| rows.swap_remove(at));
+            row.unwrap_or_else(|| CriterionRow::count(criterion, Vec::new()))
+        });
+        Ok(all.map(CriterionSummary::from).collect())
+    }
+}

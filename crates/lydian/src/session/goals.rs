@@ -1,0 +1,96 @@
+//! What tests of a session are to reach: the objectives of its targets.
+
+use lydian_ledger::Scope;
+use lydian_objective::evidence::Verdict;
+use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
+use rustc_hash::FxHashMap;
+
+/// A function whose objectives are to be reached.
+pub(crate) struct Target<'a> {
+    pub(crate) objectives: &'a FunctionObjectives,
+    /// Position of the function among those that are measured.
+    pub(crate) index: usize,
+    pub(crate) scope: Scope,
+}
+
+/// The verdicts on objectives; none where evidence is contradictory.
+pub(crate) type Verdicts = FxHashMap<LabelKey, Option<Verdict>>;
+
+/// An objective of a target, by the target's position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Goal {
+    Label(usize, LabelId),
+    Hyper(usize, HyperId),
+}
+
+/// What a criterion asks for.
+pub(crate) struct Entry<'t> {
+    pub(crate) criterion: Criterion,
+    /// What the criterion calls it.
+    pub(crate) name: &'t str,
+    pub(crate) goal: Goal,
+    /// The name of what it is a duplicate of.
+    pub(crate) same_as: Option<&'t str>,
+}
+
+impl Goal {
+    /// The label, if it is one.
+    pub(crate) const fn label(self) -> Option<LabelId> {
+        match self {
+            Self::Label(_, label) => Some(label),
+            Self::Hyper(..) => None,
+        }
+    }
+
+    /// The target's position.
+    pub(crate) const fn target(self) -> usize {
+        match self {
+            Self::Label(target, _) | Self::Hyper(target, _) => target,
+        }
+    }
+}
+
+impl Target<'_> {
+    /// What identifies an objective of it.
+    pub(crate) fn key(&self, goal: Goal) -> &LabelKey {
+        match goal {
+            Goal::Label(_, label) => &self.objectives.labels[label].key,
+            Goal::Hyper(_, hyper) => &self.objectives.hypers[hyper].key,
+        }
+    }
+
+    /// Where an objective of it is.
+    pub(crate) fn place(&self, goal: Goal) -> &lydian_base::Place {
+        match goal {
+            Goal::Label(_, label) => &self.objectives.labels[label].place,
+            Goal::Hyper(_, hyper) => &self.objectives.hypers[hyper].place,
+        }
+    }
+
+    /// What its criteria count, duplicates aside, with the names that they give it; labels first. It
+    /// is the target at a position.
+    pub(crate) fn entries(&self, at: usize) -> impl Iterator<Item = (Goal, &str, Criterion)> {
+        let counted = self.all_entries(at).filter(|entry| entry.same_as.is_none());
+        counted.map(|entry| (entry.goal, entry.name, entry.criterion))
+    }
+
+    /// All that its criteria ask for, labels first. It is the target at a position.
+    pub(crate) fn all_entries(&self, at: usize) -> impl Iterator<Item = Entry<'_>> {
+        let FunctionObjectives { criteria, hyper_criteria, .. } = self.objectives;
+        let labels = criteria.iter().flat_map(move |(&criterion, entries)| {
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| entries.get(first as usize));
+                let (goal, name) = (Goal::Label(at, entry.label), entry.name.as_str());
+                Entry { criterion, name, goal, same_as: first.map(|first| first.name.as_str()) }
+            })
+        });
+        let hypers = hyper_criteria.iter().flat_map(move |(&criterion, entries)| {
+            entries.iter().map(move |entry| {
+                let first = entry.duplicate_of.and_then(|first| entries.get(first as usize));
+                let (goal, name) = (Goal::Hyper(at, entry.hyper), entry.name.as_str());
+                Entry { criterion, name, goal, same_as: first.map(|first| first.name.as_str()) }
+            })
+        });
+        labels.chain(hypers)
+    }
+}

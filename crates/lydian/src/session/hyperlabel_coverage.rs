@@ -1,0 +1,171 @@
+//! Which hyperlabels the tests of a session cover, alone or together: the same consolidation as that
+//! of `lydian cover`, over what was measured natively, test by test.
+
+use std::collections::BTreeSet;
+
+use lydian_ir::test::Test;
+use lydian_native::Measured;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{Consolidation, FunctionObjectives, Harvest, HyperId, LabelId};
+
+/// A hyperlabel of a measured function, by the function's position.
+pub(crate) type HyperOf = (usize, HyperId);
+
+/// The tests so far, and what they cover.
+pub(crate) struct HyperlabelCoverage<'a> {
+    all: &'a [FunctionObjectives],
+    /// The labels that hyperlabels are made of, function by function. No others are kept.
+    parts: Vec<BTreeSet<LabelId>>,
+    consolidation: Consolidation<'a>,
+    harvests: Vec<Harvest>,
+    tests: Vec<(Test, Vec<Harvest>)>,
+    /// Whether a test was found that is none of them: what the exploration claims of later ones may
+    /// rest on it.
+    lacking: bool,
+}
+
+/// A hyperlabel that became covered.
+pub(crate) struct Completion {
+    pub(crate) hyper: HyperOf,
+    /// Tests that cover it together, none of which could be left out.
+    pub(crate) tests: Vec<Test>,
+}
+
+impl<'a> HyperlabelCoverage<'a> {
+    /// No tests. `all` are the objectives of all measured functions.
+    pub(crate) fn new(all: &'a [FunctionObjectives]) -> Self {
+        Self {
+            all,
+            parts: parts_of_hypers(all),
+            consolidation: Consolidation::new(all),
+            harvests: vec![Harvest::new(); all.len()],
+            tests: Vec::new(),
+            lacking: false,
+        }
+    }
+
+    /// A test that was found is none of these.
+    pub(crate) fn lack(&mut self) {
+        self.lacking = true;
+    }
+
+    /// Whether that was so.
+    pub(crate) const fn lacks_some(&self) -> bool {
+        self.lacking
+    }
+
+    /// How many tests had something that none before had.
+    pub(crate) const fn count(&self) -> usize {
+        self.tests.len()
+    }
+
+    /// Whether there is anything to judge.
+    fn is_idle(&self) -> bool {
+        self.all.iter().all(|of| of.hypers.is_empty())
+    }
+
+    /// What all tests have of a function, by its position.
+    pub(crate) fn harvest(&self, function: usize) -> &Harvest {
+        &self.harvests[function]
+    }
+
+    /// Whether the tests cover a hyperlabel.
+    pub(crate) fn is_covered(&self, (function, hyper): HyperOf) -> bool {
+        self.consolidation.is_covered(function, hyper)
+    }
+
+    /// Those of some hyperlabels that the tests would not cover even with one more.
+    pub(crate) fn missing_with(&self, measured: &Measured, claimed: &[HyperOf]) -> Vec<HyperOf> {
+        if claimed.is_empty() {
+            return Vec::new();
+        }
+        let mut harvests = self.of_run(measured);
+        harvests.iter_mut().zip(&self.harvests).for_each(|(own, all)| _ = own.merge(all));
+        let is_missing = |hyper: &HyperOf| {
+            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &harvests);
+            !self.is_covered(*hyper) && covers != Some(true)
+        };
+        claimed.iter().copied().filter(is_missing).collect()
+    }
+
+    /// One more test. Gives the hyperlabels that the tests cover now and did not before.
+    pub(crate) fn add(&mut self, test: &Test, measured: &Measured) -> Vec<Completion> {
+        if self.is_idle() {
+            return Vec::new();
+        }
+        let own = self.of_run(measured);
+        let mut grown = false;
+        for (all, own) in self.harvests.iter_mut().zip(&own) {
+            grown |= all.merge(own);
+        }
+        if !grown {
+            return Vec::new();
+        }
+        self.tests.push((test.clone(), own));
+        let found = self.consolidation.update(&self.harvests);
+        found.into_iter().map(|hyper| self.completed(hyper)).collect()
+    }
+
+    /// What a run has that hyperlabels ask for, function by function.
+    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<Harvest> {
+        let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
+            let mut all = Harvest::new();
+            measured.add_to(&mut all, function);
+            all.keep_labels(parts);
+            all
+        };
+        self.parts.iter().enumerate().map(of_function).collect()
+    }
+
+    /// Whether runs that together have all this cover a hyperlabel.
+    pub(crate) fn covers(&self, (function, hyper): HyperOf, harvests: &[Harvest]) -> bool {
+        self.consolidation.covers_with(function, hyper, harvests) == Some(true)
+    }
+
+    /// The tests that cover a hyperlabel, which all tests cover and did not without the last one.
+    fn completed(&self, hyper: HyperOf) -> Completion {
+        let positions = self.together(hyper);
+        let tests = positions.into_iter().map(|at| self.tests[at].0.clone()).collect();
+        Completion { hyper, tests }
+    }
+
+    fn together(&self, hyper: HyperOf) -> Vec<usize> {
+        let last = self.tests.len() - 1;
+        let covers = |positions: &[usize]| {
+            let mut harvests = vec![Harvest::new(); self.all.len()];
+            for at in positions {
+                let own = harvests.iter_mut().zip(&self.tests[*at].1);
+                own.for_each(|(all, own)| _ = all.merge(own));
+            }
+            self.covers(hyper, &harvests)
+        };
+        if covers(&[last]) {
+            return vec![last];
+        }
+        if let Some(partner) = (0..last).find(|partner| covers(&[*partner, last])) {
+            return vec![partner, last];
+        }
+        let mut chosen: Vec<usize> = (0..=last).collect();
+        for at in 0..last {
+            let rest: Vec<usize> = chosen.iter().copied().filter(|other| *other != at).collect();
+            if covers(&rest) {
+                chosen = rest;
+            }
+        }
+        chosen
+    }
+}
+
+fn parts_of_hypers(all: &[FunctionObjectives]) -> Vec<BTreeSet<LabelId>> {
+    let mut parts = vec![BTreeSet::new(); all.len()];
+    for function in all {
+        for hyper in function.hypers.values() {
+            hyper.hyper.for_each_part(&mut |part| {
+                let Part::Atom(atom) = part else { return };
+                let at = all.iter().position(|of| of.function == atom.function);
+                at.into_iter().for_each(|at| _ = parts[at].insert(atom.label));
+            });
+        }
+    }
+    parts
+}

@@ -1,0 +1,87 @@
+//! What is left to explore, as the exploration gets it.
+
+use lydian_ir::FuncId;
+use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_symex::{HyperRef, LabelRef};
+use rustc_hash::FxHashSet;
+
+use super::goals::{Goal, Target};
+use super::hyperlabel_coverage::HyperlabelCoverage;
+use crate::objectives::functions_named;
+
+/// The objectives that are explored: those of the targets with only the entries that are left, and
+/// those of functions whose labels these are made of with none, measured or not.
+pub(crate) struct OpenObjectives {
+    pub(crate) objectives: Vec<FunctionObjectives>,
+    /// What tests that there are have of each.
+    pub(crate) known: Vec<Harvest>,
+    /// The targets' functions.
+    targets: Vec<FuncId>,
+}
+
+impl OpenObjectives {
+    /// `further` has the labels of functions that are not measured.
+    pub(crate) fn new(
+        (all, further): (&[FunctionObjectives], &[FunctionObjectives]),
+        targets: &[Target<'_>],
+        left: &[Goal],
+        hyper_coverage: &HyperlabelCoverage<'_>,
+    ) -> Self {
+        let left: FxHashSet<Goal> = left.iter().copied().collect();
+        let mut chosen: Vec<(usize, FunctionObjectives)> = Vec::new();
+        for (at, target) in targets.iter().enumerate() {
+            let open = only(target.objectives, &|goal| left.contains(&goal), at);
+            if open.criteria.values().any(|entries| !entries.is_empty())
+                || open.hyper_criteria.values().any(|entries| !entries.is_empty())
+            {
+                chosen.push((target.index, open));
+            }
+        }
+        let needed: FxHashSet<FuncId> =
+            chosen.iter().flat_map(|(_, open)| functions_named(open)).collect();
+        for (index, other) in all.iter().enumerate() {
+            let known = chosen.iter().any(|(_, open)| open.function == other.function);
+            if !known && needed.contains(&other.function) {
+                chosen.push((index, only(other, &|_| false, 0)));
+            }
+        }
+        let known = chosen.iter().map(|(index, _)| hyper_coverage.harvest(*index).clone());
+        let mut known: Vec<Harvest> = known.collect();
+        let further = further.iter().filter(|other| needed.contains(&other.function));
+        let further: Vec<FunctionObjectives> = further.cloned().collect();
+        known.resize_with(known.len() + further.len(), Harvest::new);
+        let targets = targets.iter().map(|target| target.objectives.function).collect();
+        let chosen = chosen.into_iter().map(|(_, open)| open);
+        Self { objectives: chosen.chain(further).collect(), known, targets }
+    }
+
+    fn target(&self, func: FuncId) -> Option<usize> {
+        self.targets.iter().position(|target| *target == func)
+    }
+
+    /// A label of a target.
+    pub(crate) fn label(&self, label: LabelRef) -> Option<Goal> {
+        Some(Goal::Label(self.target(label.func)?, label.label))
+    }
+
+    /// A hyperlabel of a target.
+    pub(crate) fn hyper(&self, hyper: HyperRef) -> Option<Goal> {
+        Some(Goal::Hyper(self.target(hyper.func)?, hyper.hyper))
+    }
+}
+
+/// The objectives with only some entries. Labels, sequences and hyperlabels keep their numbers.
+fn only(
+    objectives: &FunctionObjectives,
+    is_left: &dyn Fn(Goal) -> bool,
+    target: usize,
+) -> FunctionObjectives {
+    let mut open = objectives.clone();
+    for entries in open.criteria.values_mut() {
+        entries.retain(|entry| is_left(Goal::Label(target, entry.label)));
+    }
+    for entries in open.hyper_criteria.values_mut() {
+        entries.retain(|entry| is_left(Goal::Hyper(target, entry.hyper)));
+    }
+    open
+}

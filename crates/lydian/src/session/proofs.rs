@@ -1,0 +1,6 @@
+//! Proofs that objectives are infeasible, and verdicts that follow from others.
+
+mod conditional_proofs;
+pub(crate) mod implied_verdicts;
+mod infeasible_vectors;
+mod local;

@@ -1,0 +1,147 @@
+//! Local proofs under an assumption about inputs, of labels that exploration left.
+//!
+//! Mutants of subscripts read before an array (`s[-i]`). An exploration that is complete says of them
+//! that they are infeasible as assumed: that nothing lies there. Where it is not, since
+//! arrays can be longer than were tried or there was no time, the same assumption proves most of them
+//! without it. This comes last: a label that some test covers is never asked about. Nor is it assumed of
+//! objects before which the program itself may read: there inputs are looked for
+//! ([`leading_elements`](crate::session::rounds)).
+//!
+//! What is left then is tried under another assumption: that no object of the inputs has
+//! [`LARGE_OBJECT`] bytes. It excludes that a subscript is the least number of its type, so that one less
+//! than it is not its greatest. No test of Lydian's has such an object, and any tester grants that.
+
+use std::time::{Duration, Instant};
+
+use lydian_base::Budget;
+use lydian_inputs::Start;
+use lydian_inputs::bounds::nothing_before;
+use lydian_objective::evidence::Evidence;
+use lydian_objective::{Assumption, AssumptionKind, LabelId};
+use lydian_prove::ranges::LARGE_OBJECT;
+use lydian_prove::{LocalOutcome, LocalProver};
+use lydian_smt::{ChainConfig, TermPool, standard_chain};
+use lydian_symex::{Config, Mode, Summary};
+
+use super::local::{PROOF_TIME, semantics};
+use crate::error::Error;
+use crate::session::goals::{Goal, Target};
+use crate::session::state::Session;
+
+/// The time for all of these proofs of a target.
+const TIME: Duration = Duration::from_millis(500);
+
+impl<'a> Session<'a, '_> {
+    /// Labels that exploration left, and that are infeasible under what it assumes of inputs.
+    pub(crate) fn prove_assuming(
+        &mut self,
+        summary: &Summary,
+        config: &Config,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        if config.mode == Mode::Plain || self.project.entry.is_some() {
+            return Ok(());
+        }
+        let starts = summary.starts.iter().filter(|(_, early)| !early);
+        let starts: Vec<&Start> = starts.map(|(start, _)| start).collect();
+        for (at, target) in self.targets.iter().enumerate() {
+            // The parameters of what is called by others can point anywhere.
+            if target.objectives.function == self.entry {
+                let attempt = Attempt { at, target, config, budget, begun: Instant::now() };
+                let from_starts = self.proofs_from_starts(&attempt, &starts)?;
+                self.record_evidence(&from_starts)?;
+                let of_small_objects = self.proofs_of_small_objects(&attempt)?;
+                self.record_evidence(&of_small_objects)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Under the assumption that nothing lies before some objects.
+    fn proofs_from_starts(
+        &self,
+        attempt: &Attempt<'_>,
+        starts: &[&Start],
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        if starts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let positions: Vec<usize> = starts.iter().map(|start| start.argument).collect();
+        let program = &self.project.program;
+        let equip =
+            &|prover: LocalProver<'a>| prover.with_ranges(program).assuming_starts(&positions);
+        self.proofs_assuming(attempt, equip, |prover| {
+            let used: Vec<usize> = prover.starts_used().collect();
+            let named = starts.iter().filter(|start| used.contains(&start.argument));
+            named.map(|start| nothing_before(&start.name)).collect()
+        })
+    }
+
+    /// Under the assumption that objects are not very large.
+    fn proofs_of_small_objects(
+        &self,
+        attempt: &Attempt<'_>,
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        let program = &self.project.program;
+        let equip = &|prover: LocalProver<'a>| prover.assuming_small_objects(program);
+        let sentence = format!("no object of the inputs has {LARGE_OBJECT} bytes or more");
+        let small = Assumption::new(AssumptionKind::ObjectSize, "", sentence);
+        self.proofs_assuming(attempt, equip, |_| vec![small.clone()])
+    }
+
+    /// Labels that are left and that a prover proves infeasible, with what it took for granted.
+    fn proofs_assuming(
+        &self,
+        attempt: &Attempt<'_>,
+        equip: &dyn Fn(LocalProver<'a>) -> LocalProver<'a>,
+        assumptions: impl Fn(&LocalProver<'a>) -> Vec<Assumption>,
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        let Attempt { at, target, config, budget, begun } = *attempt;
+        let (program, objectives) = (&self.project.program, self.targets[at].objectives);
+        let mut proofs = Vec::new();
+        let Some(body) = &program.functions[objectives.function].body else { return Ok(proofs) };
+        let left = self.open_goals_of(at, target)?;
+        let left: Vec<LabelId> = left.into_iter().filter_map(Goal::label).collect();
+        if left.is_empty() {
+            return Ok(proofs);
+        }
+        let prover = LocalProver::new(&program.types, body, objectives, semantics(config));
+        let mut prover = equip(prover);
+        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
+        for label in left {
+            let time = TIME.saturating_sub(begun.elapsed()).min(PROOF_TIME);
+            if time.is_zero() || budget.cancel_token().is_cancelled() {
+                break;
+            }
+            let mut limits = lydian_smt::Limits::time(time);
+            limits.interrupt = Some(budget.cancel_token().flag().clone());
+            let asked = &objectives.labels[label];
+            let found = prover.prove(&mut pool, &mut *solver, &limits, asked);
+            if matches!(found, LocalOutcome::Infeasible) {
+                let spec = &self.project.spec;
+                let is_stated = |one: &Assumption| spec.states(program, self.entry, one);
+                let (stated, assumed): (Vec<_>, Vec<_>) =
+                    assumptions(&prover).into_iter().partition(is_stated);
+                let stated: Vec<&str> = stated.iter().map(|one| one.sentence.as_str()).collect();
+                let evidence = Evidence::Complete {
+                    method: Evidence::ASSUMING.to_owned(),
+                    preconditions: stated.join("; "),
+                    assumptions: assumed,
+                };
+                proofs.push((Goal::Label(at, label), evidence));
+            }
+        }
+        Ok(proofs)
+    }
+}
+
+/// Proofs for a target.
+struct Attempt<'s> {
+    /// Its position.
+    at: usize,
+    target: &'s Target<'s>,
+    config: &'s Config,
+    budget: &'s Budget,
+    /// When they began.
+    begun: Instant,
+}

@@ -1,0 +1,136 @@
+//! Local proofs of what is left, before it is explored.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use lydian_base::Budget;
+use lydian_objective::Label;
+use lydian_objective::evidence::Evidence;
+use lydian_prove::call_graph::never_called;
+use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
+use lydian_smt::{ChainConfig, Limits, Solver, TermPool, standard_chain};
+use lydian_symex::Config;
+use lydian_symex::Unreached;
+
+use super::{implied_verdicts, infeasible_vectors};
+use crate::error::Error;
+use crate::session::goals::{Goal, Target};
+use crate::session::state::Session;
+
+/// How long one local proof may take: most take no time at all, the others are left to exploration.
+pub(crate) const PROOF_TIME: Duration = Duration::from_millis(200);
+
+/// Local proofs may take one part of so many of the time that is left: where there are thousands of labels,
+/// exploration needs the rest.
+const SHARE_OF_PROOFS: u32 = 4;
+
+impl Session<'_, '_> {
+    /// Labels whose predicate no state satisfies are infeasible, explored or not.
+    pub(crate) fn prove(
+        &mut self,
+        left: &[Goal],
+        config: &Config,
+        budget: &Budget,
+    ) -> Result<(), Error> {
+        let budget = budget.part(budget.remaining().map(|time| time / SHARE_OF_PROOFS));
+        let program = &self.project.program;
+        let never_called =
+            self.project.entry.map_or_else(BTreeSet::new, |entry| never_called(program, entry));
+        let mut proofs = Vec::new();
+        for (at, target) in self.targets.iter().enumerate() {
+            if never_called.contains(&target.objectives.function) {
+                proofs.extend(self.proofs_by_calls(at, target)?);
+            } else {
+                let left = left.iter().filter(|goal| goal.target() == at).copied().collect();
+                proofs.extend(self.proofs_of((at, target), left, config, &budget)?);
+            }
+        }
+        self.record_evidence(&proofs)
+    }
+
+    /// Proofs for a target, which is at a position, whose function the program never calls.
+    fn proofs_by_calls(
+        &self,
+        at: usize,
+        target: &Target<'_>,
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        let left: Vec<Goal> = self.open_goals_of(at, target)?;
+        let labels = implied_verdicts::labels_of(target.objectives, &left).into_iter();
+        let evidence = || Evidence::LocalProof { method: "call graph".to_owned() };
+        Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
+    }
+
+    /// Local proofs for what is left of a target, which is at a position.
+    fn proofs_of(
+        &self,
+        (at, target): (usize, &Target<'_>),
+        left: Vec<Goal>,
+        config: &Config,
+        budget: &Budget,
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        let program = &self.project.program;
+        let objectives = target.objectives;
+        let Some(body) = &program.functions[objectives.function].body else {
+            return Ok(Vec::new());
+        };
+        let semantics = semantics(config);
+        let prover = LocalProver::new(&program.types, body, objectives, semantics);
+        let mut limits = Limits::time(PROOF_TIME);
+        limits.interrupt = Some(budget.cancel_token().flag().clone());
+        let mut asking = Prover {
+            prover: prover.with_ranges(program),
+            pool: TermPool::new(),
+            solver: standard_chain(&ChainConfig::default()),
+            limits,
+            budget,
+        };
+        let labels = &objectives.labels;
+        let mut proofs = Vec::new();
+        for label in implied_verdicts::labels_of(objectives, &left) {
+            if budget.exceeded().is_some() {
+                break;
+            }
+            let outcome = asking.prove(&labels[label]);
+            proofs.extend(outcome.evidence().map(|evidence| (Goal::Label(at, label), evidence)));
+        }
+        let short_circuit = semantics.short_circuit;
+        let hypers =
+            infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut asking);
+        proofs.extend(hypers.into_iter().map(|hyper| {
+            let method = "no vectors of the decision that states allow".to_owned();
+            (Goal::Hyper(at, hyper), Evidence::LocalProof { method })
+        }));
+        Ok(proofs)
+    }
+}
+
+/// A prover with what it needs.
+struct Prover<'a, 'b> {
+    prover: LocalProver<'a>,
+    pool: TermPool,
+    solver: Box<dyn Solver>,
+    limits: Limits,
+    budget: &'b Budget,
+}
+
+impl Prover<'_, '_> {
+    fn prove(&mut self, label: &Label) -> LocalOutcome {
+        self.prover.prove(&mut self.pool, &mut *self.solver, &self.limits, label)
+    }
+}
+
+impl infeasible_vectors::Ask for Prover<'_, '_> {
+    fn is_possible(&mut self, label: &Label) -> bool {
+        self.prover.is_open(&mut self.pool, label)
+    }
+
+    fn is_impossible(&mut self, label: &Label) -> bool {
+        self.budget.exceeded().is_none() && matches!(self.prove(label), LocalOutcome::Infeasible)
+    }
+}
+
+/// What predicates mean as the exploration is configured.
+pub(crate) fn semantics(config: &Config) -> Semantics {
+    let short_circuit = config.unreached == Unreached::Unknown;
+    Semantics { overflow: config.overflow, short_circuit }
+}

@@ -1,0 +1,257 @@
+//! The tests that a suite is made of: few, small, named after what they are kept for.
+
+use std::time::Duration;
+
+use lydian_base::Place;
+use lydian_ir::test::Test;
+use lydian_native::{Measured, Outcome, Run};
+use lydian_report::names;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::goals::Goal;
+use super::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use super::state::Session;
+use crate::error::Error;
+use crate::measurement::test_runner::Forecast;
+use crate::suite::KeptTest;
+use purpose::MacroLine;
+use reduction::{Needs, Patience, TestReduction};
+use suite_minimisation::{Candidate, JointCover};
+
+mod purpose;
+mod reduction;
+mod suite_minimisation;
+mod texts;
+mod write_probes;
+
+impl Session<'_, '_> {
+    /// A small set of tests that covers all that is covered, and those that do not end well, each with what
+    /// it covers alone, or is the last to cover together with others.
+    pub(crate) fn tests_worth_keeping(
+        &mut self,
+        time: Option<Duration>,
+    ) -> Result<Vec<(KeptTest, FxHashSet<Goal>)>, Error> {
+        let tests = self.known_tests()?;
+        let all = self.measure_all(tests)?;
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        let mut together: Vec<JointCover> = Vec::new();
+        let mut candidates: Vec<Candidate<Goal>> = Vec::new();
+        for (test, measured) in &all {
+            let found = self.completed_by(test, measured, &mut hyper_coverage);
+            let position = |test: &Test| all.iter().position(|(known, _)| known == test);
+            together.extend(found.into_iter().filter_map(|(goal, tests)| {
+                let tests = tests.iter().filter_map(position).collect();
+                Some(JointCover { hyper: self.hyper_of(goal)?, tests })
+            }));
+            let (covers, has) = (self.covered_by(measured), hyper_coverage.of_run(measured));
+            candidates.push(Candidate { covers, has });
+        }
+        self.add_single(&mut candidates, &mut together, &hyper_coverage);
+        prefer_good_ends(&all, &mut candidates);
+        let kept = suite_minimisation::minimise_suite(
+            &candidates,
+            &together,
+            &hyper_coverage,
+            self.effort,
+        );
+        let all =
+            self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;
+        let mut names = self.names_of_new(&candidates, &all, &kept);
+        let kept: FxHashSet<usize> = kept.into_iter().collect();
+        let mut worth = Vec::new();
+        for (position, (test, measured)) in all.into_iter().enumerate() {
+            let outcome = &measured.run.outcome;
+            if !kept.contains(&position) && outcome.is_orderly() {
+                continue;
+            }
+            let new = names.remove(&position).unwrap_or_default();
+            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
+            let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
+            let mut foretold = match ends_well {
+                true => self.runner.foretell(&test),
+                false => Forecast::default(),
+            };
+            let mut seen = match ends_well && !foretold.is_undefined {
+                true => Some(self.runner.observe(&test)?),
+                false => None,
+            };
+            let ends_alike = |run: &Run| reduction::ends_alike(&run.outcome, outcome);
+            if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
+                (foretold.is_undefined, seen) = (true, None);
+            }
+            match &mut seen {
+                Some([first, other]) => {
+                    foretold.undetermined.disturb(&self.project.program, other, first);
+                }
+                None => foretold.calls.clear(),
+            }
+            let name = self.name_after(&new);
+            let goals = candidates[position].covers.iter().copied().chain(new).collect();
+            let kept = KeptTest { name, covers, kept_for, test, measured, seen, foretold };
+            worth.push((kept, goals));
+        }
+        Ok(worth)
+    }
+
+    /// The tests, those that are wanted as small as they get while the kept ones cover what they cover
+    /// together.
+    fn smaller_tests(
+        &mut self,
+        mut all: Vec<(Test, Measured)>,
+        candidates: &mut [Candidate<Goal>],
+        kept: &[usize],
+        hyper_coverage: &HyperlabelCoverage<'_>,
+        patience: &Patience,
+    ) -> Result<Vec<(Test, Measured)>, Error> {
+        if all.is_empty() {
+            return Ok(all);
+        }
+        let has = suite_minimisation::coverage_together(candidates, kept);
+        let hypers = self.targets.iter().flat_map(|target| {
+            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
+        });
+        let hypers: Vec<HyperOf> =
+            hypers.filter(|hyper| hyper_coverage.covers(*hyper, &has)).collect();
+        // Those that only show how they end come last.
+        let endings = (0..all.len()).filter(|position| {
+            !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
+        });
+        let order: Vec<usize> = kept.iter().copied().chain(endings).collect();
+        for position in order {
+            if patience.is_late() {
+                break;
+            }
+            let is_kept = kept.contains(&position);
+            let others: Vec<usize> =
+                kept.iter().copied().filter(|other| *other != position).collect();
+            let mut labels: FxHashSet<Goal> = candidates[position]
+                .covers
+                .iter()
+                .filter(|goal| goal.label().is_some())
+                .copied()
+                .collect();
+            let needs = if is_kept {
+                for other in &others {
+                    candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
+                }
+                let others = suite_minimisation::coverage_together(candidates, &others);
+                let open =
+                    hypers.iter().copied().filter(|hyper| !hyper_coverage.covers(*hyper, &others));
+                Needs { labels, hypers: open.collect(), others }
+            } else {
+                Needs { labels, hypers: Vec::new(), others: Vec::new() }
+            };
+            let with = (&needs, hyper_coverage, patience);
+            let Some(smaller) = TestReduction::new(self, with, &all[position]) else { continue };
+            all[position] = smaller.run()?;
+            let (covers, has) =
+                (self.covered_by(&all[position].1), hyper_coverage.of_run(&all[position].1));
+            let hypers = candidates[position].covers.iter().filter(|goal| goal.label().is_none());
+            let hypers = hypers.filter(|goal| {
+                self.hyper_of(**goal).is_some_and(|hyper| hyper_coverage.covers(hyper, &has))
+            });
+            let covers = covers.into_iter().chain(hypers.copied()).collect();
+            candidates[position] = Candidate { covers, has };
+        }
+        Ok(all)
+    }
+
+    /// Hyperlabels that single tests cover are covered by these as labels are.
+    fn add_single(
+        &self,
+        candidates: &mut [Candidate<Goal>],
+        together: &mut Vec<JointCover>,
+        hyper_coverage: &HyperlabelCoverage<'_>,
+    ) {
+        together.retain(|one| {
+            if one.tests.len() != 1 {
+                return true;
+            }
+            let at = self.targets.iter().position(|target| target.index == one.hyper.0);
+            let goal = at.map(|at| Goal::Hyper(at, one.hyper.1));
+            for candidate in candidates.iter_mut() {
+                if hyper_coverage.covers(one.hyper, &candidate.has) {
+                    candidate.covers.extend(goal);
+                }
+            }
+            false
+        });
+    }
+
+    /// What each of the kept tests adds to those before it.
+    fn names_of_new(
+        &self,
+        candidates: &[Candidate<Goal>],
+        all: &[(Test, Measured)],
+        kept: &[usize],
+    ) -> FxHashMap<usize, FxHashSet<Goal>> {
+        let mut seen: FxHashSet<Goal> = FxHashSet::default();
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        let new = kept.iter().map(|position| {
+            let (test, measured) = &all[*position];
+            let completes = self.completed_by(test, measured, &mut hyper_coverage).into_iter();
+            let goals = candidates[*position].covers.iter().copied();
+            let goals = goals.chain(completes.map(|(goal, _)| goal));
+            (*position, goals.filter(|goal| seen.insert(*goal)).collect())
+        });
+        new.collect()
+    }
+
+    /// The name of a test after the first thing that it adds, in the order of the targets and of the
+    /// criteria; things that C has no words for come last.
+    fn name_after(&self, goals: &FxHashSet<Goal>) -> String {
+        let mut last = None;
+        for (target, goal, entry, _) in self.entries_of(goals) {
+            let function = &self.project.program.functions[target.objectives.function].name;
+            let words = match goal {
+                Goal::Label(..) => self.words_of(target.place(goal), self.text(goal)),
+                // Their texts are sentences; what criteria call them has few words for people.
+                Goal::Hyper(..) => String::new(),
+            };
+            if !words.is_empty() {
+                return names::of_test(function, &words);
+            }
+            let words = match entry.split_whitespace().next() {
+                Some("case" | "default") => names::words_of(&format!("{entry} ")),
+                _ => format!("line_{}", target.place(goal).line),
+            };
+            last.get_or_insert_with(|| names::of_test(function, &words));
+        }
+        last.unwrap_or_else(|| self.name().to_owned())
+    }
+
+    /// A predicate as words, or its line where macros hide what it speaks of.
+    fn words_of(&self, place: &Place, predicate: &str) -> String {
+        match self.hidden_by_macros(place, predicate) {
+            Some(MacroLine { line, is_negated }) => {
+                let words = names::words_of_line(line);
+                if is_negated { format!("not_{words}") } else { words }
+            }
+            None => names::words_of(names::last_part(predicate)),
+        }
+    }
+
+    /// What the criteria call some objectives.
+    fn names_of(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
+        let named = self.entries_of(goals).map(|(target, _, name, criterion)| {
+            let function = &self.project.program.functions[target.objectives.function].name;
+            match self.targets.len() {
+                1 => format!("{criterion}: {name}"),
+                _ => format!("{function}: {criterion}: {name}"),
+            }
+        });
+        named.collect()
+    }
+}
+
+/// Leaves to tests that end well, and do not reach out of the program, what such tests cover.
+fn prefer_good_ends(all: &[(Test, Measured)], candidates: &mut [Candidate<Goal>]) {
+    let ends_well = |(_, measured): &(Test, Measured)| {
+        measured.run.outcome.is_orderly() && measured.run.attempts.is_empty()
+    };
+    let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));
+    let well: FxHashSet<Goal> = well.flat_map(|(_, one)| &one.covers).copied().collect();
+    for (_, candidate) in all.iter().zip(candidates).filter(|(test, _)| !ends_well(test)) {
+        candidate.covers.retain(|goal| !well.contains(goal));
+    }
+}

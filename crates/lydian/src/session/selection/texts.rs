@@ -1,0 +1,72 @@
+//! Texts of a test as a person writes them: as short as the path allows, and with an end.
+
+use lydian_ir::test::{Test, TestObject};
+use lydian_ir::{CType, IntKind};
+
+use super::reduction::TestReduction;
+use crate::error::Error;
+
+/// Characters of longer texts are not tried one by one.
+const MOST_CHARACTERS: usize = 24;
+
+impl TestReduction<'_, '_, '_, '_> {
+    /// Takes away characters that the test does without, one by one.
+    pub(crate) fn drop_characters(&mut self) -> Result<(), Error> {
+        for at in self.texts() {
+            if self.test.objects[at].image.bytes.len() > MOST_CHARACTERS {
+                continue;
+            }
+            let mut position = 0;
+            while position < self.test.objects[at].image.bytes.len() {
+                let object = &self.test.objects[at];
+                if object.count < 2 || object.image.bytes[position] == 0 {
+                    break;
+                }
+                let mut candidate = self.test.clone();
+                candidate.objects[at].image.bytes.remove(position);
+                candidate.objects[at].count -= 1;
+                if !self.take(candidate)? {
+                    position += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives texts an end that the run does not read: what the function gets is a string then.
+    pub(crate) fn end_texts(&mut self) -> Result<(), Error> {
+        for at in self.texts() {
+            let bytes = &self.test.objects[at].image.bytes;
+            let is_unchanged = self.measured.run.objects.get(at) == Some(bytes);
+            if bytes.contains(&0) || !bytes.iter().copied().all(is_of_text) || !is_unchanged {
+                continue;
+            }
+            self.take(ended(&self.test, at))?;
+        }
+        Ok(())
+    }
+
+    /// The objects that are characters and nothing else.
+    fn texts(&self) -> Vec<usize> {
+        let types = &self.program().types;
+        let is_text = |object: &TestObject| {
+            matches!(types.get(object.ty), CType::Int { kind: IntKind::Char, .. })
+                && object.image.pointers.is_empty()
+                && object.image.bytes.len() as u64 == object.count
+        };
+        let objects = self.test.objects.iter().enumerate();
+        objects.filter(|(_, object)| is_text(object)).map(|(at, _)| at).collect()
+    }
+}
+
+fn is_of_text(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
+}
+
+/// The test with one more byte, which is zero, behind an object.
+fn ended(test: &Test, at: usize) -> Test {
+    let mut candidate = test.clone();
+    candidate.objects[at].image.bytes.push(0);
+    candidate.objects[at].count += 1;
+    candidate
+}

@@ -1,0 +1,159 @@
+//! What a function writes with the value that was there already.
+//!
+//! A run that leaves 0 where 0 was does not show that the function wrote it. So a number of a test that is
+//! the same before the call and after it begins with something else, if the call then ends as before, with
+//! the same contents of everything: the function writes it, and the test asserts that.
+
+use lydian_ir::scalars::{Scalar, ScalarKind};
+use lydian_ir::test::{GlobalInput, Image};
+use lydian_ir::{
+    Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, GlobalInit, Program, Stmt, libc,
+};
+use lydian_native::{Measured, Outcome};
+use rustc_hash::FxHashSet;
+
+use super::reduction::{Holder, TestReduction, bytes_of};
+use crate::error::Error;
+
+/// So many numbers of a test are tried.
+const MOST_PROBES: usize = 24;
+
+impl TestReduction<'_, '_, '_, '_> {
+    /// Begins with other values where the function writes what was there.
+    pub(crate) fn probe(&mut self) -> Result<(), Error> {
+        if !matches!(self.measured.run.outcome, Outcome::Returned(_)) {
+            return Ok(());
+        }
+        let objects = (0..self.test.objects.len()).filter(|at| !self.test.objects[*at].read_only);
+        let mut holders: Vec<Holder> = objects.map(Holder::Object).collect();
+        holders.extend(self.give_written_globals().into_iter().map(Holder::Global));
+        let mut left = MOST_PROBES;
+        for holder in holders {
+            for place in self.numbers(holder) {
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= usize::from(self.probe_place(holder, &place)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins with another value at one place; whether that was tried.
+    fn probe_place(&mut self, holder: Holder, place: &Scalar) -> Result<bool, Error> {
+        let own = bytes_of(self.image(holder), place);
+        let is_number = !matches!(place.kind, ScalarKind::Other | ScalarKind::Pointer);
+        if !is_number || own.is_empty() || self.value_after(holder, place) != Some(own.clone()) {
+            return Ok(false);
+        }
+        let known = self.measured.run.clone();
+        let is_same = |measured: &Measured| {
+            let run = &measured.run;
+            run.outcome == known.outcome
+                && run.globals == known.globals
+                && run.objects == known.objects
+        };
+        let candidate = self.with(holder, place, &another(&own, place.kind));
+        self.attempt(candidate, is_same)?;
+        Ok(true)
+    }
+
+    /// What a place has after the call.
+    fn value_after(&self, holder: Holder, place: &Scalar) -> Option<Vec<u8>> {
+        let run = &self.measured.run;
+        let bytes = match holder {
+            Holder::Object(at) => run.objects.get(at)?.clone(),
+            Holder::Global(at) => {
+                let name = &self.test.globals[at].name;
+                match run.globals.iter().find(|(changed, _)| changed == name) {
+                    Some((_, bytes)) => bytes.clone(),
+                    None => {
+                        Image::initial(self.program(), self.program().global_named(name)?).bytes
+                    }
+                }
+            }
+            _ => return None,
+        };
+        bytes.get(place.offset as usize..(place.offset + place.size) as usize).map(<[u8]>::to_vec)
+    }
+
+    /// Has the test give all globals that the function may write, as they are at the program's start;
+    /// their positions.
+    fn give_written_globals(&mut self) -> Vec<usize> {
+        let program = self.program();
+        let Some(function) = program.function_named(&self.test.function) else { return Vec::new() };
+        let written = written_globals(program, function).into_iter();
+        let position = |id: GlobalId| {
+            let name = &program.globals[id].name;
+            let globals = &mut self.test.globals;
+            let known = globals.iter().position(|global| global.name == *name);
+            known.unwrap_or_else(|| {
+                let image = Image::initial(program, id);
+                globals.push(GlobalInput { name: name.clone(), image });
+                globals.len() - 1
+            })
+        };
+        written.map(position).collect()
+    }
+}
+
+/// Another value than this one.
+fn another(own: &[u8], kind: ScalarKind) -> Vec<u8> {
+    let mut other = vec![0; own.len()];
+    if own.iter().all(|byte| *byte == 0) {
+        match kind {
+            ScalarKind::Float => *other.last_mut().expect("a float has bytes") = 0x40,
+            ScalarKind::Character => other[0] = b'x',
+            _ => other[0] = 1,
+        }
+    }
+    other
+}
+
+/// The variables that a test can name and that a function, or one that it calls by name, stores to by
+/// their names.
+fn written_globals(program: &Program, function: FuncId) -> Vec<GlobalId> {
+    let (mut seen, mut waiting) = (FxHashSet::from_iter([function]), vec![function]);
+    let mut written = Vec::new();
+    while let Some(function) = waiting.pop() {
+        let function = &program.functions[function];
+        let Some(body) = function.body.as_ref().filter(|_| !function.library) else { continue };
+        for stmt in body.stmts.values() {
+            let to = match stmt {
+                Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => Some(*addr),
+                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => Some(*dst),
+                Stmt::Call { callee, dst_addr, .. } => {
+                    if let Callee::Direct(target) = callee
+                        && seen.insert(*target)
+                    {
+                        waiting.push(*target);
+                    }
+                    *dst_addr
+                }
+                _ => None,
+            };
+            let to = to.and_then(|to| global_of(&body.exprs, to));
+            written.extend(to.filter(|id| is_nameable(program, *id)));
+        }
+    }
+    written.sort_unstable();
+    written.dedup();
+    written
+}
+
+/// The global that an address lies in by its text.
+fn global_of(exprs: &ExprArena, addr: ExprId) -> Option<GlobalId> {
+    match &exprs[addr] {
+        Expr::AddrGlobal(id) => Some(*id),
+        Expr::Field { base, .. } | Expr::Index { base, .. } => global_of(exprs, *base),
+        _ => None,
+    }
+}
+
+fn is_nameable(program: &Program, id: GlobalId) -> bool {
+    let global = &program.globals[id];
+    !global.read_only
+        && global.init != GlobalInit::Extern
+        && !global.name.contains('.')
+        && global.name != libc::ERROR_NUMBER
+}

@@ -1,0 +1,319 @@
+//! From what exploration finds to what the ledger keeps: each test is run natively and held against
+//! what was claimed of it.
+//!
+//! Exploration does not wait for the compiler. Tests that are found before the program is compiled
+//! wait, and are run afterwards in the order in which they were found. Exploration is not told what
+//! comes of a test, so what it finds does not depend on when that is run.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use lydian_base::Span;
+use lydian_ir::test::Test;
+use lydian_native::{Measured, Outcome};
+use lydian_symex::Event as Finding;
+use lydian_symex::{Cut, Ending, FoundTest, Undetermined};
+
+use super::goals::Goal;
+use super::hyperlabel_coverage::HyperlabelCoverage;
+use super::novelty_filter::NoveltyFilter;
+use super::open_objectives::OpenObjectives;
+use super::state::{LastDiscovery, MeasuredTest, Session};
+use super::unknown_reasons::with_place;
+use crate::error::Error;
+use crate::events::Event;
+use crate::files;
+use crate::measurement::test_runner::{Patience, TestMisfit};
+use crate::project::{Project, location_span};
+
+/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
+/// bursts with long silence after them, so they do not wait for a fixed time.
+pub(crate) const COMMIT_SHARE: u32 = 10;
+
+/// So many tests may wait for the compiler; with more of them exploration waits, too.
+const MOST_WAITING: usize = 4096;
+
+/// Why what a test is claimed to cover does not count though its run may cover it.
+const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
+/// Why an objective is unknown whose test leaves nothing to read of its run.
+const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
+/// The same where the system refused it something.
+const REACHES_OUT: &str =
+    "its test tries something outside of the program, which is refused (confined)";
+
+/// Tests of an exploration on their way to the ledger.
+pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
+    session: &'s mut Session<'a, 'm>,
+    open: &'s OpenObjectives,
+    hyper_coverage: &'s mut HyperlabelCoverage<'j>,
+    contradictions: &'s mut Vec<String>,
+    /// What tests have not shown yet, where only those that show something new are recorded.
+    novelty: Option<NoveltyFilter>,
+    begun: Instant,
+    /// Paths that have ended.
+    paths: u64,
+    /// Tests that are not run yet, with how far the exploration was when it gave them.
+    waiting: VecDeque<(FoundTest, LastDiscovery)>,
+    /// Tests that are not recorded yet.
+    pending: Vec<MeasuredTest>,
+    next_commit: Instant,
+    last: LastDiscovery,
+    /// Whether only tests that are to end well are taken.
+    pub(crate) ends_well: bool,
+}
+
+impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
+    /// An exploration of what is left begins.
+    pub(crate) fn new(
+        session: &'s mut Session<'a, 'm>,
+        open: &'s OpenObjectives,
+        hyper_coverage: &'s mut HyperlabelCoverage<'j>,
+        contradictions: &'s mut Vec<String>,
+        novelty: Option<NoveltyFilter>,
+    ) -> Self {
+        let begun = Instant::now();
+        Self {
+            session,
+            open,
+            hyper_coverage,
+            contradictions,
+            novelty,
+            begun,
+            paths: 0,
+            waiting: VecDeque::new(),
+            pending: Vec::new(),
+            next_commit: begun,
+            last: LastDiscovery::default(),
+            ends_well: false,
+        }
+    }
+
+    /// Takes what the exploration tells.
+    pub(crate) fn take_finding(&mut self, event: Finding) -> Result<(), Error> {
+        match event {
+            Finding::Progress(counters) => {
+                self.paths = counters.paths;
+                let function = self.session.name();
+                self.session.observer.notice(Event::Progress { function, counters });
+            }
+            Finding::Test(found) => {
+                let seconds = self.begun.elapsed().as_secs_f64();
+                self.waiting.push_back((*found, LastDiscovery { paths: self.paths, seconds }));
+            }
+        }
+        if self.session.runner.is_ready() || self.waiting.len() > MOST_WAITING {
+            self.run_waiting()?;
+        }
+        let begun = Instant::now();
+        if !self.pending.is_empty() && begun >= self.next_commit {
+            self.session.record_tests(std::mem::take(&mut self.pending))?;
+            self.next_commit = Instant::now() + COMMIT_SHARE * begun.elapsed();
+        }
+        Ok(())
+    }
+
+    /// The exploration has ended: runs and records what is left. Gives how far it was when it gave the
+    /// last test for something new.
+    pub(crate) fn finish(mut self) -> Result<LastDiscovery, Error> {
+        self.run_waiting()?;
+        self.session.record_tests(self.pending)?;
+        Ok(self.last)
+    }
+
+    /// Runs the tests that wait.
+    fn run_waiting(&mut self) -> Result<(), Error> {
+        while let Some((found, at)) = self.waiting.pop_front() {
+            let (ending, known) = (found.ending.clone(), self.hyper_coverage.count());
+            let claims = !found.covers.is_empty() || !found.completes.is_empty();
+            let (open, hyper_coverage) = (self.open, &mut *self.hyper_coverage);
+            let (session, ends_well) = (&mut *self.session, self.ends_well);
+            let confirmed =
+                session.confirm(found, open, hyper_coverage, self.contradictions, ends_well)?;
+            let of_hypers = self.hyper_coverage.count() > known;
+            let every_path = self.novelty.is_some();
+            let is_kept = |one: &MeasuredTest| {
+                let novelty = self.novelty.as_mut();
+                novelty.is_none_or(|novelty| of_hypers | novelty.admits(one, ending))
+            };
+            let kept = confirmed.filter(is_kept);
+            if kept.is_some() && (claims || every_path) {
+                self.last = at;
+            }
+            self.pending.extend(kept);
+        }
+        Ok(())
+    }
+}
+
+impl Session<'_, '_> {
+    /// Runs a test natively and holds it against what the exploration claimed.
+    fn confirm(
+        &mut self,
+        found: FoundTest,
+        open: &OpenObjectives,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        contradictions: &mut Vec<String>,
+        ends_well: bool,
+    ) -> Result<Option<MeasuredTest>, Error> {
+        let claimed: Vec<Goal> =
+            found.covers.iter().filter_map(|claim| open.label(*claim)).collect();
+        let completed: Vec<Goal> =
+            found.completes.iter().filter_map(|claim| open.hyper(*claim)).collect();
+        let test = found.test;
+        let patience = match found.ending {
+            Ending::Endless | Ending::Cut(_) => Patience::Short,
+            _ => Patience::Usual,
+        };
+        let measured = match self.measure_for(&test, patience, &claimed)? {
+            Ok(measured) => measured,
+            Err(error) => {
+                let kept = self.keep_for_replay(&test, contradictions.len())?;
+                let kept = kept.display();
+                contradictions
+                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
+                return Ok(None);
+            }
+        };
+        if measured.run.outcome == Outcome::Assumption && matches!(found.ending, Ending::Cut(_)) {
+            // The exploration did not follow the path to the assumption.
+            hyper_coverage.lack();
+            return Ok(None);
+        }
+        let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
+        let foreseen = matches!(found.ending, Ending::Returned | Ending::Exited);
+        // A run that ends worse than was foreseen is a contradiction, in this round as in others.
+        if ends_well && !foreseen && (!is_good || self.runner.was_undefined()) {
+            // Hyperlabels that it completes with others are not complete without it.
+            hyper_coverage.lack();
+            return Ok(None);
+        }
+        let covered = self.covered_by(&measured);
+        let mut missing: Vec<Goal> =
+            claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
+        if self.runner.is_untraced() {
+            hyper_coverage.lack();
+        }
+        if !hyper_coverage.lacks_some() {
+            let hypers = completed.iter().filter_map(|goal| self.hyper_of(*goal));
+            let uncovered = hyper_coverage.missing_with(&measured, &hypers.collect::<Vec<_>>());
+            let is_uncovered =
+                |goal: &Goal| self.hyper_of(*goal).is_some_and(|of| uncovered.contains(&of));
+            missing.extend(completed.iter().copied().filter(is_uncovered));
+        }
+        let reaches_out = !measured.run.attempts.is_empty();
+        let uncounted = match measured.run.outcome {
+            Outcome::Damaged => missing.iter().map(|goal| (*goal, DAMAGED.to_owned())).collect(),
+            _ if reaches_out => {
+                missing.iter().map(|goal| (*goal, REACHES_OUT.to_owned())).collect()
+            }
+            _ => self.uncounted(&missing, found.placed),
+        };
+        if !uncounted.is_empty() {
+            hyper_coverage.lack();
+            missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
+        }
+        let ended_as_claimed =
+            agrees(&found.ending, &measured.run.outcome) || found.placed.is_some() || reaches_out;
+        if missing.is_empty() && ended_as_claimed {
+            let completes = self.completed_by(&test, &measured, hyper_coverage);
+            self.recorded.keep(&test, &measured);
+            return Ok(Some(MeasuredTest {
+                test,
+                covered,
+                completes,
+                unconfirmed: None,
+                uncounted,
+            }));
+        }
+        let what =
+            format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
+        hyper_coverage.lack();
+        let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
+        let kept = self.keep_for_replay(&test, contradictions.len())?;
+        contradictions.push(format!(
+            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
+            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
+            kept.display()
+        ));
+        let missing = match ended_as_claimed {
+            true => missing,
+            false => claimed.into_iter().chain(completed).collect(),
+        };
+        if missing.is_empty() {
+            // Nothing in the ledger would tell it from tests that did as foreseen.
+            return Ok(None);
+        }
+        let unconfirmed = Some((missing, what));
+        let (covered, completes) = (Vec::new(), Vec::new());
+        Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
+    }
+
+    /// Those of some objectives that the last test cannot count for though it may cover them, and why:
+    /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
+    /// exploration does not see each use (`x != x + 1`): then with the first such use; or they hang on
+    /// where objects of the program's own lie, which the path used at a place of the text.
+    fn uncounted(&self, goals: &[Goal], placed: Option<Span>) -> Vec<(Goal, String)> {
+        if let Some(location) = self.runner.uninitialised() {
+            let Project { program, map, .. } = self.project;
+            let at = location_span(program, location)
+                .map(|span| format!(", at {}", map.place(span.start)));
+            let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
+            return goals.iter().map(|goal| (*goal, why.clone())).collect();
+        }
+        if let Some(at) = placed {
+            let why = with_place(&self.project.map, &Cut::Undetermined(Undetermined::Location, at));
+            return goals.iter().map(|goal| (*goal, why.clone())).collect();
+        }
+        let with_reason = |goal: &Goal| {
+            let why = match *goal {
+                Goal::Label(target, label) => {
+                    self.runner.why_unwatched(self.targets[target].index, label)
+                }
+                Goal::Hyper(..) => self.runner.why_unmeasured(self.hyper_of(*goal)?),
+            };
+            why.map(|why| (*goal, format!("not measured: {why}")))
+        };
+        goals.iter().filter_map(with_reason).collect()
+    }
+
+    /// Runs a test. One that is stopped early before it covers what is claimed has all the time then.
+    fn measure_for(
+        &mut self,
+        test: &Test,
+        patience: Patience,
+        claimed: &[Goal],
+    ) -> Result<Result<Measured, TestMisfit>, Error> {
+        let measured = self.runner.measure_with(test, patience)?;
+        if let Ok(early) = &measured
+            && matches!(early.run.outcome, Outcome::TimedOut(_))
+        {
+            let covered = self.covered_by(early);
+            if claimed.iter().any(|goal| !covered.contains(goal)) {
+                return self.runner.measure_with(test, Patience::Full);
+            }
+        }
+        Ok(measured)
+    }
+
+    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Error> {
+        files::folder(&self.replay_folder)?;
+        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
+        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
+        files::file(&path, &text)?;
+        Ok(path)
+    }
+}
+
+/// Whether a run ended as foreseen. Undefined behaviour may end any way.
+fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
+    match claimed {
+        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
+        Ending::Exited => {
+            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
+        }
+        Ending::Assumption => matches!(outcome, Outcome::Assumption),
+        // What a run takes for each round from the test may come to its end.
+        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
+    }
+}

@@ -1,0 +1,48 @@
+//! Opening the ledger of a folder of tests.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use lydian_base::Diagnostic;
+use lydian_ledger::Ledger;
+
+use crate::error::Error;
+use crate::events::{Observer, tell};
+
+/// Where a folder of tests keeps its ledger.
+pub(crate) fn path(folder: &Path) -> PathBuf {
+    folder.join("ledger.sqlite")
+}
+
+/// The ledger as threads share it: one connection, which one of them uses at a time. SQLite has one
+/// writer at a time anyway, and what is written takes a small part of the work (see
+/// `session::test_validation::COMMIT_SHARE`); connections of their own would only fail in more ways.
+pub(crate) struct SharedLedger(Mutex<Ledger>);
+
+impl SharedLedger {
+    /// The ledger, for this thread alone until what is returned is dropped. Keep it for one reading or
+    /// recording. A thread that panicked with it leaves it whole: its recording is rolled back.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens or makes the ledger; `fresh` sets an old one aside first.
+pub(crate) fn open(
+    folder: &Path,
+    fresh: bool,
+    observer: &dyn Observer,
+) -> Result<SharedLedger, Error> {
+    let path = path(folder);
+    if fresh {
+        let aside = Ledger::set_aside(&path).map_err(|error| {
+            Error::environment("ledger", format!("cannot rename {}: {error}", path.display()))
+        })?;
+        if let Some(aside) = aside {
+            let message = format!("the old ledger is now {}", aside.display());
+            tell(observer, &[Diagnostic::new(lydian_base::Severity::Note, "ledger", message)]);
+        }
+    }
+    let ledger = Ledger::open(&path).map_err(Error::from)?;
+    Ok(SharedLedger(Mutex::new(ledger)))
+}

@@ -1,0 +1,420 @@
+//! The folder of tests: the suite in its forms, with what was observed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use lydian_base::Diagnostic;
+use lydian_ir::Program;
+use lydian_ir::test::{ExternalResult, Test};
+use lydian_native::{Build, Measured, Outcome, Run};
+use lydian_report::frameworks::Framework;
+use lydian_report::names;
+use lydian_report::{
+    Memory, Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp,
+};
+
+use crate::error::Error;
+use crate::events::{Observer, tell};
+use crate::files;
+use crate::measurement::test_runner::Forecast;
+use crate::project::Project;
+
+pub(crate) mod ownership;
+
+/// The suite as JSON, in a folder of tests.
+pub(crate) const JSON: &str = "tests.json";
+/// The suite as a zip file of the Competition on Software Testing, in a folder of tests.
+const TESTCOMP: &str = "testcomp.zip";
+/// The folder of the suite's tests in KLEE's form, in a folder of tests.
+const KTEST: &str = "ktest";
+/// The suite as one C file, in a folder of tests.
+pub(crate) const C: &str = "tests.c";
+
+/// A form for other tools, beside Lydian's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuiteFormat {
+    /// The zip file of the Competition on Software Testing.
+    Testcomp,
+    /// KLEE's files.
+    Ktest,
+    /// C for Unity.
+    Unity,
+    /// C for cmocka.
+    Cmocka,
+    /// C for Check.
+    Check,
+    /// C for CUnit.
+    Cunit,
+    /// C for Criterion.
+    Criterion,
+    /// C++ for GoogleTest.
+    Googletest,
+}
+
+/// A test that does not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailingTest {
+    /// What it is called.
+    pub name: String,
+    /// How it ends.
+    pub ending: String,
+}
+
+/// A test with what it showed and what it is kept for.
+pub(crate) struct KeptTest {
+    /// What it is called, unless another test has that name.
+    pub(crate) name: String,
+    pub(crate) test: Test,
+    pub(crate) measured: Measured,
+    /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
+    /// other values.
+    pub(crate) seen: Option<[Run; 2]>,
+    pub(crate) foretold: Forecast,
+    pub(crate) covers: Vec<String>,
+    /// The same as a reader of the source finds it there.
+    pub(crate) kept_for: Vec<String>,
+}
+
+/// Collects the tests of all functions.
+#[derive(Default)]
+pub(crate) struct Suite {
+    pub(crate) tests: Vec<SuiteTest>,
+    names: BTreeSet<String>,
+}
+
+impl Suite {
+    /// Adds tests. Gives those that do not end well, as they show faults of the program under test, and the
+    /// names of all.
+    pub(crate) fn add(
+        &mut self,
+        program: &Program,
+        tests: Vec<KeptTest>,
+    ) -> (Vec<FailingTest>, Vec<String>) {
+        let (mut faults, mut names) = (Vec::new(), Vec::new());
+        for kept in tests {
+            let same = |known: &&SuiteTest| known.keep && known.test == kept.test;
+            if let Some(known) = self.tests.iter().find(same) {
+                names.push(known.name.clone());
+                continue;
+            }
+            let outcome = &kept.measured.run.outcome;
+            let ends_well = outcome.is_orderly();
+            let name = if ends_well { kept.name.clone() } else { format!("{}_fails", kept.name) };
+            let name = names::unique(&name, &mut self.names);
+            if !ends_well {
+                faults.push(FailingTest { name: name.clone(), ending: outcome.to_string() });
+            }
+            names.push(name.clone());
+            let observed = Some(observed(program, &kept));
+            let mut test = kept.test;
+            // Whoever runs the suite may have them.
+            let target = program.types.target;
+            let no_variables = kept.foretold.no_variables.iter();
+            let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
+            test.externals.extend(no_variables);
+            self.tests.push(SuiteTest {
+                name,
+                observed,
+                test,
+                covers: kept.covers,
+                kept_for: kept.kept_for,
+                keep: false,
+            });
+        }
+        (faults, names)
+    }
+
+    /// Adds the tests of an earlier suite in the folder that its user wants to stay, under their names.
+    pub(crate) fn add_kept(&mut self, folder: &Path, project: &Project, observer: &dyn Observer) {
+        let path = folder.join(JSON);
+        let Ok(text) = std::fs::read_to_string(&path) else { return };
+        let kept = match suite_json::from_json(&project.program, &path.display().to_string(), &text)
+        {
+            Ok(tests) => tests.into_iter().filter(|test| test.keep),
+            Err(error) => {
+                let message = format!("no test of it stays: {error}");
+                return tell(observer, &[Diagnostic::warning("tests", message)]);
+            }
+        };
+        for test in kept {
+            self.names.insert(test.name.clone());
+            self.tests.push(test);
+        }
+    }
+
+    /// The names of the files of a suite in these forms.
+    pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
+        let frameworks = formats.iter().filter_map(|format| framework(*format));
+        let own = [JSON, C, suite_c::HEADER.0];
+        own.into_iter().chain(frameworks.map(Framework::file)).collect()
+    }
+
+    /// Writes the forms for other tools into the folder, and gives the files that are Lydian's own or for
+    /// test frameworks. `build` says what the program leaves undefined.
+    pub(crate) fn write(
+        &self,
+        folder: &Path,
+        source: &Path,
+        project: &Project,
+        build: &Build,
+        formats: &[SuiteFormat],
+        observer: &dyn Observer,
+    ) -> Result<Vec<(PathBuf, String)>, Error> {
+        let path = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
+        let source = path.display().to_string();
+        for format in formats {
+            match format {
+                SuiteFormat::Testcomp => self.write_testcomp(folder, &path, (project, observer))?,
+                SuiteFormat::Ktest => self.write_ktest(folder, &source, (project, observer))?,
+                _ => {}
+            }
+        }
+        let json = suite_json::to_json(&project.program, &source, &self.tests);
+        let mut files = vec![(folder.join(JSON), json)];
+        let include = files::relative(folder, &path);
+        let stubs = project.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
+        let stubs: Vec<String> = stubs.collect();
+        let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
+        let externals: Vec<String> = build.externals().map(str::to_owned).collect();
+        let macros = macros(project);
+        let options = suite_c::Options {
+            source: &include,
+            include: &include,
+            stubs: &stubs,
+            driver: &project.driver,
+            externals: &externals,
+            macros: &macros,
+            library: &|name| build.library().contains(name),
+            framework: None,
+        };
+        let emitted = suite_c::emit(&project.program, &self.tests, &options);
+        let left_out: Vec<Diagnostic> = emitted
+            .left_out
+            .iter()
+            .map(|(test, reason)| {
+                Diagnostic::warning("not-in-c", format!("{C} has no test `{test}`: {reason}"))
+            })
+            .collect();
+        tell(observer, &left_out);
+        for framework in formats.iter().filter_map(|format| framework(*format)) {
+            let text = match framework {
+                Framework::Googletest => {
+                    Framework::glue(&suite_c::suite_name(&include), &emitted.cases)
+                }
+                _ => {
+                    let options = suite_c::Options { framework: Some(framework), ..options };
+                    suite_c::to_c(&project.program, &self.tests, &options)
+                }
+            };
+            files.push((folder.join(framework.file()), text));
+        }
+        files.push((folder.join(suite_c::HEADER.0), suite_c::HEADER.1.to_owned()));
+        files.push((folder.join(C), emitted.text));
+        for (path, text) in &mut files {
+            ownership::set_aside(path, observer)?;
+            *text = ownership::sealed(path, text);
+        }
+        Ok(files)
+    }
+}
+
+/// The macros that the files of a program define anywhere.
+fn macros(project: &Project) -> BTreeSet<String> {
+    let lines = project.sources().texts().flat_map(|text| &text.lines);
+    lines.filter_map(|line| defined_by(line)).map(str::to_owned).collect()
+}
+
+/// The macro that a line defines.
+fn defined_by(line: &str) -> Option<&str> {
+    let directive = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    Some(&rest[..end.unwrap_or(rest.len())])
+}
+
+/// The test framework of a form, if it is for one.
+const fn framework(format: SuiteFormat) -> Option<Framework> {
+    Some(match format {
+        SuiteFormat::Testcomp | SuiteFormat::Ktest => return None,
+        SuiteFormat::Unity => Framework::Unity,
+        SuiteFormat::Cmocka => Framework::Cmocka,
+        SuiteFormat::Check => Framework::Check,
+        SuiteFormat::Cunit => Framework::Cunit,
+        SuiteFormat::Criterion => Framework::Criterion,
+        SuiteFormat::Googletest => Framework::Googletest,
+    })
+}
+
+impl Suite {
+    fn write_testcomp(
+        &self,
+        folder: &Path,
+        source: &Path,
+        (project, observer): (&Project, &dyn Observer),
+    ) -> Result<(), Error> {
+        entry_of(project, TESTCOMP)?;
+        let text = std::fs::read(source).map_err(|error| {
+            Error::environment("source", format!("cannot read {}: {error}", source.display()))
+        })?;
+        let created = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let about = testcomp::Metadata {
+            program_file: &source.display().to_string(),
+            program_text: &text,
+            entry: "main",
+            specification: testcomp::BRANCHES,
+            created: created.map_or(0, |since| since.as_secs()),
+        };
+        let suite = testcomp::to_testcomp(&project.program, &self.tests, &about);
+        left_out(TESTCOMP, "not-in-testcomp", &suite.left_out, observer);
+        files::bytes(&folder.join(TESTCOMP), &suite.to_zip())
+    }
+
+    fn write_ktest(
+        &self,
+        folder: &Path,
+        source: &str,
+        (project, observer): (&Project, &dyn Observer),
+    ) -> Result<(), Error> {
+        entry_of(project, KTEST)?;
+        let folder = folder.join(KTEST);
+        files::folder(&folder)?;
+        // Tests of an earlier run are not to be taken for tests of this one.
+        for old in files_in(&folder, "ktest")? {
+            std::fs::remove_file(&old).map_err(|error| unreadable(&old, &error))?;
+        }
+        let mut missing = Vec::new();
+        for test in &self.tests {
+            match ktest::to_ktest(&project.program, &test.test, source) {
+                Ok(bytes) => files::bytes(&folder.join(format!("{}.ktest", test.name)), &bytes)?,
+                Err(why) => missing.push((test.name.clone(), why)),
+            }
+        }
+        left_out(KTEST, "not-in-ktest", &missing, observer);
+        Ok(())
+    }
+}
+
+/// Warns of tests that a form cannot hold.
+fn left_out(form: &str, code: &'static str, tests: &[(String, String)], observer: &dyn Observer) {
+    let warnings = tests.iter().map(|(test, why)| {
+        Diagnostic::warning(code, format!("{form} has no test `{test}`: {why}"))
+    });
+    tell(observer, &warnings.collect::<Vec<_>>());
+}
+
+/// The function that tests of a whole program call, which a form is only for.
+fn entry_of<'a>(project: &'a Project, form: &str) -> Result<&'a str, Error> {
+    let entry = project.entry.map(|entry| project.program.functions[entry].name.as_str());
+    entry.ok_or_else(|| {
+        Error::usage("format", format!("{form} is for tests of whole programs alone"))
+            .note("`--program` makes such tests")
+    })
+}
+
+/// Reads the tests of a folder or file, in whichever form they are.
+///
+/// # Errors
+/// Files that cannot be read, or are no tests of the program.
+pub fn read_suite(path: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error> {
+    let json = path.join(JSON);
+    if path.is_dir() && !json.is_file() {
+        let mut files = files_in(path, "xml")?;
+        files.extend(files_in(path, "ktest")?);
+        if !files.is_empty() {
+            let tests = files.iter().map(|file| read_foreign(file, project));
+            return Ok(tests.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+        }
+    }
+    let is_foreign = |extension| ["xml", "ktest", "zip"].iter().any(|known| extension == *known);
+    if path.extension().is_some_and(is_foreign) && path.is_file() {
+        return read_foreign(path, project);
+    }
+    let file: PathBuf = if path.is_dir() { json } else { path.to_owned() };
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        unreadable(&file, &error).note("give the folder that `lydian gen` wrote, or its tests.json")
+    })?;
+    suite_json::from_json(&project.program, &file.display().to_string(), &text)
+        .map_err(|error| Error::usage("tests", error.to_string()))
+}
+
+fn unreadable(file: &Path, error: &std::io::Error) -> Error {
+    Error::usage("tests", format!("cannot read {}: {error}", file.display()))
+}
+
+/// The files of a folder with this extension, in the order of their names.
+fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Reads a file of another tool's: a zip file, or one test.
+fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error> {
+    let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+    let entry = entry_of(project, &file.display().to_string())?;
+    let name = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let wrong = |error: &dyn std::fmt::Display| {
+        Error::usage("tests", format!("{}: {error}", file.display()))
+    };
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let tests: Vec<(String, Test)> = match extension {
+        Some("zip") => testcomp::from_zip(entry, &bytes).map_err(|error| wrong(&error))?,
+        Some("ktest") => {
+            vec![(name, ktest::from_ktest(entry, &bytes).map_err(|error| wrong(&error))?)]
+        }
+        _ => {
+            let text = String::from_utf8_lossy(&bytes);
+            let test = testcomp::from_xml(entry, &name, &text).map_err(|error| wrong(&error))?;
+            test.map(|test| (name, test)).into_iter().collect()
+        }
+    };
+    let suite = tests.into_iter().map(|(name, test)| SuiteTest {
+        name,
+        test,
+        observed: None,
+        covers: Vec::new(),
+        kept_for: Vec::new(),
+        keep: false,
+    });
+    Ok(suite.collect())
+}
+
+/// What a run showed, as the suite keeps it.
+fn observed(program: &Program, kept: &KeptTest) -> Observed {
+    let outcome = &kept.measured.run.outcome;
+    let ending = match outcome {
+        Outcome::Returned(_) => Ending::Returned,
+        Outcome::Exited(status) => Ending::Exited(*status),
+        Outcome::Aborted => Ending::Aborted,
+        Outcome::Crashed(crash) => Ending::Crashed(crash.signal),
+        Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
+        other => Ending::Ended(other.to_string()),
+    };
+    let Forecast { is_undefined, has_no_result, calls, .. } = &kept.foretold;
+    let mut seen = match &kept.seen {
+        Some([first, other]) if !is_undefined => {
+            Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
+        }
+        _ => Observed::ended(ending),
+    };
+    if *has_no_result {
+        seen.result = None;
+    }
+    let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
+    Observed { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
+}
+
+/// The memory of a run.
+fn memory(run: &Run) -> Memory<'_> {
+    Memory {
+        result: if let Outcome::Returned(bytes) = &run.outcome { bytes } else { &[] },
+        objects: &run.objects,
+        globals: &run.globals,
+        released: &run.released,
+        blocks: &run.blocks,
+        places: Some(&run.places),
+    }
+}

@@ -1,0 +1,22 @@
+//! A compiler that measures: `lydian cc`.
+//!
+//! Each C file is preprocessed by the user's compiler, parsed, annotated, rewritten and compiled by
+//! the user's compiler again. What cannot be done so is compiled as it is, with a warning and a
+//! record: a build never breaks because of Lydian.
+
+use std::path::{Path, PathBuf};
+
+pub use build::{Counters, WrapperOutcome, WrapperRequest, compile};
+pub use compiler::unstartable;
+
+mod build;
+mod compiler;
+mod sharing;
+mod unit;
+mod unit_notes;
+
+/// An input's path, absolute.
+pub(crate) fn absolute(directory: &Path, path: impl AsRef<Path>) -> PathBuf {
+    let path = directory.join(path);
+    std::path::absolute(&path).unwrap_or(path)
+}
