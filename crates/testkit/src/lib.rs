@@ -16,5 +16,6 @@ pub mod oracle;
 pub mod outside;
 pub mod pointers;
 pub mod predicates;
+pub mod structure;
 pub mod survey;
 pub mod tools;

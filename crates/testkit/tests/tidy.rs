@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 mod prose;
 #[path = "tidy/references.rs"]
 mod references;
+#[path = "tidy/structure.rs"]
+mod structure;
 
 /// Longest Rust file, in lines. A file should be about one subject.
 const LONGEST_RUST_FILE: usize = 900;
@@ -242,10 +244,12 @@ fn only_the_command_line_prints() {
     let mut faults = Vec::new();
     for path in with_extension("rs") {
         let place = shown(&path);
-        // A build script talks to cargo over its output, and a bench's figures are its output.
+        // A build script talks to cargo over its output; a bench's figures are its output, and so is what
+        // an example finds.
         let may = place.starts_with("crates/cli/")
             || place.ends_with("/build.rs")
-            || place.contains("/benches/");
+            || place.contains("/benches/")
+            || place.contains("/examples/");
         if may {
             continue;
         }

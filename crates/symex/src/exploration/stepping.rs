@@ -119,13 +119,7 @@ impl Engine<'_, '_> {
                     return Ok(());
                 }
                 state.log.begin();
-                self.merging.terminator(
-                    &mut self.machine,
-                    &mut self.goals,
-                    state,
-                    body,
-                    &block.term,
-                )
+                self.merging.terminator(&mut self.machine, &mut self.goals, state, &block.term)
             }
         }
     }

@@ -4,7 +4,7 @@
 use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{BlockId, Body, BranchOrigin, ExprId, FuncId, SwitchCase, Terminator, Type};
+use lydian_ir::{BlockId, BranchOrigin, ExprId, FuncId, SwitchCase, Terminator, Type};
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
@@ -36,7 +36,6 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         term: &Terminator,
     ) -> Result<(), Interrupt> {
         match term {
@@ -45,7 +44,7 @@ impl Merging {
                 Ok(())
             }
             Terminator::Branch { cond, then_to, else_to, origin } => {
-                self.branch(machine, goals, state, body, *cond, [*then_to, *else_to], *origin)
+                self.branch(machine, goals, state, *cond, [*then_to, *else_to], *origin)
             }
             Terminator::Switch { value, cases, default } => {
                 self.switch(machine, goals, state, *value, cases, *default)
@@ -60,7 +59,6 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         cond: ExprId,
         targets: [BlockId; 2],
         origin: Option<BranchOrigin>,
@@ -70,9 +68,9 @@ impl Merging {
         machine.leave_traps(state, &traps)?;
         machine.learn_condition(state, condition);
         if let Some(origin) = origin.filter(|_| self.keeps_decisions(machine, goals, state)) {
-            self.begin_evaluation(machine, goals, state, body, origin);
+            self.begin_evaluation(machine, goals, state, origin);
         }
-        let outcome = self.outcome_of(machine, goals, state, body, condition, targets, origin);
+        let outcome = self.outcome_of(machine, goals, state, condition, targets, origin);
         if self.choose(machine, goals, state, &outcome, origin) {
             return Ok(());
         }
@@ -113,9 +111,9 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         origin: BranchOrigin,
     ) {
+        let body = machine.body(state);
         let mutants = goals.record_mutants(machine, state, origin.decision, origin.condition);
         let conditions = body.decisions[origin.decision].conditions.len();
         let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);

@@ -8,7 +8,7 @@
 use lydian_base::EntityId;
 use lydian_eval::Traps;
 use lydian_ir::source::Point;
-use lydian_ir::{BlockId, Body, BranchOrigin, ConditionId, DecisionId, ExprId, FuncId};
+use lydian_ir::{BlockId, BranchOrigin, ConditionId, DecisionId, ExprId, FuncId};
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
@@ -50,7 +50,6 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         condition: Term,
         targets: [BlockId; 2],
         origin: Option<BranchOrigin>,
@@ -72,7 +71,7 @@ impl Merging {
             return alone;
         };
         let mut passed = SmallVec::new();
-        self.look_at_region(machine, goals, state, body, &region, &evaluated, &mut passed);
+        self.look_at_region(machine, goals, state, &region, &evaluated, &mut passed);
         state.passing.queue.extend(passed);
         machine.statistics.merged += u64::from(!state.log.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
@@ -169,11 +168,11 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         region: &DecisionRegion,
         evaluated: &DecisionValues,
         passed: &mut SmallVec<[PassedSite; 4]>,
     ) {
+        let body = machine.body(state);
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
             goals.pass_where(machine, state, site, *reached, passed);

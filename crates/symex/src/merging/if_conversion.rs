@@ -16,7 +16,7 @@ use lydian_eval::to_bytes;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
-    BlockId, Body, BranchOrigin, Callee, FuncId, LocalId, Stmt, StmtId, Storage, Terminator, Type,
+    BlockId, BranchOrigin, Callee, FuncId, LocalId, Stmt, StmtId, Storage, Terminator, Type,
 };
 use lydian_smt::Term;
 use rustc_hash::FxHashMap;
@@ -63,6 +63,19 @@ struct Pass {
     differs: bool,
     /// The labels that were passed; none if they are not looked at.
     labels: Option<SmallVec<[PassedSite; 4]>>,
+}
+
+/// The first condition of a decision: what it is where `guard` holds.
+struct FirstCondition {
+    origin: BranchOrigin,
+    value: Term,
+    guard: Term,
+}
+
+/// A call of a function that only computes.
+struct ComputedCall<'a> {
+    func: FuncId,
+    args: &'a [Term],
 }
 
 /// Blocks with when control comes there.
@@ -324,7 +337,7 @@ impl Merging {
             let Some(here) = coming.remove(block) else { continue };
             state.frame_mut().registers = here.registers;
             for stmt in &body.blocks[*block].stmts {
-                self.statement_where(machine, goals, state, body, *stmt, here.guard, pass)?;
+                self.statement_where(machine, goals, state, *stmt, here.guard, pass)?;
             }
             self.look(machine, goals, state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
             if let Terminator::Return(returned) = &body.blocks[*block].term {
@@ -343,7 +356,7 @@ impl Merging {
                 });
                 continue;
             }
-            let ways = self.ways_where(machine, goals, state, body, *block, here.guard, pass)?;
+            let ways = self.ways_where(machine, goals, state, *block, here.guard, pass)?;
             self.leave_for(machine, state, area, &mut coming, &ways, pass)?;
         }
         let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
@@ -430,11 +443,11 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         id: StmtId,
         guard: Term,
         pass: &mut Pass,
     ) -> Option<()> {
+        let body = machine.body(state);
         self.look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
         match &body.stmts[id] {
             Stmt::Mark(mark) => self.look(machine, goals, state, SiteKey::Mark(*mark), guard, pass),
@@ -445,7 +458,8 @@ impl Merging {
             Stmt::Call { callee: Callee::Direct(callee), args, dst, .. } => {
                 let args = args.iter().map(|arg| self.value_where(machine, state, *arg, guard));
                 let args: Vec<Term> = args.collect::<Option<_>>()?;
-                let value = self.call_where(machine, goals, state, *callee, &args, guard, pass)?;
+                let call = ComputedCall { func: *callee, args: &args };
+                let value = self.call_where(machine, goals, state, call, guard, pass)?;
                 if let Some(dst) = dst {
                     machine.set_register(state, *dst, value?);
                 }
@@ -461,8 +475,7 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        func: FuncId,
-        args: &[Term],
+        ComputedCall { func, args }: ComputedCall<'_>,
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Option<Term>> {
@@ -490,11 +503,11 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
         block: BlockId,
         guard: Term,
         pass: &mut Pass,
     ) -> Option<Ways> {
+        let body = machine.body(state);
         match &body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
             Terminator::Branch { cond, then_to, else_to, origin } => {
@@ -514,9 +527,7 @@ impl Merging {
                         machine,
                         goals,
                         state,
-                        body,
-                        *origin,
-                        (value, guard),
+                        FirstCondition { origin: *origin, value, guard },
                         decided,
                         pass,
                     );
@@ -556,20 +567,19 @@ impl Merging {
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
-        body: &Body,
-        origin: BranchOrigin,
-        (value, guard): (Term, Term),
+        first: FirstCondition,
         decided: Option<(&DecisionRegion, &DecisionValues)>,
         pass: &mut Pass,
     ) {
+        let FirstCondition { origin, value, guard } = first;
         let Some(labels) = &mut pass.labels else { return };
         if self.keeps_decisions(machine, goals, state) {
             let before = machine.bounds.guard.replace(guard);
-            self.begin_evaluation(machine, goals, state, body, origin);
+            self.begin_evaluation(machine, goals, state, origin);
             machine.bounds.guard = before;
         }
         if let Some((region, evaluated)) = decided {
-            self.look_at_region(machine, goals, state, body, region, evaluated, labels);
+            self.look_at_region(machine, goals, state, region, evaluated, labels);
         } else if let Some(event) = state.frame_mut().event_of(origin.decision) {
             event.values[origin.condition.index()] =
                 ConditionValue::Either { reached: guard, value };

@@ -259,7 +259,7 @@ mod tests {
                 other.exchange.index = 1;
                 other.unpack(parcel);
                 assert!(other.run_one());
-                assert!(!other.machine.is_cut() && other.frontier.len() == 0);
+                assert!(!other.machine.is_cut() && other.frontier.is_empty());
                 back = std::mem::take(&mut other.exchange.back);
             });
             let (to, mut parcel) = back.remove(0);
