@@ -99,6 +99,18 @@ pub(crate) enum Guidance {
 }
 
 impl Search {
+    /// All orders.
+    pub const ALL: [Self; 8] = [
+        Self::DepthFirst,
+        Self::BreadthFirst,
+        Self::RandomState,
+        Self::RandomPath,
+        Self::Md2u,
+        Self::Mixed,
+        Self::Sdgs,
+        Self::Cpgs,
+    ];
+
     /// By what it chooses if it goes to one objective at a time.
     pub(crate) const fn guidance(self) -> Option<Guidance> {
         match self {
@@ -175,5 +187,27 @@ impl Default for Config {
             every_path: false,
             learns: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_orders_are_in_the_list_of_all() {
+        // A variant that the list lacks has a number that no place of the list has.
+        let position = |search: Search| match search {
+            Search::DepthFirst => 0,
+            Search::BreadthFirst => 1,
+            Search::RandomState => 2,
+            Search::RandomPath => 3,
+            Search::Md2u => 4,
+            Search::Mixed => 5,
+            Search::Sdgs => 6,
+            Search::Cpgs => 7,
+        };
+        let positions: Vec<usize> = Search::ALL.into_iter().map(position).collect();
+        assert_eq!(positions, (0..Search::ALL.len()).collect::<Vec<_>>());
     }
 }

@@ -22,11 +22,11 @@ pub struct Limits {
     /// Live states. Where there are so many, the newest goes on first until a quarter is gone, so that
     /// paths come to their ends; at more than four times as many the exploration ends.
     pub states: Option<u64>,
-    /// States that wait and are kept whole; where there are more, those that wait are compacted to what
+    /// States that wait and are kept whole; where there are more, those that wait are evicted to what
     /// makes them again.
     pub whole_states: Option<u64>,
     /// Resident memory of the process, in bytes. Where it is nearly used up, states that wait are
-    /// compacted, and the newest state goes on first; where that does not help, the exploration is
+    /// evicted, and the newest state goes on first; where that does not help, the exploration is
     /// stopped.
     pub memory: Option<u64>,
     /// Finished paths.

@@ -11,10 +11,10 @@ use crate::merging::cycles::Mark;
 use crate::search::directed::Progress;
 use crate::{State, machine};
 
-/// Who may make a compacted state again.
+/// Who may make a evicted state again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Any worker; it was compacted by this one.
+    /// Any worker; it was evicted by this one.
     #[default]
     Any,
     /// This one tries, and gives it back to the worker of a number where it cannot.
@@ -67,12 +67,12 @@ pub(crate) struct SearchNotes {
     pub(crate) progress: Progress,
 }
 
-/// What the exploration notes of a state that was compacted.
+/// What the exploration notes of a state that was evicted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EvictionNotes {
-    /// A fingerprint of what the state had that was compacted since: registers, memory and facts are gone
+    /// A fingerprint of what the state had that was evicted since: registers, memory and facts are gone
     /// until it is made again.
-    pub(crate) compacted: Option<u64>,
+    pub(crate) evicted: Option<u64>,
     /// Who may make it again.
     pub(crate) home: Home,
 }

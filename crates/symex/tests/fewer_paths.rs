@@ -127,10 +127,10 @@ fn states_that_are_made_again_pass_what_is_computed_at_once_as_before() {
     let whole = explore_c(DIGITS, "f", &LOGIC[..4], &all(true));
     let mut config = all(true);
     config.limits.whole_states = Some(0);
-    let compacted = explore_c(DIGITS, "f", &LOGIC[..4], &config);
-    assert!(compacted.summary.statistics.compacted > 0);
-    assert_eq!(whole.summary.paths, compacted.summary.paths);
-    assert_eq!(whole.summary.covered, compacted.summary.covered);
+    let evicted = explore_c(DIGITS, "f", &LOGIC[..4], &config);
+    assert!(evicted.summary.statistics.evicted > 0);
+    assert_eq!(whole.summary.paths, evicted.summary.paths);
+    assert_eq!(whole.summary.covered, evicted.summary.covered);
 }
 
 #[test]

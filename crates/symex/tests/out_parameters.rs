@@ -280,7 +280,7 @@ fn paths_that_are_followed_again_get_the_same_writes() {
         let found = explore_c(text, "f", &[], &config);
         let tests: Vec<_> = found.tests.iter().map(|test| test.test.clone()).collect();
         let returned = found.summary.paths.get(&Ending::Returned).copied();
-        (tests, returned, found.summary.statistics.compacted)
+        (tests, returned, found.summary.statistics.evicted)
     };
     let (whole, again) = (explore(None), explore(Some(3)));
     assert!(again.2 > 20 && whole.2 == 0, "{} {}", again.2, whole.2);

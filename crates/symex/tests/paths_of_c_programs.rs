@@ -280,8 +280,8 @@ fn a_memory_limit_that_cannot_be_kept_stops_the_exploration_and_is_its_reason() 
     let stopped = Cut::Stopped(StopReason::Memory(1 << 20));
     assert!(found.summary.cuts.contains_key(&stopped), "{:?}", found.summary.cuts);
     assert!(!found.summary.complete);
-    // What waited was compacted first.
-    assert!(found.summary.statistics.compacted > 0);
+    // What waited was evicted first.
+    assert!(found.summary.statistics.evicted > 0);
 }
 
 #[test]
@@ -291,10 +291,10 @@ fn few_states_kept_whole_make_the_same_paths() {
     config.limits.paths = Some(2000);
     let whole = explore_c(KINDS, "kinds", &[Criterion::Mcc], &config).summary;
     config.limits.whole_states = Some(100);
-    let compacted = explore_c(KINDS, "kinds", &[Criterion::Mcc], &config).summary;
-    assert!(compacted.statistics.compacted > 1000, "{:?}", compacted.statistics);
-    assert_eq!(compacted.paths, whole.paths);
-    assert_eq!(compacted.covered, whole.covered);
-    assert_eq!(compacted.left, whole.left);
-    assert_eq!(compacted.statistics.steps, whole.statistics.steps);
+    let evicted = explore_c(KINDS, "kinds", &[Criterion::Mcc], &config).summary;
+    assert!(evicted.statistics.evicted > 1000, "{:?}", evicted.statistics);
+    assert_eq!(evicted.paths, whole.paths);
+    assert_eq!(evicted.covered, whole.covered);
+    assert_eq!(evicted.left, whole.left);
+    assert_eq!(evicted.statistics.steps, whole.statistics.steps);
 }

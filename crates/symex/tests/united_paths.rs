@@ -19,7 +19,7 @@ fn all(unite_after: Option<u32>) -> Config {
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 
-/// Explores a function with its ways apart, united, and united with all states that wait compacted, and
+/// Explores a function with its ways apart, united, and united with all states that wait evicted, and
 /// compares what is covered, what is not, and what is left out. All tests end as predicted and cover what
 /// is claimed.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
@@ -30,9 +30,9 @@ fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
 fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
-    let [apart, united, compacted] = [all(None), all(Some(0)), compacting]
+    let [apart, united, evicted] = [all(None), all(Some(0)), compacting]
         .map(|config| explore_c_with(text, "f", criteria, &config, settings.clone()));
-    for found in [&united, &compacted] {
+    for found in [&united, &evicted] {
         confirm(found);
         for criterion in criteria {
             assert_eq!(found.covered(*criterion), apart.covered(*criterion), "{criterion:?}");
@@ -44,7 +44,7 @@ fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explore
         assert_eq!(left(found), left(&apart));
         assert_eq!(found.summary.complete, apart.summary.complete, "{:?}", found.summary.cuts);
     }
-    assert_eq!(united.summary.paths, compacted.summary.paths);
+    assert_eq!(united.summary.paths, evicted.summary.paths);
     [apart, united]
 }
 

@@ -120,17 +120,6 @@ fn direct_exploration_covers_the_same_with_at_least_as_many_paths() {
     assert!(complete > 0, "no function was explored completely");
 }
 
-const SEARCHES: [Search; 8] = [
-    Search::DepthFirst,
-    Search::BreadthFirst,
-    Search::RandomState,
-    Search::RandomPath,
-    Search::Md2u,
-    Search::Mixed,
-    Search::Sdgs,
-    Search::Cpgs,
-];
-
 #[test]
 fn every_search_covers_the_same_pairs_of_definitions_and_uses() {
     let (mut complete, mut pairs) = (0, 0);
@@ -145,7 +134,7 @@ fn every_search_covers_the_same_pairs_of_definitions_and_uses() {
             summary.covered_hypers.iter().copied().collect()
         };
         pairs += all.covered_hypers.len();
-        for search in SEARCHES {
+        for search in Search::ALL {
             let Some(found) = explore(search, true) else { continue };
             assert_eq!(hypers(&found), hypers(&all), "seed {seed}, {search:?}");
             assert_eq!(covered(&found), covered(&all), "seed {seed}, {search:?}");
@@ -163,7 +152,7 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
         let function = Function::of(seed, criteria);
         let Some(all) = function.explore(Mode::Tight, LabelDeletion::Kept) else { continue };
         complete += 1;
-        for search in SEARCHES {
+        for search in Search::ALL {
             for (merge, label_deletion) in [
                 (false, LabelDeletion::Kept),
                 (true, LabelDeletion::Solved),
@@ -197,10 +186,10 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
             let apart =
                 Config { search, look_ahead, merge: true, unite_after: None, ..as_in_the_paper() };
             let together = Config { unite_after: Some(0), ..apart.clone() };
-            let mut compacted = together.clone();
-            compacted.limits.whole_states = Some(0);
+            let mut evicted = together.clone();
+            evicted.limits.whole_states = Some(0);
             let Some(apart) = function.explore_as(&apart) else { continue };
-            for config in [together, compacted] {
+            for config in [together, evicted] {
                 let Some(found) = function.explore_as(&config) else { continue };
                 complete += 1;
                 united += found.statistics.united;
@@ -220,10 +209,10 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
 
 #[test]
 fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
-    // The last two weigh a state by more than what it keeps when it is compacted.
-    let searches = &SEARCHES[..6];
+    // The last two weigh a state by more than what it keeps when it is evicted.
+    let searches = &Search::ALL[..6];
     let sequences = [Criterion::Gacc, Criterion::Racc, Criterion::AllUses, Criterion::Wm];
-    let (mut complete, mut compacted) = (0, 0);
+    let (mut complete, mut evicted) = (0, 0);
     for seed in seeds(300..304) {
         let criteria = if seed.is_multiple_of(3) { &sequences[..] } else { &CRITERIA[..] };
         let function = Function::of(seed, criteria);
@@ -234,7 +223,7 @@ fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
             let found = [&whole, &config].map(|config| function.explore_as(config));
             let [Some(whole), Some(found)] = found else { continue };
             complete += 1;
-            compacted += found.statistics.compacted;
+            evicted += found.statistics.evicted;
             let of = |summary: &Summary| {
                 let hypers = summary.covered_hypers.clone();
                 let left: Vec<_> = summary.left.iter().map(|left| left.label).collect();
@@ -251,5 +240,5 @@ fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
             assert_eq!(of(&found), of(&whole), "seed {seed}, {config:?}");
         }
     }
-    assert!(complete > 0 && compacted > 100, "{complete}, {compacted}");
+    assert!(complete > 0 && evicted > 100, "{complete}, {evicted}");
 }

@@ -21,17 +21,6 @@ use lydian_testkit::oracle::{Explored, Subject, seeds};
 const CRITERIA: [Criterion; 6] =
     [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
 
-const SEARCHES: [Search; 8] = [
-    Search::Mixed,
-    Search::DepthFirst,
-    Search::BreadthFirst,
-    Search::RandomState,
-    Search::RandomPath,
-    Search::Md2u,
-    Search::Sdgs,
-    Search::Cpgs,
-];
-
 const TIME: Duration = Duration::from_secs(20);
 
 /// Explorations with more paths are left out.
@@ -126,7 +115,7 @@ fn verdicts_are_those_of_one_worker_whatever_the_number_of_workers() {
     for seed in seeds(0..24) {
         let criteria = if seed.is_multiple_of(3) { &CRITERIA[..] } else { &CRITERIA[..4] };
         let function = Function::of(seed, criteria);
-        for (at, search) in SEARCHES.into_iter().enumerate() {
+        for (at, search) in Search::ALL.into_iter().enumerate() {
             // Each order once with and once without what makes fewer paths, over the seeds.
             let fewer = (seed as usize + at).is_multiple_of(2);
             let config = Config { search, look_ahead: fewer, merge: fewer, ..unlimited() };
@@ -202,7 +191,7 @@ fn so_many_workers_find_the_same_tests_each_time() {
 
 #[test]
 fn compacting_all_states_that_wait_changes_nothing_with_several_workers() {
-    let (mut complete, mut compacted) = (0, 0);
+    let (mut complete, mut evicted) = (0, 0);
     for seed in seeds(300..306) {
         let function = Function::of(seed, &CRITERIA);
         let one = function.explore(&unlimited(), 1).summary;
@@ -214,9 +203,9 @@ fn compacting_all_states_that_wait_changes_nothing_with_several_workers() {
         let found = function.explore(&config, 2).summary;
         assert_eq!(verdicts(&found), verdicts(&one), "seed {seed}");
         complete += 1;
-        compacted += found.statistics.compacted;
+        evicted += found.statistics.evicted;
     }
-    assert!(complete > 0 && compacted > 0, "{complete}, {compacted}");
+    assert!(complete > 0 && evicted > 0, "{complete}, {evicted}");
 }
 
 #[test]
@@ -244,7 +233,7 @@ fn what_a_test_is_to_be_taken_back_for_is_not_taken_as_covered_by_other_workers(
         }";
     let subject = Subject::read(text, &CRITERIA[..5], false);
     let function = Function { subject, settings: String::new() };
-    for search in SEARCHES {
+    for search in Search::ALL {
         let config = Config { search, ..unlimited() };
         let decided = |workers: usize| {
             let found = function.explore(&config, workers);

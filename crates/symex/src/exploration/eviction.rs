@@ -1,18 +1,18 @@
-//! States that wait are compacted where memory is short, and made again when they are to go on.
+//! States that wait are evicted where memory is short, and made again when they are to go on.
 //!
-//! A compacted state has lost its registers, memory and facts. It keeps where control is, its model,
+//! A evicted state has lost its registers, memory and facts. It keeps where control is, its model,
 //! what is to be looked at next, and its [`DecisionLog`](crate::machine::decision_log::DecisionLog). To make it again, the first state
 //! of the exploration, or the last union of paths on its own, follows its path with the answers on the log: nothing is asked for, no label
 //! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
 //! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
-//! compacted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
+//! evicted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
 //! and never replaced by another.
 //!
-//! What is left of a compacted state says nothing of the pool that its terms were of, nor does the
+//! What is left of a evicted state says nothing of the pool that its terms were of, nor does the
 //! fingerprint, which is made of the structure of terms. So it can be made again by another worker
 //! ([`workers`](crate::exploration::workers)).
 //!
-//! Explorations come to the same results with and without. Not compacted are states whose test is not
+//! Explorations come to the same results with and without. Not evicted are states whose test is not
 //! given yet, states that wait for the question of a label, and those of direct instrumentation,
 //! whose labels are branches of the path.
 
@@ -44,13 +44,13 @@ pub(crate) struct Eviction {
     pub(crate) structures: Structures,
     nothing: Memory,
     no_externals: Arc<Vec<Arc<ExternalPlan>>>,
-    /// How many states were let wait since all were compacted.
+    /// How many states were let wait since all were evicted.
     pub(crate) whole: u64,
     /// Looks at the clock since the last look at memory.
     pub(crate) looks: u32,
-    /// From this many bytes on, states are compacted again.
+    /// From this many bytes on, states are evicted again.
     pub(crate) next: u64,
-    /// Whether memory was short when it was last looked at, although states were compacted.
+    /// Whether memory was short when it was last looked at, although states were evicted.
     pub(crate) is_short: bool,
 }
 
@@ -66,8 +66,8 @@ impl Eviction {
     }
 
     /// Takes away what the log makes again.
-    pub(crate) fn compact(&mut self, pool: &TermPool, state: &mut State) {
-        state.notes.eviction.compacted = Some(fingerprint(&mut self.structures, pool, state));
+    pub(crate) fn evict(&mut self, pool: &TermPool, state: &mut State) {
+        state.notes.eviction.evicted = Some(fingerprint(&mut self.structures, pool, state));
         let places: SmallVec<[ActivationPlace; 4]> = activation_places(state).collect();
         self.empty(state, &places);
         state.log.shrink();
@@ -96,7 +96,7 @@ pub(crate) fn activation_places(state: &State) -> impl Iterator<Item = Activatio
 
 /// What comes of following a path a second time.
 pub(crate) enum Again {
-    /// The state that was compacted.
+    /// The state that was evicted.
     Same(Box<State>),
     /// Another one, or the path could not be followed.
     Other,
@@ -105,32 +105,32 @@ pub(crate) enum Again {
 }
 
 impl State {
-    /// Whether the log and what a compacted state keeps say all about it.
+    /// Whether the log and what a evicted state keeps say all about it.
     pub(crate) fn can_be_made_again(&self) -> bool {
-        self.notes.eviction.compacted.is_none()
+        self.notes.eviction.evicted.is_none()
             && !self.course.replay
             && !self.claims.keep
             && self.claims.covered.is_empty()
     }
 
-    /// Takes over from a compacted state what does not follow from the path.
-    pub(crate) fn resume_as(&mut self, compacted: &mut Self) {
-        self.pending = compacted.pending;
-        self.tries = compacted.tries;
-        self.passing.evaluated = compacted.passing.evaluated;
-        self.passing.arrival = compacted.passing.arrival;
-        self.passing.queue = std::mem::take(&mut compacted.passing.queue);
-        self.claims.covered = std::mem::take(&mut compacted.claims.covered);
-        self.claims.promises = std::mem::take(&mut compacted.claims.promises);
-        self.notes.goals.undecided = std::mem::take(&mut compacted.notes.goals.undecided);
-        self.notes.goals.trail = std::mem::take(&mut compacted.notes.goals.trail);
-        self.notes.goals.underway = std::mem::take(&mut compacted.notes.goals.underway);
-        self.notes.merging.start = compacted.notes.merging.start.take();
-        self.notes.goals.haste = compacted.notes.goals.haste;
-        self.claims.keep = compacted.claims.keep;
-        self.course.steps = compacted.course.steps;
-        self.notes.search.idle = compacted.notes.search.idle;
-        let sites_done = compacted.frame().sites_done;
+    /// Takes over from a evicted state what does not follow from the path.
+    pub(crate) fn resume_as(&mut self, evicted: &mut Self) {
+        self.pending = evicted.pending;
+        self.tries = evicted.tries;
+        self.passing.evaluated = evicted.passing.evaluated;
+        self.passing.arrival = evicted.passing.arrival;
+        self.passing.queue = std::mem::take(&mut evicted.passing.queue);
+        self.claims.covered = std::mem::take(&mut evicted.claims.covered);
+        self.claims.promises = std::mem::take(&mut evicted.claims.promises);
+        self.notes.goals.undecided = std::mem::take(&mut evicted.notes.goals.undecided);
+        self.notes.goals.trail = std::mem::take(&mut evicted.notes.goals.trail);
+        self.notes.goals.underway = std::mem::take(&mut evicted.notes.goals.underway);
+        self.notes.merging.start = evicted.notes.merging.start.take();
+        self.notes.goals.haste = evicted.notes.goals.haste;
+        self.claims.keep = evicted.claims.keep;
+        self.course.steps = evicted.course.steps;
+        self.notes.search.idle = evicted.notes.search.idle;
+        let sites_done = evicted.frame().sites_done;
         if self.frame().sites_done != sites_done {
             self.frame_mut().sites_done = sites_done;
         }
@@ -274,7 +274,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_state_that_was_compacted_and_made_again_is_what_it_was() {
+    fn a_state_that_was_evicted_and_made_again_is_what_it_was() {
         let (program, func) = program();
         let mut compared = 0;
         for (search, merge) in
@@ -287,7 +287,7 @@ pub(crate) mod tests {
                     let waiting = engine.frontier.states_mut().map(|state| state.clone());
                     for before in waiting.collect::<Vec<State>>() {
                         let mut state = Box::new(before.clone());
-                        engine.eviction.compact(&engine.machine.pool, &mut state);
+                        engine.eviction.evict(&engine.machine.pool, &mut state);
                         assert!(state.path.facts.is_empty() && state.frame().registers.is_empty());
                         assert!(engine.revive(&mut state), "{before:?}");
                         assert_eq!(all_of(&state), all_of(&before));
@@ -308,7 +308,7 @@ pub(crate) mod tests {
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {
             state.path.facts.push(engine.machine.pool.ff());
-            engine.eviction.compact(&engine.machine.pool, &mut state);
+            engine.eviction.evict(&engine.machine.pool, &mut state);
             assert!(!engine.revive(&mut state));
             assert!(engine.machine.is_cut());
         });

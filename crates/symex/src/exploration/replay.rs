@@ -15,7 +15,7 @@ impl Engine<'_, '_> {
     pub(crate) fn look_at_whole_states(&mut self) {
         let most = self.machine.context.config.limits.whole_states;
         if most.is_some_and(|most| self.eviction.whole > most) {
-            self.compact_waiting();
+            self.evict_waiting();
         }
     }
 
@@ -23,7 +23,7 @@ impl Engine<'_, '_> {
     pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
         let limit = self.machine.context.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
-            self.compact_waiting();
+            self.evict_waiting();
             self.machine.questions.solver.forget();
             memory::give_back();
         }
@@ -39,7 +39,7 @@ impl Engine<'_, '_> {
             return None;
         }
         self.exchange.tell_that_memory_is_short();
-        self.compact_waiting();
+        self.evict_waiting();
         memory::give_back();
         used = memory::resident()?;
         if used >= most - limit / 8 {
@@ -54,23 +54,23 @@ impl Engine<'_, '_> {
         short.then_some(StopReason::Memory(limit))
     }
 
-    fn compact_waiting(&mut self) {
+    fn evict_waiting(&mut self) {
         self.eviction.whole = 0;
         if self.machine.context.config.mode == Mode::Direct {
             return;
         }
         let waiting = self.frontier.states_mut();
         for state in waiting.filter(|state| state.can_be_made_again()) {
-            self.eviction.compact(&self.machine.pool, state);
-            self.machine.statistics.compacted += 1;
+            self.eviction.evict(&self.machine.pool, state);
+            self.machine.statistics.evicted += 1;
         }
     }
 
-    /// Makes a compacted state again, by following its path a second time. False where that was not
-    /// possible: then the reason is noted, or the state is on its way back to the worker that compacted
+    /// Makes a evicted state again, by following its path a second time. False where that was not
+    /// possible: then the reason is noted, or the state is on its way back to the worker that evicted
     /// it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
-        let Some(before) = state.notes.eviction.compacted else { return true };
+        let Some(before) = state.notes.eviction.evicted else { return true };
         let log = state.log.clone();
         match self.follow_again(state, before) {
             Again::Same(mut made) => {
@@ -97,7 +97,7 @@ impl Engine<'_, '_> {
         false
     }
 
-    /// Follows a compacted state's path from the start. `before` is the fingerprint that it had.
+    /// Follows a evicted state's path from the start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };

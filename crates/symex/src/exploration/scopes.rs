@@ -104,7 +104,7 @@ impl Engine<'_, '_> {
                 break;
             }
             aside.waiting =
-                self.merging.unite_all(&mut self.machine, std::mem::take(&mut aside.next));
+                self.merging.merge_all(&mut self.machine, std::mem::take(&mut aside.next));
             turns -= 1;
             if turns == 0 {
                 aside.left.append(&mut aside.waiting);
@@ -112,7 +112,7 @@ impl Engine<'_, '_> {
             }
         }
         self.merging.scopes.leave(outer);
-        let (mut found, futile) = self.merging.unite_behind(&mut self.machine, aside.behind);
+        let (mut found, futile) = self.merging.merge_behind(&mut self.machine, aside.behind);
         if futile {
             self.merging.scopes.note_futile(here);
         }

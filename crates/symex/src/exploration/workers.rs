@@ -1,7 +1,7 @@
 //! Several workers within one exploration, each a thread with an engine of its own.
 //!
 //! Terms belong to the pool of one engine, so a state is handed over as what is left of it when it is
-//! compacted ([`compact`](crate::exploration::eviction)): its decisions, its model, where control is, and the labels
+//! evicted ([`eviction`](crate::exploration::eviction)): its decisions, its model, where control is, and the labels
 //! that are still to be looked at there. The other worker follows its path again in its own pool, and
 //! holds the fingerprint against it. Where rewriting in another order made other terms of it, so that
 //! the fingerprints differ, the state goes back to where it came from.
@@ -81,7 +81,7 @@ const QUESTION: u64 = 20;
 const EFFORT: u64 = 4;
 /// What a test counts for the worker that hands it to the caller, who runs it.
 const TEST: u64 = 1000;
-/// So often a worker that is at the limit of memory goes on, since others compact their states, too.
+/// So often a worker that is at the limit of memory goes on, since others evict their states, too.
 const MEMORY_LOOKS: u32 = 16;
 /// Bytes of a thread's stack. Terms and expressions are walked to their depths.
 const STACK: usize = 64 << 20;

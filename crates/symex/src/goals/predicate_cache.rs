@@ -46,9 +46,7 @@ impl Goals<'_> {
         }
         let reads = Arc::clone(&group.reads);
         // Addresses may not be decided yet. Then the predicates are evaluated later.
-        machine.bounds.tentative = true;
-        let key = self.key_of_site(machine, state, site, &reads);
-        machine.bounds.tentative = false;
+        let key = machine.tentatively(|machine| self.key_of_site(machine, state, site, &reads));
         let group = self.cache.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
         gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(machine, *goal)))
@@ -201,11 +199,11 @@ impl Goals<'_> {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
-            let outer = machine.bounds.set_actor(Actor::Labels(Arc::clone(readers)));
-            let (mut scope, pool) = machine.scope(state);
-            let cache = &mut self.cache;
-            key.add_read(cache.read(&mut scope, pool, &objectives.exprs, *place));
-            machine.bounds.set_actor(outer);
+            let read = machine.on_behalf_of(Actor::Labels(Arc::clone(readers)), |machine| {
+                let (mut scope, pool) = machine.scope(state);
+                self.cache.read(&mut scope, pool, &objectives.exprs, *place)
+            });
+            key.add_read(read);
         }
         machine.settle_suspicions(state);
         key
@@ -222,21 +220,22 @@ impl Goals<'_> {
     ) -> Value {
         let (objectives, pred, decision) = self.labels.goal(goal);
         let after = self.labels.after(goal).to_vec();
-        let outer = machine.bounds.set_actor(Actor::Labels([goal].into()));
-        let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, decision);
-        env.kept_by = kept_by;
-        let mut holds = eval_pred(pool, pred, &mut env);
-        for expr in after {
-            let has_value = env.has_value(pool, expr);
-            holds = holds.only_where(pool, has_value);
-        }
-        let kept = env.kept_by.is_some();
-        if let Some(what) = env.hindrance {
+        let (value, hindrance) = machine.on_behalf_of(Actor::Labels([goal].into()), |machine| {
+            let exprs = &objectives.exprs;
+            let (mut env, pool) = self.cache.site_scope(machine, state, exprs, decision);
+            env.kept_by = kept_by;
+            let mut holds = eval_pred(pool, pred, &mut env);
+            for expr in after {
+                let has_value = env.has_value(pool, expr);
+                holds = holds.only_where(pool, has_value);
+            }
+            (Value { holds, kept: env.kept_by.is_some() }, env.hindrance)
+        });
+        if let Some(what) = hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
         }
-        machine.bounds.set_actor(outer);
         machine.settle_suspicions(state);
-        Value { holds, kept }
+        value
     }
 
     /// The values of mutants that labels need, just before their condition is evaluated; none if none
@@ -273,12 +272,15 @@ impl Goals<'_> {
         let mut values = Vec::with_capacity(wanted.len());
         let mut all_kept = true;
         for (expr, goals) in wanted {
-            let outer = machine.bounds.set_actor(Actor::Labels(goals.into_vec().into()));
-            let (mut env, pool) = self.cache.site_scope(machine, state, &objectives.exprs, None);
-            env.kept_by = Some((Arc::clone(&reads), key.clone()));
-            let value = env.expr(pool, expr);
-            all_kept &= env.kept_by.is_some();
-            machine.bounds.set_actor(outer);
+            let kept_by = Some((Arc::clone(&reads), key.clone()));
+            let actor = Actor::Labels(goals.into_vec().into());
+            let (value, kept) = machine.on_behalf_of(actor, |machine| {
+                let exprs = &objectives.exprs;
+                let (mut env, pool) = self.cache.site_scope(machine, state, exprs, None);
+                env.kept_by = kept_by;
+                (env.expr(pool, expr), env.kept_by.is_some())
+            });
+            all_kept &= kept;
             machine.settle_suspicions(state);
             values.push((expr, value));
         }

@@ -159,12 +159,11 @@ impl Goals<'_> {
         if !self.labels.reach(func, key, machine.context.config.label_deletion.deletes()) {
             return;
         }
-        let before = machine.bounds.guard.replace(guard);
-        for (goal, holds) in self.hold_somewhere(machine, state, key) {
+        let held = machine.where_holds(guard, |machine| self.hold_somewhere(machine, state, key));
+        for (goal, holds) in held {
             let holds = machine.pool.and(guard, holds);
             passed.push(PassedSite::Where { site: key, goal, holds });
         }
-        machine.bounds.guard = before;
     }
 
     /// Tight instrumentation: covers labels of the place where a state is if some input of the path
@@ -441,9 +440,8 @@ impl SiteScope<'_, '_> {
     /// Where an expression has a value.
     pub(crate) fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
         let mut traps = Traps::none();
-        self.scope.bounds.begin_telling();
-        let value = self.scope.eval_predicate(pool, self.exprs, expr, &mut traps);
-        self.note_whether_kept(expr);
+        let (value, tells) = self.scope.eval_observed(pool, self.exprs, expr, &mut traps);
+        self.note_whether_kept(expr, tells);
         match value {
             Ok(_) => traps.absent(pool),
             Err(stop) => {
@@ -454,7 +452,7 @@ impl SiteScope<'_, '_> {
     }
 
     /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
-    fn note_whether_kept(&mut self, expr: ExprId) {
+    fn note_whether_kept(&mut self, expr: ExprId, tells: bool) {
         let Some((reads, key)) = &self.kept_by else { return };
         let places = self.cache.places_of(&self.scope, self.exprs, expr);
         let is_read = |place: &ReadPlace| {
@@ -462,7 +460,7 @@ impl SiteScope<'_, '_> {
             position.is_some_and(|position| key.has(position))
         };
         let by_places = places.is_some_and(|places| places.iter().all(is_read));
-        if !by_places || self.scope.bounds.tells {
+        if !by_places || tells {
             self.kept_by = None;
         }
     }
@@ -529,11 +527,11 @@ impl PredEnvironment for SiteScope<'_, '_> {
 
     fn expr(&mut self, pool: &mut TermPool, expr: ExprId) -> Kleene {
         let mut traps = Traps::none();
-        self.scope.bounds.begin_telling();
-        match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
+        let (value, tells) = self.scope.eval_observed(pool, self.exprs, expr, &mut traps);
+        match value {
             Ok(value) => {
                 let value = Kleene::guarded(pool, value, &traps);
-                self.note_whether_kept(expr);
+                self.note_whether_kept(expr, tells);
                 value
             }
             Err(stop) => {

@@ -8,7 +8,7 @@ use crate::Scope;
 use crate::goals::cache_keys::{
     Few, LoadKey, LoadPlace, PredicateCache, Read, ReadPlace, register,
 };
-use crate::machine::evaluation::as_read;
+use crate::machine::evaluation::{LoadEffects, as_read};
 use crate::machine::memory::Region;
 
 impl PredicateCache {
@@ -83,13 +83,11 @@ impl PredicateCache {
             None => {}
         }
         let mut traps = Traps::none();
-        scope.bounds.begin_load();
-        let value = scope.eval_predicate(pool, exprs, load, &mut traps);
-        let meets = scope.bounds.meets.take().unwrap_or_default();
+        let (value, effects) = scope.eval_observed_load(pool, exprs, load, &mut traps);
+        let LoadEffects { meets, tells } = effects;
         let value = value.ok()?;
         let defined = traps.absent(pool);
-        let holds_elsewhere =
-            !scope.bounds.tells && !scope.bounds.adds() && scope.bounds.guard.is_none();
+        let holds_elsewhere = !tells && !scope.bounds.adds() && scope.bounds.guard().is_none();
         if let Some(key) = key.filter(|_| holds_elsewhere) {
             let address = scope.eval_predicate(pool, exprs, addr, &mut Traps::none()).ok()?;
             let located = pool.as_u64(address).and_then(|address| {

@@ -7,6 +7,7 @@ use lydian_eval::{
 };
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
+use smallvec::SmallVec;
 
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
@@ -20,6 +21,14 @@ use crate::machine::reports::bounds_monitor::objects_of;
 use crate::machine::reports::undetermined::text_at;
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
+
+/// What a load does besides giving a value.
+pub(crate) struct LoadEffects {
+    /// The positions of the bounds that it meets.
+    pub(crate) meets: SmallVec<[usize; 2]>,
+    /// Whether anything else may make a difference to anybody.
+    pub(crate) tells: bool,
+}
 
 impl<N: Notes> Scope<'_, '_, N> {
     /// The value of an expression of the program and where it traps.
@@ -55,6 +64,33 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.uses.end_aside(pool, self.state, outer_pointers, traps);
         self.state.log.set_aside(outer);
         value
+    }
+
+    /// The same, and whether that may make a difference to anybody besides its value.
+    pub(crate) fn eval_observed(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        expr: ExprId,
+        traps: &mut Traps,
+    ) -> (Result<Term, Stop>, bool) {
+        self.bounds.begin_telling();
+        let value = self.eval_predicate(pool, exprs, expr, traps);
+        (value, self.bounds.tells())
+    }
+
+    /// The same for a load, with the bounds that it meets.
+    pub(crate) fn eval_observed_load(
+        &mut self,
+        pool: &mut TermPool,
+        exprs: &ExprArena,
+        load: ExprId,
+        traps: &mut Traps,
+    ) -> (Result<Term, Stop>, LoadEffects) {
+        self.bounds.begin_load();
+        let value = self.eval_predicate(pool, exprs, load, traps);
+        let meets = self.bounds.end_load();
+        (value, LoadEffects { meets, tells: self.bounds.tells() })
     }
 
     /// What the path knows of addresses, what they were made from included.
@@ -150,7 +186,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
         let by_chance = !pool.mentions_address(term);
-        if !(self.bounds.tentative || by_chance && self.bounds.is_no_pointer(pool, term)) {
+        if !(self.bounds.is_tentative() || by_chance && self.bounds.is_no_pointer(pool, term)) {
             self.bounds.meet_all();
         }
         let value = self.value_on_model(pool, term);
@@ -472,7 +508,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
             return Ok(index);
         }
         // What follows hangs on what the path knows.
-        self.bounds.tells = true;
+        self.bounds.tell();
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),

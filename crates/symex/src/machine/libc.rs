@@ -209,10 +209,8 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<Option<Term>, Interrupt> {
         let address = self.address_at(base, offset);
         let mut own = Traps::none();
-        let outer = self.bounds.guard.replace(alive);
-        let value = self.load(state, ty, address, &mut own);
-        self.bounds.guard = outer;
-        let value = value?;
+        let value =
+            self.where_holds(alive, |machine| machine.load(state, ty, address, &mut own))?;
         let surely = self.add_guarded(&own, alive, traps);
         let surely = surely || self.is_beyond(state, base, offset, alive, traps)?;
         Ok((!surely).then_some(value))

@@ -176,9 +176,9 @@ impl Merging {
         for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
             let site = SiteKey::Point(Point::Term(step.block));
             goals.pass_where(machine, state, site, *reached, passed);
-            let before = machine.bounds.guard.replace(*reached);
-            let mutants = goals.record_mutants(machine, state, region.decision, step.condition);
-            machine.bounds.guard = before;
+            let mutants = machine.where_holds(*reached, |machine| {
+                goals.record_mutants(machine, state, region.decision, step.condition)
+            });
             if let Some(event) = state.frame_mut().event_of(region.decision) {
                 event.mutants.extend(mutants);
             }
@@ -203,11 +203,12 @@ impl Merging {
     ) -> Option<Term> {
         let body = machine.body(state);
         let mut traps = Traps::none();
-        let before = machine.bounds.guard.replace(guard);
-        let (mut scope, pool) = machine.scope(state);
-        let value = scope.eval(pool, &body.exprs, expr, &mut traps);
-        machine.settle_suspicions(state);
-        machine.bounds.guard = before;
+        let value = machine.where_holds(guard, |machine| {
+            let (mut scope, pool) = machine.scope(state);
+            let value = scope.eval(pool, &body.exprs, expr, &mut traps);
+            machine.settle_suspicions(state);
+            value
+        });
         let value = value.ok()?;
         for (_, condition) in traps.iter() {
             let trap = machine.pool.and(guard, condition);

@@ -574,9 +574,9 @@ impl Merging {
         let FirstCondition { origin, value, guard } = first;
         let Some(labels) = &mut pass.labels else { return };
         if self.keeps_decisions(machine, goals, state) {
-            let before = machine.bounds.guard.replace(guard);
-            self.begin_evaluation(machine, goals, state, origin);
-            machine.bounds.guard = before;
+            machine.where_holds(guard, |machine| {
+                self.begin_evaluation(machine, goals, state, origin);
+            });
         }
         if let Some((region, evaluated)) = decided {
             self.look_at_region(machine, goals, state, region, evaluated, labels);

@@ -268,7 +268,7 @@ impl Merging {
 
     /// Unites states behind a scope, where they came to one place; and whether some did, and none could
     /// be.
-    pub(crate) fn unite_behind(
+    pub(crate) fn merge_behind(
         &mut self,
         machine: &mut Machine<'_, '_>,
         behind: Vec<Box<State>>,
@@ -282,7 +282,7 @@ impl Merging {
         }
         let met = groups.len() < count;
         let found: Vec<_> =
-            groups.into_values().flat_map(|group| self.unite_all(machine, group)).collect();
+            groups.into_values().flat_map(|group| self.merge_all(machine, group)).collect();
         let futile = met && found.len() == count;
         (found, futile)
     }

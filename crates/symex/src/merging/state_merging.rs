@@ -48,7 +48,7 @@ struct Parting {
 
 impl Merging {
     /// Unites states of paths that met again as far as that is possible, those that parted last first.
-    pub(crate) fn unite_all(
+    pub(crate) fn merge_all(
         &mut self,
         machine: &mut Machine<'_, '_>,
         states: Vec<Box<State>>,
@@ -66,7 +66,7 @@ impl Merging {
             if at < since[a].max(since[b]) {
                 continue;
             }
-            let Some(united) = self.unite(machine, one, other) else { continue };
+            let Some(united) = self.merge(machine, one, other) else { continue };
             machine.statistics.united += 1;
             unions += 1;
             (states[a], states[b], since[a]) = (Some(united), None, unions);
@@ -78,12 +78,12 @@ impl Merging {
     }
 
     /// The union of two states; none where more than values tells them apart.
-    fn unite(&mut self, machine: &mut Machine<'_, '_>, a: &State, b: &State) -> Option<Box<State>> {
-        if !may_unite(a, b) {
+    fn merge(&mut self, machine: &mut Machine<'_, '_>, a: &State, b: &State) -> Option<Box<State>> {
+        if !may_merge_states(a, b) {
             return None;
         }
         let parting = self.parting(machine, &a.path.facts, &b.path.facts)?;
-        let frame = self.unite_frames(machine, a, b, parting.first)?;
+        let frame = self.merge_frames(machine, a, b, parting.first)?;
         let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
         // Its model satisfies what one of them says, and it covers what that one's does.
         let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
@@ -138,7 +138,7 @@ impl Merging {
     }
 
     /// The innermost activation of the union of two states that stand at one place.
-    fn unite_frames(
+    fn merge_frames(
         &mut self,
         machine: &mut Machine<'_, '_>,
         a: &State,
@@ -185,13 +185,13 @@ impl Merging {
                 None => frame.loops.push((*block, *count)),
             }
         }
-        self.unite_events(body, &mut frame, &b.events)?;
+        self.merge_events(body, &mut frame, &b.events)?;
         Some(frame)
     }
 
     /// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
     /// may not be.
-    fn unite_events(&self, body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
+    fn merge_events(&self, body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
         let same = |event: &DecisionEvent| others.contains(event);
         let block = frame.block;
         let differing = frame.events.iter().filter(|event| !same(event));
@@ -230,7 +230,7 @@ fn common_facts(a: &Facts, b: &Facts) -> usize {
 }
 
 /// Whether nothing but values can tell two states apart that are at one place.
-fn may_unite(a: &State, b: &State) -> bool {
+fn may_merge_states(a: &State, b: &State) -> bool {
     let (x, y) = (a.frame(), b.frame());
     let outer = a.frames.len() - 1;
     let same_calls = || {
@@ -264,7 +264,7 @@ fn is_plain(state: &State) -> bool {
         && state.notes.goals.undecided.is_empty()
         && state.passing.evaluated.is_none()
         && state.passing.arrival.is_none()
-        && state.notes.eviction.compacted.is_none()
+        && state.notes.eviction.evicted.is_none()
         && !state.log.is_played()
 }
 

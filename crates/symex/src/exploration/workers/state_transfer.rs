@@ -22,7 +22,7 @@ const MOST: usize = 2048;
 
 /// What makes a state again in any pool.
 pub(crate) struct Parcel {
-    /// The worker that compacted it.
+    /// The worker that evicted it.
     home: usize,
     /// Whether it comes back to that one, since another could not make it again.
     returned: bool,
@@ -107,8 +107,8 @@ impl Engine<'_, '_> {
             // The first is kept, so that nobody gives all.
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
             let Some(mut state) = self.frontier.take(number) else { continue };
-            if state.notes.eviction.compacted.is_none() {
-                self.eviction.compact(&self.machine.pool, &mut state);
+            if state.notes.eviction.evicted.is_none() {
+                self.eviction.evict(&self.machine.pool, &mut state);
             }
             self.machine.statistics.handed_over += 1;
             let parcel = self.pack(&mut state, false);
@@ -117,14 +117,14 @@ impl Engine<'_, '_> {
         shares
     }
 
-    /// A compacted state goes back to the worker that compacted it.
+    /// A evicted state goes back to the worker that evicted it.
     pub(crate) fn give_back(&mut self, state: &mut State, worker: usize) {
         self.machine.statistics.given_back += 1;
         let parcel = self.pack(state, true);
         self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
     }
 
-    /// A compacted state, to be sent.
+    /// A evicted state, to be sent.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
         let holds = state.passing.queue.iter().filter_map(|passed| match passed {
             PassedSite::Site(_) => None,
@@ -140,7 +140,7 @@ impl Engine<'_, '_> {
                 Home::Any | Home::Here => self.exchange.index,
             },
             returned,
-            fingerprint: state.notes.eviction.compacted?,
+            fingerprint: state.notes.eviction.evicted?,
             places: activation_places(state).collect(),
             model: NamedModel::take(&self.machine.pool, &state.model),
             terms: PortableTerms::take(&self.machine.pool, holds),
@@ -177,7 +177,7 @@ impl Engine<'_, '_> {
             (state.notes.goals.trail, state.notes.goals.underway) =
                 seen.make(&mut self.machine.pool);
         }
-        state.notes.eviction.compacted = Some(parcel.fingerprint);
+        state.notes.eviction.evicted = Some(parcel.fingerprint);
         state.notes.eviction.home = match parcel.returned {
             true => Home::Here,
             false if parcel.home == self.exchange.index => Home::Any,
@@ -231,13 +231,13 @@ mod tests {
                     engine.unpack(parcel);
                     let mut state = engine.waiting().remove(0);
                     assert_eq!(
-                        (state.notes.eviction.compacted, state.model.len()),
+                        (state.notes.eviction.evicted, state.model.len()),
                         (Some(fingerprint), named)
                     );
                     // The fingerprint is held against the state that is made.
                     assert!(engine.revive(&mut state));
                     assert!(
-                        state.notes.eviction.compacted.is_none()
+                        state.notes.eviction.evicted.is_none()
                             && !state.frame().registers.is_empty()
                     );
                 }

@@ -400,7 +400,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             None => {}
         }
         if self.state.log.is_aside() {
-            self.bounds.tells = true;
+            self.bounds.tell();
             self.uses.suppose_aside(self.state, any);
             return Ok(());
         }
@@ -614,7 +614,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             return;
         }
         let is_choice = resolution.candidates.len() > 1;
-        let here = self.bounds.guard;
+        let here = self.bounds.guard();
         for candidate in &resolution.candidates {
             self.learn(pool, candidate);
             let object = self.state.memory.object(candidate.object);

@@ -297,10 +297,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         traps: &mut Traps,
     ) -> Result<Resolution, Interrupt> {
         let address = self.address_at(write.base, write.offset);
-        let outer = self.bounds.guard.replace(write.guard);
-        let to = self.resolve_for_write(state, address, write.size, traps);
-        self.bounds.guard = outer;
-        to
+        self.where_holds(write.guard, |machine| {
+            machine.resolve_for_write(state, address, write.size, traps)
+        })
     }
 
     /// Adds a write; false where it surely traps, so that nothing comes after it.

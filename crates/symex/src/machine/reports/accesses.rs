@@ -3,12 +3,36 @@
 use crate::machine::Machine;
 use crate::machine::memory::Resolution;
 use crate::machine::questions::Feasible;
-use crate::machine::reports::bounds_monitor::{MOST_QUESTIONS, Suspicion};
+use crate::machine::reports::bounds_monitor::{Actor, MOST_QUESTIONS, Suspicion};
 use crate::machine::state::{Notes, State};
 use lydian_inputs::Bound;
 use lydian_smt::Term;
 
 impl<N: Notes> Machine<'_, '_, N> {
+    /// Does something that happens only on inputs on which a condition holds.
+    pub(crate) fn where_holds<R>(&mut self, guard: Term, act: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.bounds.set_guard(Some(guard));
+        let result = act(self);
+        self.bounds.set_guard(outer);
+        result
+    }
+
+    /// Does something that makes a difference to these alone, not to the program.
+    pub(crate) fn on_behalf_of<R>(&mut self, actor: Actor, act: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.bounds.set_actor(actor);
+        let result = act(self);
+        self.bounds.set_actor(outer);
+        result
+    }
+
+    /// Evaluates something whose addresses need not be decided yet: they are decided before they are used.
+    pub(crate) fn tentatively<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.bounds.set_tentative(true);
+        let result = act(self);
+        self.bounds.set_tentative(outer);
+        result
+    }
+
     /// Adds bounds of objects that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
         self.bounds.add_on_path(bounds);
@@ -21,13 +45,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         for suspicion in std::mem::take(&mut self.bounds.suspicions) {
             let Suspicion { condition, limit, actor } = suspicion;
-            let outer = self.bounds.set_actor(actor);
             // What a replay does the path that it follows does too.
             let told = state.course.replay || state.log.is_played();
-            if !told && !self.bounds.is_exceeded(limit) && self.may_hold(state, condition) {
-                self.bounds.exceed(&state.memory, limit);
-            }
-            self.bounds.set_actor(outer);
+            self.on_behalf_of(actor, |machine| {
+                let asks = !told && !machine.bounds.is_exceeded(limit);
+                if asks && machine.may_hold(state, condition) {
+                    machine.bounds.exceed(&state.memory, limit);
+                }
+            });
         }
     }
 

@@ -108,24 +108,24 @@ pub(crate) struct BoundsMonitor {
     /// Whether a pointer to characters could lead into an object of something else.
     parts_characters: bool,
     /// What must hold for the accesses that are noted now to happen.
-    pub(crate) guard: Option<Term>,
+    guard: Option<Term>,
     /// Where the subscripts of the address that is read now are such as their arrays have; none where
     /// they surely are.
     pub(crate) within_arrays: Option<Term>,
     /// Whether what was done since [`Self::begin_telling`] may make a difference to anybody, on this path
     /// or on another where the same values are at the same places. Loads are not counted: they are done
     /// each time.
-    pub(crate) tells: bool,
+    tells: bool,
     /// The same before the loads that are evaluated now.
     told_before: SmallVec<[bool; 2]>,
     /// Where that is asked for, the bounds that were met since instead of that they tell something: their
     /// positions, those too that make a difference already to who acts.
-    pub(crate) meets: Option<SmallVec<[usize; 2]>>,
+    meets: Option<SmallVec<[usize; 2]>>,
     /// Whether a path has objects with bounds that others do not have, so that what lies where hangs on
     /// the path.
     adds: bool,
     /// Whether an address that is not decided is no use of it: it is decided before the address is used.
-    pub(crate) tentative: bool,
+    tentative: bool,
     pub(crate) questions: u32,
 }
 
@@ -237,6 +237,41 @@ impl BoundsMonitor {
     /// Notes what is assumed of an undefined function that a path calls.
     pub(crate) fn assume(&mut self, assumption: Assumption) {
         add_new(&mut self.assumed, [assumption]);
+    }
+
+    /// What must hold for the accesses that are noted now to happen.
+    pub(crate) const fn guard(&self) -> Option<Term> {
+        self.guard
+    }
+
+    /// Sets that; gives what it was.
+    pub(crate) fn set_guard(&mut self, guard: Option<Term>) -> Option<Term> {
+        std::mem::replace(&mut self.guard, guard)
+    }
+
+    /// Whether an address that is not decided is no use of it.
+    pub(crate) const fn is_tentative(&self) -> bool {
+        self.tentative
+    }
+
+    /// Sets that; gives what it was.
+    pub(crate) const fn set_tentative(&mut self, tentative: bool) -> bool {
+        std::mem::replace(&mut self.tentative, tentative)
+    }
+
+    /// Whether what was done since [`Self::begin_telling`] may make a difference to anybody.
+    pub(crate) const fn tells(&self) -> bool {
+        self.tells
+    }
+
+    /// What is done now may make a difference to somebody.
+    pub(crate) const fn tell(&mut self) {
+        self.tells = true;
+    }
+
+    /// The bounds that loads met since [`Self::begin_load`].
+    pub(crate) fn end_load(&mut self) -> SmallVec<[usize; 2]> {
+        self.meets.take().unwrap_or_default()
     }
 
     /// What is noted from now on is done by these; gives back who did it until now.

@@ -36,8 +36,8 @@ pub struct Statistics {
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
     pub free_labels: u64,
-    /// How often a state was compacted.
-    pub compacted: u64,
+    /// How often a state was evicted.
+    pub evicted: u64,
     /// Statements and terminators executed again for such states.
     pub replayed_steps: u64,
     /// Terms in the pool.
@@ -69,7 +69,7 @@ impl Statistics {
             united,
             dropped,
             free_labels,
-            compacted,
+            evicted,
             replayed_steps,
             terms,
             handed_over,
@@ -90,7 +90,7 @@ impl Statistics {
         self.united += united;
         self.dropped += dropped;
         self.free_labels += free_labels;
-        self.compacted += compacted;
+        self.evicted += evicted;
         self.replayed_steps += replayed_steps;
         self.terms += terms;
         self.handed_over += handed_over;
