@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Tests(TestsArgs),
     /// Run a test, so that what it covers is known as its own
     Mark(MarkArgs),
+    /// Show what `gen --trace` wrote: the tree of each exploration
+    Trace(TraceArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -50,8 +52,17 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it parses C with clang, surely and first of all.
     pub(crate) const fn parses(&self) -> bool {
-        !matches!(self, Self::Cc(_) | Self::Report(_) | Self::Explain(_))
+        !matches!(self, Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_))
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The file that `gen --trace` wrote
+    pub(crate) file: PathBuf,
+    /// Only the explorations of this function
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) function: Option<String>,
 }
 
 /// What every command that reads C takes.
@@ -164,6 +175,10 @@ pub(crate) struct GenArgs {
     /// Write the table as JSON too
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write each fork, merge, end and question of the explorations, as lines of JSON that `lydian trace`
+    /// shows as trees
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

@@ -11,3 +11,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show_ir;
 pub(crate) mod tests;
+pub(crate) mod trace;

@@ -12,12 +12,14 @@ mod progress;
 mod render;
 mod requests;
 mod table;
+mod tracing;
 
 use clap::Parser as _;
 
 use args::{Cli, Command};
 use commands::{
     cc, cover, explain, gen_tests, init, mark, objectives as list, report, run, show_ir, tests,
+    trace,
 };
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
@@ -45,6 +47,7 @@ fn run(command: &Command) -> u8 {
         Command::Report(args) => report::run(args).map(done),
         Command::Tests(args) => tests::run(args).map(done),
         Command::Mark(args) => mark::run(args),
+        Command::Trace(args) => trace::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };
     result.unwrap_or_else(|failure| {

@@ -128,6 +128,7 @@ impl GenArgs {
                 SearchArg::Sdgs => Search::Sdgs,
                 SearchArg::Cpgs => Search::Cpgs,
             },
+            traces: self.trace.is_some(),
             seed: self.seed,
             limits: Limits {
                 time: None,

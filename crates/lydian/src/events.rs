@@ -4,7 +4,7 @@
 //! they arise and counters while functions are explored.
 
 use lydian_base::Diagnostic;
-use lydian_symex::Progress;
+use lydian_symex::{Progress, TraceEvent};
 
 /// Something that a task tells.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,15 @@ pub enum Event<'e> {
         function: &'e str,
         /// How far the exploration is.
         counters: Progress,
+    },
+    /// Something happened to a state of an exploration, where a trace is asked for.
+    Trace {
+        /// The function that tests call.
+        function: &'e str,
+        /// What.
+        event: &'e TraceEvent,
+        /// The place in the text where the state was, if it is known.
+        place: Option<&'e str>,
     },
     /// Work on a function has ended.
     Ended {

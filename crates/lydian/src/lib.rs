@@ -134,7 +134,7 @@ pub use lydian_native::cc::Store;
 pub use lydian_objective::{AssumptionKind, Criterion};
 pub use lydian_report::minimise::Effort;
 pub use lydian_report::{SuiteTest, Summary, VerdictKind};
-pub use lydian_symex::Progress;
+pub use lydian_symex::{Progress, TraceEvent, TracedAnswer};
 
 /// How a program is explored.
 pub mod exploration {

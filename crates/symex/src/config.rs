@@ -162,6 +162,9 @@ pub struct Config {
     pub nice_values: bool,
     /// Whether to give a test for every path, also for those that cover nothing new.
     pub every_path: bool,
+    /// Whether to tell of each fork, merge, end and question ([`Event::Trace`](crate::Event::Trace)); then
+    /// there is one worker.
+    pub traces: bool,
     /// Whether to note what paths do with the pointers of the inputs, for [`Summary::learned`].
     pub learns: bool,
 }
@@ -185,6 +188,7 @@ impl Default for Config {
             measure_terms: false,
             nice_values: false,
             every_path: false,
+            traces: false,
             learns: false,
         }
     }

@@ -15,5 +15,6 @@ pub(crate) mod scopes;
 pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod task;
+pub(crate) mod trace;
 pub(crate) mod within_reason;
 pub(crate) mod workers;

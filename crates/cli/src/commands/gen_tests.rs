@@ -6,7 +6,7 @@ use lydian::{
 
 use crate::args::GenArgs;
 use crate::exit::{ExitCode, Failure};
-use crate::progress::Terminal;
+use crate::tracing::Tracing;
 use crate::{guesses, interrupt, output, render, table};
 
 /// So many tests that cover something of a function are named.
@@ -14,7 +14,7 @@ const MOST_NAMED: usize = 6;
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
-    let observer = Terminal::new();
+    let observer = Tracing::begin(args.trace.as_deref())?;
     let program = Some(args.program.request()?);
     let request = args.source.request(args.source.configuration()?);
     let project = Project::load(&ProjectRequest { program, ..request }, &observer)?;
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let objectives = project.objectives(&args.criteria.request(), &observer)?;
     let generator = Generator::new(&project, &objectives, args.options());
     let generation = generator.run(&cancel, &observer)?;
+    observer.end()?;
     let mut text = table::render(&generation.summary) + "\n";
     text.extend(generation.shares.iter().map(shown_share));
     for FailingTest { name, ending } in &generation.failing {

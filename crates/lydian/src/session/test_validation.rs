@@ -13,7 +13,7 @@ use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome};
 use lydian_symex::Event as Finding;
-use lydian_symex::{Cut, Ending, FoundTest, Undetermined};
+use lydian_symex::{Cut, Ending, FoundTest, TracedEvent, Undetermined};
 
 use super::goals::Goal;
 use super::hyperlabel_coverage::HyperlabelCoverage;
@@ -96,6 +96,13 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
                 self.paths = counters.paths;
                 let function = self.session.name();
                 self.session.observer.notice(Event::Progress { function, counters });
+            }
+            Finding::Trace(TracedEvent { event, place }) => {
+                let function = self.session.name();
+                let map = &self.session.project.map;
+                let place = (!place.is_none()).then(|| map.place(place.start).to_string());
+                let place = place.as_deref();
+                self.session.observer.notice(Event::Trace { function, event: &event, place });
             }
             Finding::Test(found) => {
                 let seconds = self.begun.elapsed().as_secs_f64();

@@ -2,6 +2,7 @@
 
 use crate::State;
 use crate::exploration::explore::Engine;
+use crate::exploration::trace::TraceEvent;
 use crate::machine::ending::Ending;
 use crate::machine::questions::{Feasible, TRIES};
 
@@ -58,7 +59,10 @@ impl Engine<'_, '_> {
                 state.model = model;
                 true
             }
-            Feasible::No => false,
+            Feasible::No => {
+                self.trace(state, |state| TraceEvent::Infeasible { state });
+                false
+            }
             Feasible::Unknown(cut) if self.machine.questions.late || state.tries >= TRIES => {
                 self.cut_path(state, cut);
                 false

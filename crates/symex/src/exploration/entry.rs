@@ -7,6 +7,7 @@ use lydian_smt::Solver;
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, Summary};
+use crate::exploration::trace::TraceEvent;
 use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;
 
@@ -47,9 +48,10 @@ impl Task<'_> {
         let (mut engine, first) = Engine::set_up(self, solver, sink)?;
         if let Some(first) = first {
             engine.machine.begin_with(&first);
+            engine.trace(&first, |_| TraceEvent::Begin);
             engine.push(first);
         }
-        if let Some(workers) = workers {
+        if let Some(workers) = workers.filter(|_| !self.config.traces) {
             engine.run_with(workers, self);
         }
         engine.run();

@@ -129,6 +129,7 @@ impl State {
         self.notes.goals.haste = evicted.notes.goals.haste;
         self.claims.keep = evicted.claims.keep;
         self.course.steps = evicted.course.steps;
+        self.course.number = evicted.course.number;
         self.notes.search.idle = evicted.notes.search.idle;
         let sites_done = evicted.frame().sites_done;
         if self.frame().sites_done != sites_done {

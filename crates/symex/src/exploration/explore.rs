@@ -14,6 +14,7 @@ use crate::exploration::eviction::Eviction;
 use crate::exploration::flow::Flow;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::task::Task;
+use crate::exploration::trace::TraceEvent;
 use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
@@ -76,6 +77,8 @@ pub(crate) struct Engine<'p, 'e> {
     /// How often it was begun anew, as a path outgrew what a pointer leads to.
     pub(crate) begun_anew: u32,
     pub(crate) eviction: Eviction,
+    /// How many states have numbers in a trace, besides the first.
+    pub(crate) states_traced: u64,
     pub(crate) stopped: bool,
     /// Why, unless everything is covered.
     pub(crate) stop_reason: Option<StopReason>,
@@ -122,6 +125,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             clock: StepClock::default(),
             paths: BTreeMap::new(),
             eviction: Eviction::default(),
+            states_traced: 0,
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
@@ -330,6 +334,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             return false;
         }
         self.machine.statistics.dropped += 1;
+        self.trace(state, |state| TraceEvent::Drop { state });
         true
     }
 
@@ -368,6 +373,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
             _ => self.machine.cut_dependences(&state),
         }
+        self.trace_end(&state, &ending);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let wanted = self.machine.context.config.every_path && !no_test;
@@ -449,6 +455,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             &self.machine.context,
             needs,
         );
+        self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         let placed = state.placed;
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));

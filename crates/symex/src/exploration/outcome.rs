@@ -7,6 +7,7 @@ use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
+use crate::exploration::trace::TracedEvent;
 use crate::goals::left::{LeftHyper, LeftLabel};
 use crate::goals::refs::HyperRef;
 use crate::goals::refs::LabelRef;
@@ -87,6 +88,8 @@ pub enum Event {
     Test(Box<FoundTest>),
     /// A path was finished.
     Progress(Progress),
+    /// Something happened to a state, where that was asked for.
+    Trace(TracedEvent),
 }
 
 /// The result of an exploration.

@@ -61,7 +61,7 @@ impl Engine<'_, '_> {
         if self.machine.outbox.is_empty() {
             return;
         }
-        let outbox = std::mem::take(&mut self.machine.outbox);
+        let outbox = self.machine.outbox.take();
         for Retraction { claims, reason } in outbox.retracted {
             claims.into_iter().for_each(|goal| self.goals.labels.uncover(goal, reason.clone()));
         }
@@ -74,7 +74,12 @@ impl Engine<'_, '_> {
         for (state, cut) in outbox.abandoned {
             self.cut_if_feasible(&state, cut);
         }
-        outbox.forks.into_iter().for_each(|fork| self.push(fork));
+        for mut fork in outbox.forks {
+            if fork.course.check.is_none() {
+                self.trace_fork(&mut fork);
+            }
+            self.push(fork);
+        }
     }
 
     /// Takes one step, and leaves to [`Self::settle`] what that asks of the exploration.

@@ -5,8 +5,10 @@ use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
+use crate::machine::reports::outbox::Asked;
+use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{Notes, State};
-use lydian_base::StopReason;
+use lydian_base::{Span, StopReason};
 use lydian_smt::{Answer, Limits, Model, Term};
 use std::time::Instant;
 
@@ -135,7 +137,20 @@ impl<N: Notes> Machine<'_, '_, N> {
         let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
         self.questions.solver.offer(&self.pool, &state.model);
         let answer = self.questions.solver.check(&mut self.pool, &assumptions, &limits);
-        self.statistics.solver_time += begun.elapsed();
+        let time = begun.elapsed();
+        self.statistics.solver_time += time;
+        if self.context.config.traces {
+            let place = match state.frames.is_empty() {
+                true => Span::NONE,
+                false => text_at(self.context.program, state),
+            };
+            let said = match &answer {
+                Answer::Sat(_) => Some(true),
+                Answer::Unsat { .. } => Some(false),
+                Answer::Unknown(_) => None,
+            };
+            self.outbox.asked.push(Asked { state: state.course.number, answer: said, time, place });
+        }
         self.statistics.queries += 1;
         match answer {
             Answer::Sat(model) => {

@@ -189,6 +189,8 @@ pub(crate) struct PathInputs {
 /// How far a path has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
+    /// What the path is called in a trace, where one is made.
+    pub(crate) number: u64,
     /// How many of the functions that run in turn (preconditions, then the function under test)
     /// were begun.
     pub(crate) root: usize,

@@ -31,6 +31,8 @@ use crate::Machine;
 use crate::State;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{Facts, Memory};
+use crate::machine::reports::outbox::MergedStates;
+use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{DecisionEvent, Frame};
 use crate::merging::Merging;
 use crate::merging::hot_variables::holds;
@@ -68,6 +70,11 @@ impl Merging {
             }
             let Some(united) = self.merge(machine, one, other) else { continue };
             machine.statistics.united += 1;
+            if machine.context.config.traces {
+                let (state, other) = (one.course.number, other.course.number);
+                let place = text_at(machine.context.program, one);
+                machine.outbox.merged.push(MergedStates { state, other, place });
+            }
             unions += 1;
             (states[a], states[b], since[a]) = (Some(united), None, unions);
             let others = (0..states.len()).filter(|other| *other != a);

@@ -1,6 +1,10 @@
 //! What a step leaves to those who run the machine: states that forked off, paths that end beside the one
 //! that is followed, and what they gave up.
 
+use std::time::Duration;
+
+use lydian_base::Span;
+
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::program::site::ObserverId;
@@ -19,6 +23,25 @@ pub(crate) struct Retraction {
     pub(crate) reason: Cut,
 }
 
+/// A question that was asked.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The number of the state.
+    pub(crate) state: u64,
+    /// Whether some input is so, if that was said.
+    pub(crate) answer: Option<bool>,
+    pub(crate) time: Duration,
+    pub(crate) place: Span,
+}
+
+/// Two states that became one, which has the number of the first.
+#[derive(Debug)]
+pub(crate) struct MergedStates {
+    pub(crate) state: u64,
+    pub(crate) other: u64,
+    pub(crate) place: Span,
+}
+
 /// What steps left since it was emptied, in the order in which it came.
 pub(crate) struct Outbox<N> {
     pub(crate) forks: Vec<Box<State<N>>>,
@@ -26,17 +49,34 @@ pub(crate) struct Outbox<N> {
     /// States that a limit excludes, if any input takes them.
     pub(crate) abandoned: Vec<(Box<State<N>>, Cut)>,
     pub(crate) retracted: Vec<Retraction>,
+    /// Questions, where a trace is made.
+    pub(crate) asked: Vec<Asked>,
+    /// States that were merged, where a trace is made.
+    pub(crate) merged: Vec<MergedStates>,
 }
 
 impl<N> Default for Outbox<N> {
     /// With nothing.
     fn default() -> Self {
-        Self { forks: Vec::new(), ended: Vec::new(), abandoned: Vec::new(), retracted: Vec::new() }
+        Self {
+            forks: Vec::new(),
+            ended: Vec::new(),
+            abandoned: Vec::new(),
+            retracted: Vec::new(),
+            asked: Vec::new(),
+            merged: Vec::new(),
+        }
     }
 }
 
 impl<N> Outbox<N> {
-    /// Whether there is nothing.
+    /// Takes all but what is for a trace alone.
+    pub(crate) fn take(&mut self) -> Self {
+        let (asked, merged) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.merged));
+        std::mem::replace(self, Self { asked, merged, ..Self::default() })
+    }
+
+    /// Whether there is nothing, but for a trace.
     pub(crate) fn is_empty(&self) -> bool {
         self.forks.is_empty()
             && self.ended.is_empty()
