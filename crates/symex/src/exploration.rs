@@ -16,5 +16,6 @@ pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod task;
 pub(crate) mod trace;
+pub(crate) mod trace_event;
 pub(crate) mod within_reason;
 pub(crate) mod workers;

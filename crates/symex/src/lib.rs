@@ -29,7 +29,7 @@ type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::Notes>;
 pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};
 pub use exploration::task::Task;
-pub use exploration::trace::{TraceEvent, TracedAnswer, TracedEvent};
+pub use exploration::trace_event::{TraceEvent, TracedAnswer, TracedEvent};
 pub use exploration::workers::Workers;
 pub use goals::left::{LeftHyper, LeftLabel};
 pub use goals::refs::{HyperRef, LabelRef};

@@ -2,7 +2,7 @@
 
 use crate::State;
 use crate::exploration::explore::Engine;
-use crate::exploration::trace::TraceEvent;
+use crate::exploration::trace_event::TraceEvent;
 use crate::machine::ending::Ending;
 use crate::machine::questions::{Feasible, TRIES};
 

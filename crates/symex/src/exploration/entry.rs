@@ -7,7 +7,7 @@ use lydian_smt::Solver;
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, Summary};
-use crate::exploration::trace::TraceEvent;
+use crate::exploration::trace_event::TraceEvent;
 use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;
 

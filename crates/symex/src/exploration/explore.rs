@@ -14,7 +14,7 @@ use crate::exploration::eviction::Eviction;
 use crate::exploration::flow::Flow;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::task::Task;
-use crate::exploration::trace::TraceEvent;
+use crate::exploration::trace_event::TraceEvent;
 use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;

@@ -7,7 +7,7 @@ use lydian_base::Span;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
-use crate::exploration::trace::TracedEvent;
+use crate::exploration::trace_event::TracedEvent;
 use crate::goals::left::{LeftHyper, LeftLabel};
 use crate::goals::refs::HyperRef;
 use crate::goals::refs::LabelRef;
