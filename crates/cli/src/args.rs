@@ -466,6 +466,9 @@ pub(crate) struct ReportArgs {
     /// Write the objectives that are missing as GitLab's Code Quality report
     #[arg(long, value_name = "FILE")]
     pub(crate) gitlab: Option<PathBuf>,
+    /// Write the objectives as test cases of JUnit's XML: those that are missing fail
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// Print the objectives that are missing as annotations of GitHub Actions, after the table
     #[arg(long)]
     pub(crate) github: bool,
