@@ -122,7 +122,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
         write_pages(folder, report, trend.as_ref())?;
     }
     type Form<'a> = &'a dyn Fn() -> String;
-    let files: [(&Option<PathBuf>, Form<'_>); 9] = [
+    let files: &[(&Option<PathBuf>, Form<'_>)] = &[
         (&args.json, &|| coverage_json::render(report)),
         (&args.lcov, &|| lcov::render(report, args.lcov_version.unwrap_or_default())),
         (&args.cobertura, &|| cobertura::render(report, seconds())),
