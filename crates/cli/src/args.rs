@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Compile and link with another compiler, and measure what runs of the program cover
     Cc(CcArgs),
-    /// Print the intermediate representation of a file
+    /// Print the intermediate representation of a file, or of the functions that are named alone
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
     Report(ReportArgs),

@@ -64,7 +64,9 @@ fn every_form_is_written_and_the_json_reads_back_the_same() {
     assert!(place.json("v.json")["coverage"].is_object());
     assert_eq!(place.json("l.json")[0]["severity"], "info");
     assert!(place.read("l.info").contains("FNDA:42,weigh"));
-    assert!(place.read("j.xml").contains("<failure message=\"No run covers d0 true of dc in clamp"));
+    assert!(
+        place.read("j.xml").contains("<failure message=\"No run covers d0 true of dc in clamp")
+    );
     assert!(ran.out.contains("parse.c:21 weigh"), "{}", ran.out);
 }
 
