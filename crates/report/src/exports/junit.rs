@@ -3,7 +3,8 @@
 //! A suite is a file and a criterion, so that its counts are a row of the table. A class is a file and
 //! a function: readers group by classes, and folders become packages in them. Readers also know a test
 //! by its class and name alone, and drop or mix those that are alike. So no two cases of a report have
-//! both in common, and neither has a line in it that changes when code moves.
+//! both in common, and the number of a line is in them only where it is the objective's own text, as in
+//! that of a path: a case stays the same one when code moves.
 //!
 //! | objective | test case |
 //! |---|---|
@@ -39,6 +40,8 @@ struct Case {
     file: String,
     /// None for a whole file.
     line: Option<u32>,
+    /// The text of that line, if it is known.
+    source: Option<String>,
     outcome: Outcome,
 }
 
@@ -115,6 +118,7 @@ fn of_objective(
         name,
         file: shown,
         line: Some(missing::line(objective)),
+        source: source_line(report, file, missing::line(objective)),
         outcome: outcome(function, objective),
     }
 }
@@ -141,6 +145,11 @@ fn outcome(function: &FunctionCoverage, objective: &ObjectiveCoverage) -> Outcom
     }
 }
 
+fn source_line(report: &Report, file: &FileCoverage, line: u32) -> Option<String> {
+    let text = report.text(&file.path, file.changed).ok()?;
+    Some(text.line(line)?.trim().to_owned())
+}
+
 /// A suite of one case that says why nothing of a file is known.
 fn of_plain_file(report: &Report, file: &PlainFile) -> Suite {
     let shown = report.shown(&file.path);
@@ -150,6 +159,7 @@ fn of_plain_file(report: &Report, file: &PlainFile) -> Suite {
         name: "whole file".to_owned(),
         file: shown.clone(),
         line: None,
+        source: None,
         outcome: Outcome::Error { message },
     };
     Suite { name: shown, cases: vec![case] }
@@ -243,7 +253,9 @@ fn one_case(xml: &mut Xml, case: &Case) -> Written {
         // Some readers show the text alone, and a link at its place.
         Some(_) => element(xml, name, of_outcome, |xml| {
             let line = case.line.map(|line| format!(":{line}")).unwrap_or_default();
-            xml::text(xml, &format!("{}{line}: {message}", case.file))
+            let source = case.source.as_ref().map(|text| format!("\n    {text}"));
+            let source = source.unwrap_or_default();
+            xml::text(xml, &format!("{}{line}: {message}{source}", case.file))
         }),
         None => empty(xml, name, of_outcome),
     })
