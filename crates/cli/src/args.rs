@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Compile and link with another compiler, and measure what runs of the program cover
     Cc(CcArgs),
-    /// Print the intermediate representation of a file
+    /// Print the intermediate representation of a file, or of the functions that are named alone
     Ir(IrArgs),
     /// Show what runs of instrumented programs covered, in every form
     Report(ReportArgs),
@@ -481,6 +481,9 @@ pub(crate) struct ReportArgs {
     /// Write the objectives that are missing as GitLab's Code Quality report
     #[arg(long, value_name = "FILE")]
     pub(crate) gitlab: Option<PathBuf>,
+    /// Write the objectives as test cases of JUnit's XML: those that are missing fail
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// Print the objectives that are missing as annotations of GitHub Actions, after the table
     #[arg(long)]
     pub(crate) github: bool,

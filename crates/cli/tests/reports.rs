@@ -52,13 +52,21 @@ fn a_criterion_that_was_not_measured_cannot_be_asked_for() {
 fn every_form_is_written_and_the_json_reads_back_the_same() {
     let place = workplace();
     let words = "report --from-json c.json --json again.json --cobertura c.xml \
-                 --sarif s.json --gcov-json g.json --by function";
+                 --sarif s.json --gcov-json g.json --sonarqube q.xml --codecov v.json --gitlab l.json \
+                 --lcov l.info --junit j.xml --by function";
     let ran = place.run(words);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(place.json("again.json")["coverage"] == place.json("c.json")["coverage"]);
     assert!(place.read("c.xml").contains("<class name=\"parse_c\""));
     assert_eq!(place.json("s.json")["version"], "2.1.0");
     assert_eq!(place.json("g.json")["format_version"], "1");
+    assert!(place.read("q.xml").contains("<coverage version=\"1\""));
+    assert!(place.json("v.json")["coverage"].is_object());
+    assert_eq!(place.json("l.json")[0]["severity"], "info");
+    assert!(place.read("l.info").contains("FNDA:42,weigh"));
+    assert!(
+        place.read("j.xml").contains("<failure message=\"No run covers d0 true of dc in clamp")
+    );
     assert!(ran.out.contains("parse.c:21 weigh"), "{}", ran.out);
 }
 

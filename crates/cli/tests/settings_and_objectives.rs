@@ -53,6 +53,22 @@ fn a_stub_defines_what_the_program_leaves_undefined() {
 }
 
 #[test]
+fn the_functions_that_are_named_are_printed_alone_and_as_in_the_whole_program() {
+    let place =
+        Workplace::with(&format!("int limit = 3;\n{BAND}int other(int y) {{ return y; }}\n"));
+    let whole = place.done("ir unit.c").out;
+    let band = place.done("ir unit.c --function band").out;
+    assert!(whole.contains("\"limit\"") && !band.contains("\"limit\""), "{band}");
+    assert!(band.starts_with("function f") && band.contains("\"band\""), "{band}");
+    assert!(!band.contains("\"other\"") && band.trim_end().ends_with('}'), "{band}");
+    assert!(whole.contains(&format!("\n\n{band}")), "{whole}");
+    let both = place.done("ir unit.c -f other -f band").out;
+    let other = place.done("ir unit.c -f other").out;
+    assert_eq!(both, format!("{other}\n{band}"));
+    place.refused("ir unit.c -f bnad", 3, &["does not define `bnad`", "`band`"]);
+}
+
+#[test]
 fn mistakes_in_the_settings_are_shown_with_their_line() {
     let place = Workplace::with(BAND);
     for (settings, said) in [

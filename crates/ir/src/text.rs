@@ -92,7 +92,7 @@ mod print;
 mod read_body;
 
 pub use parse::{ParseError, parse};
-pub use print::{print, print_body, print_expr};
+pub use print::{print, print_body, print_expr, print_function};
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,14 @@
 //! Coverage in the forms of other tools.
 //!
 //! Those that know lines and branches take both from [`crate::branches`]; those that list findings
-//! take what no run covers from `missing`.
+//! take what no run covers from `missing`; `junit` lists all objectives.
 
 pub mod cobertura;
 pub mod codecov;
 pub mod gcov_json;
 pub mod github;
 pub mod gitlab;
+pub mod junit;
 pub mod lcov;
 pub mod sarif;
 pub mod sonarqube;

@@ -2,9 +2,13 @@
 
 mod sample;
 
+use std::collections::BTreeSet;
+
+use lydian_objective::Criterion;
+use lydian_report::coverage::{ObjectiveCoverage, ObjectiveStatus, Position};
 use lydian_report::coverage_json;
 use lydian_report::exports::{
-    cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
+    cobertura, codecov, gcov_json, github, gitlab, junit, lcov, sarif, sonarqube,
 };
 
 #[test]
@@ -69,6 +73,61 @@ fn the_forms_of_code_hosts_are_as_expected() {
 }
 
 #[test]
+fn the_test_cases_of_junit_are_as_expected() {
+    sample::check("junit.xml", &junit::render(&sample::report()));
+}
+
+/// The attributes of the test cases, and the message of what each of them contains.
+fn test_cases(text: &str) -> Vec<(String, String, Option<String>)> {
+    let document = roxmltree::Document::parse(text).unwrap();
+    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let attribute = |node: &roxmltree::Node<'_, '_>, name| node.attribute(name).map(str::to_owned);
+    let of = |case: roxmltree::Node<'_, '_>| {
+        let message = case.first_element_child().and_then(|inner| attribute(&inner, "message"));
+        (attribute(&case, "classname").unwrap(), attribute(&case, "name").unwrap(), message)
+    };
+    cases.map(of).collect()
+}
+
+#[test]
+fn texts_of_test_cases_are_escaped_and_no_two_are_called_the_same() {
+    let mut report = sample::report();
+    let text = "s[0] == '\"' && a < b\n  && \"]]>\"[1] & '\u{1}'";
+    let objective = |name: &str, text: &str, status| ObjectiveCoverage {
+        criterion: Criterion::Dc,
+        name: name.to_owned(),
+        start: Position { line: 3, column: 1 },
+        text: text.to_owned(),
+        status,
+        decision: None,
+    };
+    let file = report.coverage.files.iter_mut().find(|file| file.path.ends_with("gone.c")).unwrap();
+    let long = "é".repeat(300);
+    file.functions[0].objectives = vec![
+        objective("d0", text, ObjectiveStatus::Missing),
+        objective("d1", "1", ObjectiveStatus::Unmeasured("<no>\n&".to_owned())),
+        objective("d1", "1", ObjectiveStatus::Covered),
+        objective("d1 (2)", "1", ObjectiveStatus::Excluded(Some("\"a\" < 'b'".to_owned()))),
+        objective("d1", "1", ObjectiveStatus::Duplicate),
+        objective("d2", &long, ObjectiveStatus::Missing),
+    ];
+    let cases = test_cases(&junit::render(&report));
+    let own = cases.iter().filter(|(class, ..)| class == "src.gone_c.gone");
+    let own: Vec<_> = own.map(|(_, name, message)| (name.as_str(), message.as_deref())).collect();
+    let line = "s[0] == '\"' && a < b && \"]]>\"[1] & '\u{fffd}'";
+    let message = format!("No run covers d0 of dc in gone: {line}");
+    assert_eq!(own[0], (format!("dc d0: {line}").as_str(), Some(message.as_str())));
+    assert_eq!(own[1], ("dc d1", Some("It is not measured: <no> &")));
+    assert_eq!(own[2], ("dc d1 (2)", None));
+    assert_eq!(own[3], ("dc d1 (2) (2)", Some("It is justified: \"a\" < 'b'")));
+    assert_eq!(own[4], ("dc d1 (3)", Some("It is the same as an earlier one of the criterion")));
+    assert_eq!(own[5].0, format!("dc d2: {}…", "é".repeat(200)));
+    assert!(own[5].1.unwrap().ends_with(&long));
+    let names: BTreeSet<_> = cases.iter().map(|(class, name, _)| (class, name)).collect();
+    assert_eq!(names.len(), cases.len());
+}
+
+#[test]
 fn the_json_form_is_as_expected_and_reads_back() {
     let report = sample::report();
     let text = coverage_json::render(&report);
@@ -89,7 +148,7 @@ fn the_sarif_log_has_what_its_schema_requires() {
     assert!(rules.iter().all(|rule| rule["id"].is_string()));
     let results = run["results"].as_array().unwrap();
     assert!(!results.is_empty());
-    let mut fingerprints = std::collections::BTreeSet::new();
+    let mut fingerprints = BTreeSet::new();
     for result in results {
         assert!(result["message"]["text"].is_string());
         let index = result["ruleIndex"].as_u64().unwrap() as usize;

@@ -12,7 +12,7 @@ use std::process::Command;
 use lydian_report::Report;
 use lydian_report::branches::LineTable;
 use lydian_report::coverage::FunctionCoverage;
-use lydian_report::exports::{cobertura, gcov_json, lcov, sarif, sonarqube};
+use lydian_report::exports::{cobertura, gcov_json, junit, lcov, sarif, sonarqube};
 use quick_xml::events::Event;
 
 /// The sample project in a folder of its own, so that tools can read its sources.
@@ -313,6 +313,51 @@ fn sarif_tools_find_every_missing_objective_at_its_line() {
     said.sort_unstable();
     expected.sort_unstable();
     assert_eq!(said, expected);
+}
+
+/// How many test cases there are, and how many of them failed, had errors, and were skipped.
+fn test_cases(report: &Report) -> [usize; 4] {
+    let mut sums = [0; 4];
+    for row in report.coverage.totals() {
+        let out = row.duplicates + row.excluded;
+        let counts = [row.objectives, row.missing, row.unmeasured, out];
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    assert!(sums.iter().all(|sum| *sum > 0), "{sums:?}");
+    // Each file that was compiled as it is makes an error of its own.
+    let plain = report.coverage.plain.len();
+    [sums[0] + plain, sums[1], sums[2] + plain, sums[3]]
+}
+
+#[test]
+fn readers_of_junit_count_what_the_file_says() {
+    let (folder, report) = project();
+    std::fs::write(folder.path().join("j.xml"), junit::render(&report)).unwrap();
+    // What they count themselves, and what the attributes say.
+    let readers = [
+        (
+            "junitparser",
+            "from junitparser import JUnitXml\n\
+             said = JUnitXml.fromfile('j.xml')\n\
+             attributes = [said.tests, said.failures, said.errors, said.skipped]\n\
+             said.update_statistics()\n\
+             counted = [said.tests, said.failures, said.errors, said.skipped]\n\
+             assert attributes == counted, (attributes, counted)\n\
+             print(*counted)",
+        ),
+        (
+            "xunitparser",
+            "import xunitparser\n\
+             suite, result = xunitparser.parse(open('j.xml'))\n\
+             print(result.testsRun, len(result.failures), len(result.errors), len(result.skipped))",
+        ),
+    ];
+    for (reader, program) in readers {
+        let Some(mut python) = python(&[reader, "libraries"]) else { continue };
+        let said = run(python.args(["-c", program]), folder.path());
+        let said: Vec<usize> = said.split_whitespace().map(|it| it.parse().unwrap()).collect();
+        assert_eq!(said, test_cases(&report), "{reader}");
+    }
 }
 
 /// The rules that SonarQube's scanner has for the elements and attributes, and the totals.

@@ -12,7 +12,7 @@ use lydian_base::{Diagnostic, Severity};
 use lydian_objective::Criterion;
 use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
-    cobertura, codecov, gcov_json, github, gitlab, lcov, sarif, sonarqube,
+    cobertura, codecov, gcov_json, github, gitlab, junit, lcov, sarif, sonarqube,
 };
 use lydian_report::trend::Trend;
 use lydian_report::{Report, coverage_json, html};
@@ -122,7 +122,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
         write_pages(folder, report, trend.as_ref())?;
     }
     type Form<'a> = &'a dyn Fn() -> String;
-    let files: [(&Option<PathBuf>, Form<'_>); 8] = [
+    let files: &[(&Option<PathBuf>, Form<'_>)] = &[
         (&args.json, &|| coverage_json::render(report)),
         (&args.lcov, &|| lcov::render(report, args.lcov_version.unwrap_or_default())),
         (&args.cobertura, &|| cobertura::render(report, seconds())),
@@ -131,6 +131,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
         (&args.sonarqube, &|| sonarqube::render(report)),
         (&args.codecov, &|| codecov::render(report)),
         (&args.gitlab, &|| gitlab::render(report)),
+        (&args.junit, &|| junit::render(report)),
     ];
     for (path, form) in files {
         if let Some(path) = path {

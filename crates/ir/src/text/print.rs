@@ -10,7 +10,9 @@ use crate::arith;
 use crate::ctype::{CType, CTypes, Field, Target};
 use crate::expr::{ExprArena, ExprId, Type};
 use crate::function::{Body, Function};
-use crate::program::{Alias, Global, GlobalInit, Linkage, Program, RelocationTarget, Startup};
+use crate::program::{
+    Alias, FuncId, Global, GlobalInit, Linkage, Program, RelocationTarget, Startup,
+};
 
 /// The whole program as text that [`super::parse`] reads back to an equal program.
 pub fn print(program: &Program) -> String {
@@ -23,11 +25,9 @@ pub fn print(program: &Program) -> String {
         let head = format!("global {id} {}", global_text(global));
         line(&mut out, format_args!("{head}"));
     }
-    for (id, function) in program.functions.iter() {
-        line(&mut out, format_args!("\nfunction {id} {}", head(function)));
-        if let Some(body) = &function.body {
-            out.push_str(&print_body(body));
-        }
+    for id in program.functions.ids() {
+        out.push('\n');
+        out.push_str(&print_function(program, id));
     }
     for Alias { name, target } in &program.aliases {
         let target = match target {
@@ -39,6 +39,17 @@ pub fn print(program: &Program) -> String {
     for Startup { function, moment, priority } in &program.startup {
         let moment = word(&MOMENTS, moment);
         line(&mut out, format_args!("startup {function} {moment} {priority}"));
+    }
+    out
+}
+
+/// One function with its body, if it has one, as it stands in the text of the program.
+pub fn print_function(program: &Program, id: FuncId) -> String {
+    let function = &program.functions[id];
+    let mut out = String::new();
+    line(&mut out, format_args!("function {id} {}", head(function)));
+    if let Some(body) = &function.body {
+        out.push_str(&print_body(body));
     }
     out
 }

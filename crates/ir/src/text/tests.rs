@@ -573,4 +573,7 @@ function f0 "clamp" ty2 external ("x") @0..60
     assert_eq!(parse(&text).unwrap(), program);
     let tree = print_expr(&body.exprs, ExprId::from_index(2));
     assert_eq!(tree, "gt.s(v0, 10:i32)");
+    // The function alone is all of the text behind the types.
+    let function = print_function(&program, program.function_named("clamp").unwrap());
+    assert_eq!(text.split_once("\n\n").unwrap().1, function);
 }

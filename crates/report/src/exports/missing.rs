@@ -47,17 +47,27 @@ impl<'a> Missing<'a> {
 
     /// It as one sentence.
     pub(super) fn message(&self) -> String {
-        let ObjectiveCoverage { criterion, name, text, .. } = self.objective;
-        let what = format!("No run covers {name} of {criterion} in {}", self.function.name);
-        match text.as_str() {
-            // What is to be reached, whatever holds there.
-            "1" => what,
-            text => format!("{what}: {}", one_line(text)),
-        }
+        message(self.function, self.objective)
     }
 
     /// Its line, from 1.
     pub(super) fn line(&self) -> u32 {
-        self.objective.start.line.max(1)
+        line(self.objective)
     }
+}
+
+/// A missing objective of a function as one sentence.
+pub(super) fn message(function: &FunctionCoverage, objective: &ObjectiveCoverage) -> String {
+    let ObjectiveCoverage { criterion, name, text, .. } = objective;
+    let what = format!("No run covers {name} of {criterion} in {}", function.name);
+    match text.as_str() {
+        // What is to be reached, whatever holds there.
+        "1" => what,
+        text => format!("{what}: {}", one_line(text)),
+    }
+}
+
+/// The line of an objective, from 1.
+pub(super) fn line(objective: &ObjectiveCoverage) -> u32 {
+    objective.start.line.max(1)
 }
