@@ -11,7 +11,7 @@ use crate::merging::cycles::Mark;
 use crate::search::directed::Progress;
 use crate::{State, machine};
 
-/// Who may make a evicted state again.
+/// Who may make an evicted state again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
     /// Any worker; it was evicted by this one.

@@ -1,12 +1,12 @@
 //! The ways into an exploration.
 
-use crate::exploration::task::Task;
 use std::time::Instant;
 
 use lydian_smt::Solver;
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::{Event, Summary};
+use crate::exploration::task::Task;
 use crate::exploration::trace_event::TraceEvent;
 use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;

@@ -1,6 +1,6 @@
 //! States that wait are evicted where memory is short, and made again when they are to go on.
 //!
-//! A evicted state has lost its registers, memory and facts. It keeps where control is, its model,
+//! An evicted state has lost its registers, memory and facts. It keeps where control is, its model,
 //! what is to be looked at next, and its [`DecisionLog`](crate::machine::decision_log::DecisionLog). To make it again, the first state
 //! of the exploration, or the last union of paths on its own, follows its path with the answers on the log: nothing is asked for, no label
 //! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
@@ -8,7 +8,7 @@
 //! evicted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
 //! and never replaced by another.
 //!
-//! What is left of a evicted state says nothing of the pool that its terms were of, nor does the
+//! What is left of an evicted state says nothing of the pool that its terms were of, nor does the
 //! fingerprint, which is made of the structure of terms. So it can be made again by another worker
 //! ([`workers`](crate::exploration::workers)).
 //!
@@ -19,6 +19,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use lydian_inputs::ExternalPlan;
 use lydian_ir::{BlockId, FuncId};
 use lydian_smt::{Structures, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -27,7 +28,6 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{Frame, ReturnTo};
-use lydian_inputs::ExternalPlan;
 
 /// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
 pub(crate) const LOOKS: u32 = 16;
@@ -105,7 +105,7 @@ pub(crate) enum Again {
 }
 
 impl State {
-    /// Whether the log and what a evicted state keeps say all about it.
+    /// Whether the log and what an evicted state keeps say all about it.
     pub(crate) fn can_be_made_again(&self) -> bool {
         self.notes.eviction.evicted.is_none()
             && !self.course.replay
@@ -113,7 +113,7 @@ impl State {
             && self.claims.covered.is_empty()
     }
 
-    /// Takes over from a evicted state what does not follow from the path.
+    /// Takes over from an evicted state what does not follow from the path.
     pub(crate) fn resume_as(&mut self, evicted: &mut Self) {
         self.pending = evicted.pending;
         self.tries = evicted.tries;

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lydian_base::StopReason;
+use lydian_inputs::asked::Asked;
+use lydian_inputs::looked_at::Needs;
+use lydian_inputs::{Start, concretise};
 use lydian_smt::{Solver, TermPool};
 
 use crate::Machine;
@@ -33,9 +36,6 @@ use crate::search::distance::Distances;
 use crate::search::frontier::Frontier;
 use crate::search::rank::Ranks;
 use crate::search::searcher::Origin;
-use lydian_inputs::asked::Asked;
-use lydian_inputs::looked_at::Needs;
-use lydian_inputs::{Start, concretise};
 
 /// How many steps and splits pass between looks at the clock.
 const CLOCK_STEPS: u32 = 64;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_base::Span;
+use lydian_inputs::Start;
+use lydian_inputs::learned::Learned;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
@@ -14,8 +16,6 @@ use crate::goals::refs::LabelRef;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::reports::statistics::Statistics;
-use lydian_inputs::Start;
-use lydian_inputs::learned::Learned;
 
 /// A test and what running it should show.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@
 //! same path and covers the same labels. Values that are small already stay: they differ from each
 //! other for the sake of mutants.
 
+use lydian_inputs::{CellPlan, WritePlan};
 use lydian_ir::Type;
 use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 
 use crate::State;
 use crate::exploration::explore::Engine;
-use lydian_inputs::{CellPlan, WritePlan};
 
 /// Terms that are evaluated for one test.
 const MOST_EVALUATIONS: u32 = 4000;

@@ -1,5 +1,7 @@
 //! Evicted states are made again, by following their decision logs.
 
+use lydian_base::{StopReason, memory};
+
 use crate::State;
 use crate::config::Mode;
 use crate::exploration::eviction::{Again, LOOKS, fingerprint};
@@ -8,7 +10,6 @@ use crate::exploration::flow::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::PlayedSoFar;
 use crate::notes::Home;
-use lydian_base::{StopReason, memory};
 
 impl Engine<'_, '_> {
     /// Compacts states that wait where too many are kept whole.
@@ -66,7 +67,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Makes a evicted state again, by following its path a second time. False where that was not
+    /// Makes an evicted state again, by following its path a second time. False where that was not
     /// possible: then the reason is noted, or the state is on its way back to the worker that evicted
     /// it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
@@ -97,7 +98,7 @@ impl Engine<'_, '_> {
         false
     }
 
-    /// Follows a evicted state's path from the start. `before` is the fingerprint that it had.
+    /// Follows an evicted state's path from the start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };

@@ -1,12 +1,12 @@
 //! One step of one state: what control passes is looked at, then the machine goes on, then what that left is
 //! seen to.
 
-use crate::exploration::flow::Flow;
 use lydian_ir::Stmt;
 use lydian_ir::source::Point;
 
 use crate::State;
 use crate::exploration::explore::Engine;
+use crate::exploration::flow::Flow;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;

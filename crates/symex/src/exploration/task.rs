@@ -1,10 +1,11 @@
 //! What is explored.
 
-use crate::config::Config;
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::{FuncId, Program};
 use lydian_objective::{FunctionObjectives, Harvest};
+
+use crate::config::Config;
 
 /// What is explored, and how.
 #[derive(Clone, Copy)]

@@ -2,6 +2,9 @@
 //! test is given, its input is exchanged for one whose objects and blocks are small enough for the test to
 //! be written down and run, if there is one that covers the same.
 
+use lydian_inputs::lazy::REACH;
+use lydian_smt::{Model, Term};
+
 use crate::Machine;
 use crate::State;
 use crate::exploration::explore::Engine;
@@ -9,8 +12,6 @@ use crate::limits::Cut;
 use crate::machine::inputs::lazy::looked_at;
 use crate::machine::memory::{AccessPlace, Region, distance};
 use crate::machine::questions::Feasible;
-use lydian_inputs::lazy::REACH;
-use lydian_smt::{Model, Term};
 
 /// No object of a test has bytes further from where its pointer leads than the first of these that
 /// an input of the path allows.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
+use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 use lydian_ir::{DecisionId, ExprId, FuncId};
 use lydian_objective::dataflow::Variable;
 use lydian_objective::dataflow::cells::destination;
@@ -13,12 +14,9 @@ use lydian_objective::{Pred, Site};
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
 
-use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
-
-use crate::config::Mode;
-
 use crate::Machine;
 use crate::State;
+use crate::config::Mode;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};

@@ -20,12 +20,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
+use lydian_eval::{Kleene, PredEnvironment};
 use lydian_ir::{ConditionId, DecisionId, FuncId};
 use lydian_objective::{DecisionVector, Harvest};
 use lydian_smt::{Evaluator, Model, Term, TermPool};
 use rustc_hash::FxBuildHasher;
-
-use lydian_eval::{Kleene, PredEnvironment};
 
 use crate::Machine;
 use crate::State;

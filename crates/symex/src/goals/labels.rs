@@ -1,9 +1,7 @@
 //! What is left to cover, by the place where it is decided.
 
-use crate::goals::refs::LabelRef;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::machine::program::site::{ObserverId, SiteKey};
 use lydian_base::EntityId;
 use lydian_ir::source::Point;
 use lydian_ir::trap::may_trap;
@@ -14,8 +12,10 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::goals::left::LeftLabel;
+use crate::goals::refs::LabelRef;
 use crate::goals::site_table::SiteTable;
 use crate::limits::{Cut, add_reason};
+use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Hindrances;
 

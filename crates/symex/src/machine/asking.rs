@@ -1,5 +1,10 @@
 //! Questions about paths are asked.
 
+use std::time::Instant;
+
+use lydian_base::{Span, StopReason};
+use lydian_smt::{Answer, Limits, Model, Term};
+
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
@@ -8,9 +13,6 @@ use crate::machine::questions::{Effort, Feasible};
 use crate::machine::reports::outbox::Asked;
 use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{Notes, State};
-use lydian_base::{Span, StopReason};
-use lydian_smt::{Answer, Limits, Model, Term};
-use std::time::Instant;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// The path is about to depend on a value, which may depend on memory that was never written.

@@ -1,5 +1,8 @@
 //! A state to evaluate expressions on.
 
+use lydian_smt::{Evaluator, Term, TermPool};
+use rustc_hash::FxHashMap;
+
 use crate::machine::Machine;
 use crate::machine::inputs::pointer_uses::PointerUses;
 use crate::machine::memory::Target;
@@ -8,8 +11,6 @@ use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Omissions;
 use crate::machine::reports::undetermined::Reads;
 use crate::machine::state::{Notes, State};
-use lydian_smt::{Evaluator, Term, TermPool};
-use rustc_hash::FxHashMap;
 
 /// Why an evaluation has no value yet.
 #[derive(Clone, Debug)]

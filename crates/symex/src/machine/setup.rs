@@ -1,6 +1,7 @@
 //! Lays a plan of inputs and a program's globals out in memory.
 
 use lydian_base::EntityId;
+use lydian_inputs::{CellPlan, InputPlan, ObjectPlan, PlanError};
 use lydian_ir::GlobalId;
 use lydian_ir::libc::STREAM_BYTES;
 use lydian_ir::program::{GlobalInit, RelocationTarget};
@@ -10,7 +11,6 @@ use crate::machine::memory::{
     Background, Contents, Memory, NewObject, ObjectId, ObjectKind, function_address,
 };
 use crate::machine::program::context::{Context, TouchedSymbols};
-use lydian_inputs::{CellPlan, InputPlan, ObjectPlan, PlanError};
 
 /// Why an exploration cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::{EntityId, Span};
 use lydian_eval::Kleene;
+use lydian_inputs::{Cursor, ExternalPlan};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +17,6 @@ use crate::machine::memory::{
 };
 use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::undetermined::Dependences;
-use lydian_inputs::{Cursor, ExternalPlan};
 
 /// What a condition was in the last evaluation of its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,14 +117,14 @@ impl Engine<'_, '_> {
         shares
     }
 
-    /// A evicted state goes back to the worker that evicted it.
+    /// An evicted state goes back to the worker that evicted it.
     pub(crate) fn give_back(&mut self, state: &mut State, worker: usize) {
         self.machine.statistics.given_back += 1;
         let parcel = self.pack(state, true);
         self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
     }
 
-    /// A evicted state, to be sent.
+    /// An evicted state, to be sent.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
         let holds = state.passing.queue.iter().filter_map(|passed| match passed {
             PassedSite::Site(_) => None,

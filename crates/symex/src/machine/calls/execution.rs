@@ -1,11 +1,11 @@
 //! Calls and returns. Defined functions are entered, so that exploration is interprocedural;
 //! library functions have models; all others return a fresh input.
 
-use crate::machine::calls::call_site::CallSite;
 use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, sort_of, to_bytes, undefined_symbol};
+use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 use lydian_ir::libc::{Family, model_of};
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::{
@@ -16,6 +16,7 @@ use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::Machine;
+use crate::machine::calls::call_site::CallSite;
 use crate::machine::calls::stack::leave_frame;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
@@ -31,7 +32,6 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::setup::{add_input_object, contents_of};
 use crate::machine::state::{Frame, Notes, ReturnTo, State};
 use crate::machine::step::as_type;
-use lydian_inputs::{CellPlan, ExternalCall, ExternalPlan, OutTarget, asked_for, external_result};
 
 impl<'p, N: Notes> Machine<'p, '_, N> {
     /// Executes a call statement.

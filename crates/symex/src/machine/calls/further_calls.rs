@@ -1,5 +1,16 @@
 //! Runs of several calls of the function under test.
 
+use std::sync::Arc;
+
+use lydian_base::EntityId;
+use lydian_inputs::globals::can_be_input;
+use lydian_inputs::{Bound, has_pointers};
+use lydian_inputs::{FurtherCall, Reach, further_call};
+use lydian_ir::{CType, GlobalId};
+use lydian_objective::{Assumption, AssumptionKind};
+use lydian_smt::Term;
+use rustc_hash::FxHashSet;
+
 use crate::machine::Machine;
 use crate::machine::calls::statics::{
     MOST_BYTES, Statics, Variable, follows_calls, is_begin_of_program,
@@ -9,15 +20,6 @@ use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::program::context::{Context, TouchedSymbols};
 use crate::machine::program::static_values::Uses;
 use crate::machine::state::{Notes, State};
-use lydian_base::EntityId;
-use lydian_inputs::globals::can_be_input;
-use lydian_inputs::{Bound, has_pointers};
-use lydian_inputs::{FurtherCall, Reach, further_call};
-use lydian_ir::{CType, GlobalId};
-use lydian_objective::{Assumption, AssumptionKind};
-use lydian_smt::Term;
-use rustc_hash::FxHashSet;
-use std::sync::Arc;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// A static local has its first value where the first call begins, and any that earlier calls gave it

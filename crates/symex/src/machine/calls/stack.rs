@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, sort_of, undefined_symbol};
+use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 use lydian_ir::stmt::{Havoc, MAX_OBJECT};
 use lydian_ir::variadic::{self, Area, Class, Room};
 use lydian_ir::{CTypeId, ExprId, FuncId, LocalId, TrapKind};
@@ -21,7 +22,6 @@ use crate::machine::memory::{
 };
 use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
-use lydian_inputs::{Bound, Reach, VariableRead, variable_argument};
 
 /// What is passed after a call's fixed arguments.
 pub(crate) struct VariableArguments {

@@ -12,7 +12,6 @@
 
 mod compared;
 
-use crate::machine::inputs::pointer_uses::UsedRecord;
 use std::sync::Arc;
 
 use lydian_inputs::callback::callback_of;
@@ -25,6 +24,7 @@ use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::inputs::places::{Around, Elements, Places};
+use crate::machine::inputs::pointer_uses::UsedRecord;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
     Offset, Region, Resolution, distance, range_within,

@@ -1,8 +1,9 @@
 //! Where pointers of the inputs are not followed to.
 
+use lydian_objective::{Assumption, AssumptionKind};
+
 use crate::machine::Machine;
 use crate::machine::state::Notes;
-use lydian_objective::{Assumption, AssumptionKind};
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.

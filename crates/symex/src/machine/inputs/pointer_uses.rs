@@ -1,13 +1,15 @@
 //! What the code does with pointers of the inputs.
 
-use crate::machine::memory::{Expansion, Memory};
-use crate::machine::state::State;
+use std::sync::Arc;
+
 use lydian_eval::{Fault, Traps};
 use lydian_inputs::learned::Learned;
 use lydian_ir::RecordId;
 use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+
+use crate::machine::memory::{Expansion, Memory};
+use crate::machine::state::State;
 
 /// No choice of pointers is looked through beyond so many parts.
 const MOST_LOOKED: usize = 64;

@@ -6,6 +6,7 @@
 //! the inputs, which have values of any kind already. All this follows from the state alone, so that
 //! a path that is followed again gets the same writes.
 
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
@@ -16,7 +17,6 @@ use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::permitted::PermittedWrites;
 use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
 use crate::machine::state::{Notes, State};
-use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
 
 /// An argument that points to more places than this is written through at none.
 const MOST_PLACES: usize = 4;

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_eval::Traps;
+use lydian_inputs::CellPlan;
+use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_ir::libc::{AllocationFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Sort, Term};
 
 use crate::machine::Machine;
@@ -17,9 +20,6 @@ use crate::machine::memory::{
 use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
-use lydian_inputs::CellPlan;
-use lydian_inputs::lazy::{LazyObject, REACH};
-use lydian_objective::{Assumption, AssumptionKind};
 
 /// An allocation whose size depends on the input has room for this many bytes: the first of these
 /// that is surely enough. The path is split where it may be greater than the last.

@@ -1,9 +1,10 @@
 //! glibc's tables of characters.
 
-use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use lydian_ir::Program;
 use lydian_ir::libc::{TABLE_START, case_table, class_table};
 use lydian_smt::TermPool;
+
+use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 
 /// The addresses of pointers into glibc's tables of characters.
 #[derive(Clone, Copy, Debug)]

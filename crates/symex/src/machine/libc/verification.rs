@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use lydian_eval::{Traps, to_bytes};
+use lydian_inputs::{CellPlan, ExternalPlan};
 use lydian_ir::libc::{Model, VerificationFn};
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{Sort, Term};
@@ -18,7 +19,6 @@ use crate::machine::Machine;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
-use lydian_inputs::{CellPlan, ExternalPlan};
 
 /// Bytes of the largest object that is made symbolic.
 const MOST: u64 = 1 << 16;

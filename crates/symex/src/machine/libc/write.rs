@@ -3,16 +3,15 @@
 //! All bytes are read and all traps are met before the first byte is written.
 
 use lydian_eval::{Fault, Traps, to_bytes};
+use lydian_inputs::lazy::REACH;
 use lydian_ir::libc::MemoryFn;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::state::{Notes, State};
-use lydian_inputs::lazy::REACH;
-
 use crate::machine::memory::{Candidate, ObjectKind, Offset, Resolution};
+use crate::machine::state::{Notes, State};
 
 /// More bytes than this are not written one by one under conditions: the path is split on their
 /// number.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use lydian_inputs::lazy::LazyInputs;
 use lydian_smt::{BinOp, Node, Term, TermPool};
-
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Facts, Memory, NULL_PAGE, ObjectId, Region, function_at};

@@ -6,6 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lydian_base::{Arena, EntityId};
+use lydian_inputs::callback::callback_of;
+use lydian_inputs::globals::can_be_input;
+use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
+use lydian_inputs::shape::Shape;
+use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
@@ -19,11 +24,6 @@ use crate::config::{Config, Unreached};
 use crate::machine::inputs::aliasing::{Aliasing, is_character, places_within};
 use crate::machine::libc::farthest::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
-use lydian_inputs::callback::callback_of;
-use lydian_inputs::globals::can_be_input;
-use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
-use lydian_inputs::shape::Shape;
-use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 
 /// For each block, the blocks that it reaches, as bits.
 type Reach = Rc<Vec<Vec<u64>>>;

@@ -1,12 +1,13 @@
 //! Accesses of paths, held against the bounds of the inputs.
 
+use lydian_inputs::Bound;
+use lydian_smt::Term;
+
 use crate::machine::Machine;
 use crate::machine::memory::Resolution;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::bounds_monitor::{Actor, MOST_QUESTIONS, Suspicion};
 use crate::machine::state::{Notes, State};
-use lydian_inputs::Bound;
-use lydian_smt::Term;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// Does something that happens only on inputs on which a condition holds.

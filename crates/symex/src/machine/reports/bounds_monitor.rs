@@ -12,6 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lydian_inputs::bounds::nothing_before;
+use lydian_inputs::{Bound, RawPointer, Reach};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -19,8 +21,6 @@ use smallvec::SmallVec;
 
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::program::site::ObserverId;
-use lydian_inputs::bounds::nothing_before;
-use lydian_inputs::{Bound, RawPointer, Reach};
 
 /// After so many questions to the solver a suspicion counts as confirmed.
 pub(crate) const MOST_QUESTIONS: u32 = 4096;

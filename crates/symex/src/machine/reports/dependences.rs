@@ -1,12 +1,13 @@
 //! What paths come to depend on that the program does not determine.
 
+use lydian_base::Span;
+use lydian_smt::Term;
+
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::memory::undetermined;
 use crate::machine::reports::undetermined::{Dependences, text_at};
 use crate::machine::state::{Notes, State};
-use lydian_base::Span;
-use lydian_smt::Term;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// The text that a state is at.

@@ -1,5 +1,9 @@
 //! Paths that trap, and tests of that.
 
+use lydian_eval::{Fault, Traps};
+use lydian_ir::TrapKind;
+use lydian_smt::Term;
+
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::ending::Ending;
@@ -9,9 +13,6 @@ use crate::machine::reports::outbox::EndedPath;
 use crate::machine::state::{Notes, State};
 use crate::machine::traps::crashes::CrashPlace;
 use crate::machine::traps::crashes::place_of;
-use lydian_eval::{Fault, Traps};
-use lydian_ir::TrapKind;
-use lydian_smt::Term;
 
 impl<N: Notes> Machine<'_, '_, N> {
     /// Goes on with the inputs that do not trap; the others end here.

@@ -3,6 +3,7 @@
 use lydian_base::{Budget, CancelToken, EntityId as _, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest};
+use lydian_inputs::{InputSpec, Settings, prepare};
 use lydian_ir::{Program, Terminator};
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
@@ -11,7 +12,6 @@ use lydian_smt::{BitBlastSolver, SatBackend};
 use super::*;
 use crate::exploration::explore::Engine;
 use crate::{Config, Event, Search, Task};
-use lydian_inputs::{InputSpec, Settings, prepare};
 
 struct Subject {
     program: Program,
