@@ -5,7 +5,7 @@ use std::time::Duration;
 use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
-    ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, GeneratorOptions,
+    ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, Framework, GeneratorOptions,
     MeasurementOptions, ObjectiveRequest, ProjectRequest, Semantics, SuiteFormat, ValueDecisions,
     WholeProgramRequest,
 };
@@ -204,12 +204,12 @@ impl From<FormatArg> for SuiteFormat {
         match format {
             FormatArg::Testcomp => Self::Testcomp,
             FormatArg::Ktest => Self::Ktest,
-            FormatArg::Unity => Self::Unity,
-            FormatArg::Cmocka => Self::Cmocka,
-            FormatArg::Check => Self::Check,
-            FormatArg::Cunit => Self::Cunit,
-            FormatArg::Criterion => Self::Criterion,
-            FormatArg::Googletest => Self::Googletest,
+            FormatArg::Unity => Self::Framework(Framework::Unity),
+            FormatArg::Cmocka => Self::Framework(Framework::Cmocka),
+            FormatArg::Check => Self::Framework(Framework::Check),
+            FormatArg::Cunit => Self::Framework(Framework::Cunit),
+            FormatArg::Criterion => Self::Framework(Framework::Criterion),
+            FormatArg::Googletest => Self::Framework(Framework::Googletest),
         }
     }
 }

@@ -37,18 +37,8 @@ pub enum SuiteFormat {
     Testcomp,
     /// KLEE's files.
     Ktest,
-    /// C for Unity.
-    Unity,
-    /// C for cmocka.
-    Cmocka,
-    /// C for Check.
-    Check,
-    /// C for CUnit.
-    Cunit,
-    /// C for Criterion.
-    Criterion,
-    /// C++ for GoogleTest.
-    Googletest,
+    /// A file for a test framework.
+    Framework(Framework),
 }
 
 /// A test that does not end well.
@@ -144,7 +134,7 @@ impl Suite {
 
     /// The names of the files of a suite in these forms.
     pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
-        let frameworks = formats.iter().filter_map(|format| framework(*format));
+        let frameworks = formats.iter().filter_map(|format| format.framework());
         let own = [JSON, C, suite_c::HEADER.0];
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
@@ -166,7 +156,7 @@ impl Suite {
             match format {
                 SuiteFormat::Testcomp => self.write_testcomp(folder, &path, (project, observer))?,
                 SuiteFormat::Ktest => self.write_ktest(folder, &source, (project, observer))?,
-                _ => {}
+                SuiteFormat::Framework(_) => {}
             }
         }
         let json = suite_json::to_json(&project.program, &source, &self.tests);
@@ -196,7 +186,7 @@ impl Suite {
             })
             .collect();
         tell(observer, &left_out);
-        for framework in formats.iter().filter_map(|format| framework(*format)) {
+        for framework in formats.iter().filter_map(|format| format.framework()) {
             let text = match framework {
                 Framework::Googletest => {
                     Framework::glue(&suite_c::suite_name(&include), &emitted.cases)
@@ -232,17 +222,14 @@ fn defined_by(line: &str) -> Option<&str> {
     Some(&rest[..end.unwrap_or(rest.len())])
 }
 
-/// The test framework of a form, if it is for one.
-const fn framework(format: SuiteFormat) -> Option<Framework> {
-    Some(match format {
-        SuiteFormat::Testcomp | SuiteFormat::Ktest => return None,
-        SuiteFormat::Unity => Framework::Unity,
-        SuiteFormat::Cmocka => Framework::Cmocka,
-        SuiteFormat::Check => Framework::Check,
-        SuiteFormat::Cunit => Framework::Cunit,
-        SuiteFormat::Criterion => Framework::Criterion,
-        SuiteFormat::Googletest => Framework::Googletest,
-    })
+impl SuiteFormat {
+    /// The test framework that it is for, if it is for one.
+    const fn framework(self) -> Option<Framework> {
+        match self {
+            Self::Testcomp | Self::Ktest => None,
+            Self::Framework(framework) => Some(framework),
+        }
+    }
 }
 
 impl Suite {

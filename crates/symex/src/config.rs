@@ -58,10 +58,23 @@ pub enum Unreached {
 /// not.
 const UNITE_AFTER: u32 = 16;
 
-/// The order of exploration. Each is deterministic; the random ones follow from their seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Search {
+macro_rules! search_orders {
+    ($($(#[$attribute:meta])* $order:ident,)+) => {
+        /// The order of exploration. Each is deterministic; the random ones follow from their seed.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Search {
+            $($(#[$attribute])* $order,)+
+        }
+
+        impl Search {
+            /// All orders.
+            pub const ALL: [Self; [$(Self::$order),+].len()] = [$(Self::$order),+];
+        }
+    };
+}
+
+search_orders! {
     /// The newest state first.
     DepthFirst,
     /// The oldest state first.
@@ -99,24 +112,17 @@ pub(crate) enum Guidance {
 }
 
 impl Search {
-    /// All orders.
-    pub const ALL: [Self; 8] = [
-        Self::DepthFirst,
-        Self::BreadthFirst,
-        Self::RandomState,
-        Self::RandomPath,
-        Self::Md2u,
-        Self::Mixed,
-        Self::Sdgs,
-        Self::Cpgs,
-    ];
-
     /// By what it chooses if it goes to one objective at a time.
     pub(crate) const fn guidance(self) -> Option<Guidance> {
         match self {
             Self::Sdgs => Some(Guidance::Distance),
             Self::Cpgs => Some(Guidance::CutPoints),
-            _ => None,
+            Self::DepthFirst
+            | Self::BreadthFirst
+            | Self::RandomState
+            | Self::RandomPath
+            | Self::Md2u
+            | Self::Mixed => None,
         }
     }
 }
@@ -191,27 +197,5 @@ impl Default for Config {
             traces: false,
             learns: false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_orders_are_in_the_list_of_all() {
-        // A variant that the list lacks has a number that no place of the list has.
-        let position = |search: Search| match search {
-            Search::DepthFirst => 0,
-            Search::BreadthFirst => 1,
-            Search::RandomState => 2,
-            Search::RandomPath => 3,
-            Search::Md2u => 4,
-            Search::Mixed => 5,
-            Search::Sdgs => 6,
-            Search::Cpgs => 7,
-        };
-        let positions: Vec<usize> = Search::ALL.into_iter().map(position).collect();
-        assert_eq!(positions, (0..Search::ALL.len()).collect::<Vec<_>>());
     }
 }

@@ -20,11 +20,11 @@ mod notes;
 mod search;
 
 /// A state with all notes.
-type State = machine::state::State<notes::Notes>;
+type State = machine::state::State<notes::AllNotes>;
 /// The machine that runs them.
-type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::Notes>;
+type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::AllNotes>;
 /// A state to evaluate on.
-type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::Notes>;
+type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::AllNotes>;
 
 pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};

@@ -23,9 +23,9 @@ pub(crate) enum Home {
     Here,
 }
 
-/// All notes.
+/// The notes of all parts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Notes {
+pub(crate) struct AllNotes {
     pub(crate) goals: GoalNotes,
     pub(crate) merging: MergingNotes,
     pub(crate) search: SearchNotes,
@@ -77,7 +77,7 @@ pub(crate) struct EvictionNotes {
     pub(crate) home: Home,
 }
 
-impl machine::state::Notes for Notes {
+impl machine::state::Notes for AllNotes {
     fn fork(&self) -> Self {
         let GoalNotes { undecided: _, trail, underway, haste } = &self.goals;
         let (trail, underway) = (trail.clone(), underway.clone());

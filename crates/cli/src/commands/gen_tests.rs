@@ -23,7 +23,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let objectives = project.objectives(&args.criteria.request(), &observer)?;
     let generator = Generator::new(&project, &objectives, args.options());
     let generation = generator.run(&cancel, &observer)?;
-    observer.end()?;
+    let traced = observer.end();
     let mut text = table::render(&generation.summary) + "\n";
     text.extend(generation.shares.iter().map(shown_share));
     for FailingTest { name, ending } in &generation.failing {
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     }
     output::text(&text)?;
     generation.written?;
+    traced?;
     Ok(match generation.end {
         GenerationEnd::Done => ExitCode::Done,
         GenerationEnd::WrongInputs => ExitCode::Usage,

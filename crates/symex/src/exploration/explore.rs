@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lydian_base::StopReason;
-use lydian_inputs::asked::Asked;
-use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{Start, concretise};
 use lydian_smt::{Solver, TermPool};
 
@@ -24,9 +22,7 @@ use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
 use crate::machine::Setting;
 use crate::machine::ending::Ending;
-use crate::machine::inputs::lazy::looked_at;
 use crate::machine::memory::Memory;
-use crate::machine::program::context::Context;
 use crate::machine::program::control_flow::SitePlaces;
 use crate::machine::reports::omissions::Hindrances;
 use crate::machine::setup::ExploreError;
@@ -434,27 +430,15 @@ impl<'p, 'e> Engine<'p, 'e> {
         let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
-        let Context { program, .. } = &self.machine.context;
-        let externals = &state.inputs.externals;
-        let (pool, evaluator) = (&self.machine.pool, &mut self.machine.evaluator);
         let (facts, memory) = match shown {
             Some(shown) => (&shown.path.facts, &shown.memory),
             None => (&state.path.facts, &state.memory),
         };
         let claims = facts.iter().chain(&promises).copied();
-        let needs = Needs {
-            asked: Asked::by(pool, evaluator, model, claims),
-            looked_at: looked_at(pool, evaluator, memory, model),
-        };
-        let test = concretise(
-            program,
-            pool,
-            &self.machine.plan,
-            externals,
-            model,
-            &self.machine.context,
-            needs,
-        );
+        let needs = self.machine.needs_of(memory, model, claims);
+        let Machine { context, pool, plan, .. } = &self.machine;
+        let externals = &state.inputs.externals;
+        let test = concretise(context.program, pool, plan, externals, model, context, needs);
         self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         let placed = state.placed;

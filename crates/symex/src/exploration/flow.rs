@@ -1,4 +1,4 @@
-//! Why a state does not simply go on.
+//! Why a state does not simply go on, once all that its step asked for is done.
 
 use crate::limits::Cut;
 use crate::machine::ending::Ending;

@@ -17,10 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
-use lydian_inputs::asked::Asked;
 use lydian_inputs::concretise_with_objects;
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
-use lydian_inputs::looked_at::Needs;
 use lydian_inputs::{HeldObject, Invariant};
 use lydian_ir::CType;
 use lydian_smt::Term;
@@ -36,7 +34,6 @@ use crate::limits::Cut;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
 use crate::machine::inputs::invariants::MOST_OBJECTS;
-use crate::machine::inputs::lazy::looked_at;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::program::context::Context;
 use crate::machine::questions::Feasible;
@@ -204,7 +201,7 @@ impl Engine<'_, '_> {
                 way.path.facts.iter().skip(known).copied().chain([value]).collect();
             let condition = self.machine.pool.and_all(facts);
             conditions.push((self.machine.pool.structure(condition), condition));
-            if !self.collect_objects(state, way, &mut objects) {
+            if !collect_objects(state, way, &mut objects) {
                 self.machine
                     .cut(Cut::Unsupported("an object that an invariant takes for two".into()));
                 conditions.pop();
@@ -218,25 +215,6 @@ impl Engine<'_, '_> {
         evaluated
     }
 
-    /// Adds the objects that an evaluation looked at and a path does not have; whether all are what they
-    /// are elsewhere.
-    fn collect_objects(
-        &self,
-        state: &State,
-        way: &State,
-        objects: &mut BTreeMap<u64, Arc<LazyObject>>,
-    ) -> bool {
-        way.memory.inputs().all(|found| {
-            let Some(first) = &found.first else { return true };
-            let of_path = state.memory.inputs().filter_map(|object| object.first.as_ref());
-            let known = of_path.into_iter().find(|known| known.home == first.home);
-            match known.or_else(|| objects.get(&first.home)) {
-                Some(known) => known == first,
-                None => objects.insert(first.home, first.clone()).is_none(),
-            }
-        })
-    }
-
     /// All ways through an invariant for an object, on memory as the inputs first are. A way that cannot
     /// be followed to its end is left out, and noted.
     fn ways_through(&mut self, state: &State, invariant: usize, object: Term) -> Vec<Box<State>> {
@@ -244,7 +222,7 @@ impl Engine<'_, '_> {
         let Some(body) = &self.machine.context.program.functions[func].body else {
             return Vec::new();
         };
-        let mut first = self.beside(state);
+        let mut first = beside(state);
         first.course.check = Some(Check::default());
         first.memory = self.first_contents(state);
         first.frames.clear();
@@ -261,18 +239,6 @@ impl Engine<'_, '_> {
         }
         self.merging.scopes.give_back(taken);
         ways
-    }
-
-    /// A state with what a path knows, beside it.
-    fn beside(&self, state: &State) -> Box<State> {
-        let mut beside = state.fork();
-        beside.passing.queue.clear();
-        (beside.passing.evaluated, beside.passing.arrival) = (None, None);
-        (beside.notes.goals.trail, beside.notes.goals.underway) =
-            (Trail::default(), Underway::default());
-        (beside.pending, beside.course.replay) = (false, false);
-        (beside.log, beside.notes.merging.start) = (DecisionLog::default(), None);
-        beside
     }
 
     /// Follows one way to its end; none where it does not return.
@@ -337,7 +303,7 @@ impl Engine<'_, '_> {
     }
 
     fn meeting_all(&mut self, state: &State, keeps: bool) -> Result<Box<State>, Cut> {
-        let mut whole = self.beside(state);
+        let mut whole = beside(state);
         whole.claims.promises.clone_from(&state.claims.promises);
         self.pull_near(&mut whole, keeps);
         let mut count = 0;
@@ -448,13 +414,10 @@ impl Engine<'_, '_> {
 
     /// The objects of a test whose invariants its path does not suppose.
     fn not_met(&mut self, whole: &State) -> Vec<Open> {
-        let (pool, evaluator, model) =
-            (&self.machine.pool, &mut self.machine.evaluator, &whole.model);
+        let model = &whole.model;
         let claims = whole.path.facts.iter().chain(&whole.claims.promises).copied();
-        let needs = Needs {
-            asked: Asked::by(pool, evaluator, model, claims),
-            looked_at: looked_at(pool, evaluator, &whole.memory, model),
-        };
+        let needs = self.machine.needs_of(&whole.memory, model, claims);
+        let (pool, evaluator) = (&self.machine.pool, &mut self.machine.evaluator);
         let met: FxHashSet<(usize, u64)> = whole
             .inputs
             .met
@@ -540,7 +503,7 @@ impl Engine<'_, '_> {
             return false;
         };
         let Some(start) = self.machine.start() else { return false };
-        let mut start = self.beside(start);
+        let mut start = beside(start);
         let pool = &mut self.machine.pool;
         let address = inputs.pointer(pool, "any object", params[0], 0, false);
         let Some(pointer) = inputs.pointer_at(address) else { return false };
@@ -599,4 +562,34 @@ fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> 
     }
     found.sort_unstable();
     found
+}
+
+/// Adds the objects that an evaluation looked at and a path does not have; whether all are what they
+/// are elsewhere.
+fn collect_objects(
+    state: &State,
+    way: &State,
+    objects: &mut BTreeMap<u64, Arc<LazyObject>>,
+) -> bool {
+    way.memory.inputs().all(|found| {
+        let Some(first) = &found.first else { return true };
+        let of_path = state.memory.inputs().filter_map(|object| object.first.as_ref());
+        let known = of_path.into_iter().find(|known| known.home == first.home);
+        match known.or_else(|| objects.get(&first.home)) {
+            Some(known) => known == first,
+            None => objects.insert(first.home, first.clone()).is_none(),
+        }
+    })
+}
+
+/// A state with what a path knows, beside it.
+fn beside(state: &State) -> Box<State> {
+    let mut beside = state.fork();
+    beside.passing.queue.clear();
+    (beside.passing.evaluated, beside.passing.arrival) = (None, None);
+    (beside.notes.goals.trail, beside.notes.goals.underway) =
+        (Trail::default(), Underway::default());
+    (beside.pending, beside.course.replay) = (false, false);
+    (beside.log, beside.notes.merging.start) = (DecisionLog::default(), None);
+    beside
 }

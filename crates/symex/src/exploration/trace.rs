@@ -4,15 +4,12 @@
 //! States have numbers. The one that all paths begin with is 0. A fork gets a number of its own, and the
 //! state that was split goes on under its old one.
 
-use lydian_base::Span;
-
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::Event;
 use crate::exploration::trace_event::{TraceEvent, TracedEvent};
 use crate::machine::ending::Ending;
 use crate::machine::reports::outbox::{Asked, MergedStates};
-use crate::machine::reports::undetermined::text_at;
 
 impl Engine<'_, '_> {
     /// Notes something that happened to a state, if a trace is made.
@@ -21,10 +18,7 @@ impl Engine<'_, '_> {
             return;
         }
         self.trace_outbox();
-        let place = match state.frames.is_empty() {
-            true => Span::NONE,
-            false => text_at(self.machine.context.program, state),
-        };
+        let place = self.machine.text_at(state);
         let event = event(state.course.number);
         (self.sink)(Event::Trace(TracedEvent { event, place }));
     }
@@ -42,8 +36,7 @@ impl Engine<'_, '_> {
 
     /// A path is at its end.
     pub(crate) fn trace_end(&mut self, state: &State, ending: &Ending) {
-        let ending = ending.to_string();
-        self.trace(state, |state| TraceEvent::End { state, ending });
+        self.trace(state, |state| TraceEvent::End { state, ending: ending.to_string() });
     }
 
     /// What happened since below this part: questions, and states that were merged.

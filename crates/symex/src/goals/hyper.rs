@@ -536,7 +536,7 @@ impl Goals<'_> {
                 }
             }
         }
-        for (position, decision, vector) in self.vectors_of(machine, state, model) {
+        for (position, decision, vector) in vectors_of(machine, state, model) {
             has.entry(position).or_default().add_vector(decision, vector);
         }
         Self::add_rows(self.rows_of(machine, state, model), &mut has);
@@ -563,21 +563,6 @@ impl Goals<'_> {
         }
         Some(completes)
     }
-
-    /// The vectors that the decisions which hyperlabels ask for have on a path with an input.
-    fn vectors_of(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &State,
-        model: &Model,
-    ) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
-        let mut vectors = FxHashSet::default();
-        for evaluation in state.notes.goals.trail.evaluations() {
-            let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
-            vectors.insert((evaluation.position, evaluation.decision, vector));
-        }
-        vectors
-    }
 }
 
 /// The metavariables that guards of a hyperlabel name.
@@ -602,4 +587,18 @@ fn names_in_guards(hyper: &Hyper) -> FxHashSet<&str> {
 /// The decision whose vectors say all that an atom asks and binds, if one's do.
 fn decision_of(objectives: &FunctionObjectives, atom: &Atom) -> Option<DecisionId> {
     vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
+}
+
+/// The vectors that the decisions which hyperlabels ask for have on a path with an input.
+fn vectors_of(
+    machine: &mut Machine<'_, '_>,
+    state: &State,
+    model: &Model,
+) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
+    let mut vectors = FxHashSet::default();
+    for evaluation in state.notes.goals.trail.evaluations() {
+        let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
+        vectors.insert((evaluation.position, evaluation.decision, vector));
+    }
+    vectors
 }

@@ -448,8 +448,7 @@ impl Goals<'_> {
                 Some((machine.context.globals[global.index()], size))
             }
         };
-        let (Some((start, size)), Some((addr, bytes))) =
-            (place, self.written_at(machine, state, site))
+        let (Some((start, size)), Some((addr, bytes))) = (place, written_at(machine, state, site))
         else {
             return machine.pool.ff();
         };
@@ -463,17 +462,6 @@ impl Goals<'_> {
         let start = machine.pool.bv(64, start);
         let ends_after = machine.pool.ult(start, last);
         machine.pool.and(starts_before, ends_after)
-    }
-
-    /// Where a statement writes through a pointer, and how many bytes.
-    fn written_at(
-        &self,
-        machine: &Machine<'_, '_>,
-        state: &State,
-        site: Site,
-    ) -> Option<(ExprId, u64)> {
-        let Site::Stmt(stmt) = site else { return None };
-        destination(machine.context.program, &machine.body(state).stmts[stmt])
     }
 
     /// What is underway goes on only where its passages are as asked.
@@ -684,4 +672,10 @@ fn lies_in(pool: &mut TermPool, byte: Term, start: Term, bytes: u64) -> Term {
     let distance = pool.sub(byte, start);
     let bytes = pool.bv(64, bytes);
     pool.ult(distance, bytes)
+}
+
+/// Where a statement writes through a pointer, and how many bytes.
+fn written_at(machine: &Machine<'_, '_>, state: &State, site: Site) -> Option<(ExprId, u64)> {
+    let Site::Stmt(stmt) = site else { return None };
+    destination(machine.context.program, &machine.body(state).stmts[stmt])
 }

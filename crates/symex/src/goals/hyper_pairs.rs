@@ -356,7 +356,7 @@ impl Goals<'_> {
                 continue;
             }
             let values: Option<Row> =
-                met.bound.iter().map(|number| self.value(machine, *number, model)).collect();
+                met.bound.iter().map(|number| value(machine, *number, model)).collect();
             let Some(values) = values else { continue };
             for (pairing, position) in
                 self.hypers.pairs.by_step.get(&met.step).into_iter().flatten()
@@ -374,19 +374,6 @@ impl Goals<'_> {
         for (position, values, row) in rows {
             values.add(row, has.entry(position).or_default());
         }
-    }
-
-    fn value(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        number: Number,
-        model: &Model,
-    ) -> Option<i128> {
-        if !machine.evaluator.holds(&machine.pool, model, number.known) {
-            return None;
-        }
-        let value = machine.evaluator.eval(&machine.pool, model, number.value);
-        Some(value.to_wide()?.low_u128() as i128)
     }
 
     /// Asks about a guard over values, and has the inputs followed that are found. Whether there are some
@@ -568,4 +555,12 @@ fn row_numbers(pool: &mut TermPool, part: &Part, row: &Row) -> SmallVec<[Number;
         });
     }
     numbers
+}
+
+fn value(machine: &mut Machine<'_, '_>, number: Number, model: &Model) -> Option<i128> {
+    if !machine.evaluator.holds(&machine.pool, model, number.known) {
+        return None;
+    }
+    let value = machine.evaluator.eval(&machine.pool, model, number.value);
+    Some(value.to_wide()?.low_u128() as i128)
 }

@@ -3,7 +3,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Kleene, PredEnvironment, Traps, Undetermined};
-use lydian_ir::{ConditionId, DecisionId, ExprArena, ExprId};
+use lydian_ir::{BranchOrigin, ConditionId, DecisionId, ExprArena, ExprId, FuncId};
 use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
 
@@ -31,16 +31,40 @@ struct PassedLabel {
 }
 
 impl Goals<'_> {
-    /// Whether what a state passes is looked at. It was already where a path is followed again.
-    pub(crate) fn looks_at_labels(&self, machine: &Machine<'_, '_>, state: &State) -> bool {
-        let begun =
-            machine.context.config.mode != Mode::Plain && state.has_begun(machine.roots.len());
-        begun && !state.log.is_played()
+    /// Whether labels may ask for the values that conditions had in this activation.
+    pub(crate) fn keeps_decisions(&self, machine: &Machine<'_, '_>, state: &State) -> bool {
+        machine.context.config.mode != Mode::Plain && self.labels.has(state.frame().func)
+    }
+
+    /// Notes what mutants of a condition are that is about to be evaluated; of the first one of a decision,
+    /// that the decision begins.
+    pub(crate) fn begin_evaluation(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        origin: BranchOrigin,
+    ) {
+        let body = machine.body(state);
+        let mutants = self.record_mutants(machine, state, origin.decision, origin.condition);
+        let conditions = body.decisions[origin.decision].conditions.len();
+        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
+        event.mutants.extend(mutants);
+    }
+
+    /// Whether nothing is looked at where one condition is evaluated.
+    pub(crate) fn is_silent(
+        &self,
+        func: FuncId,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> bool {
+        let site = SiteKey::Condition(decision, condition);
+        !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
     }
 
     /// Notes the labels of a site that control passes now.
     pub(crate) fn pass(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, key: SiteKey) {
-        if !self.looks_at_labels(machine, state) {
+        if !machine.observes(state) {
             return;
         }
         let func = state.frame().func;
@@ -152,7 +176,7 @@ impl Goals<'_> {
         guard: Term,
         passed: &mut SmallVec<[PassedSite; 4]>,
     ) {
-        if !self.looks_at_labels(machine, state) {
+        if !machine.observes(state) {
             return;
         }
         let func = state.frame().func;
@@ -195,7 +219,7 @@ impl Goals<'_> {
         machine.statistics.free_labels += (before - open.len()) as u64;
         if state.notes.goals.haste {
             // Questions about this path are hard: its own end comes first.
-            self.put_off(state, open);
+            put_off(state, open);
         } else {
             self.ask_for_any(machine, state, open);
         }
@@ -248,15 +272,15 @@ impl Goals<'_> {
                     let before = open.len();
                     self.take_held(machine, state, &mut open);
                     if open.len() == before {
-                        return self.put_off(state, open);
+                        return put_off(state, open);
                     }
                 }
                 Some(Feasible::No) => return,
                 Some(Feasible::Unknown(_)) => {
                     state.notes.goals.haste |= !state.course.replay;
-                    return self.put_off(state, open);
+                    return put_off(state, open);
                 }
-                None => return self.put_off(state, open),
+                None => return put_off(state, open),
             }
         }
     }
@@ -279,14 +303,6 @@ impl Goals<'_> {
             }
             !held
         });
-    }
-
-    /// Lets labels of the place wait. What an input that was made for others does not cover waits
-    /// already, or is asked for on the program's own paths.
-    fn put_off(&mut self, state: &mut State, open: Vec<OpenLabel>) {
-        if !state.course.replay {
-            state.notes.goals.undecided.extend(open);
-        }
     }
 
     /// A label as in [000]: by the model, else by a question of its own.
@@ -551,5 +567,13 @@ pub(crate) fn hindrance(stop: Stop) -> String {
         Stop::Unsupported(what) => what,
         Stop::Infeasible => "a pointer that can be nothing".into(),
         Stop::Invariant(..) => "an object whose invariant no path supposes yet".into(),
+    }
+}
+
+/// Lets labels of the place wait. What an input that was made for others does not cover waits
+/// already, or is asked for on the program's own paths.
+fn put_off(state: &mut State, open: Vec<OpenLabel>) {
+    if !state.course.replay {
+        state.notes.goals.undecided.extend(open);
     }
 }

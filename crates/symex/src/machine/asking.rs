@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lydian_base::{Span, StopReason};
+use lydian_base::StopReason;
 use lydian_smt::{Answer, Limits, Model, Term};
 
 use crate::limits::Cut;
@@ -11,7 +11,6 @@ use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
 use crate::machine::reports::outbox::Asked;
-use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -142,10 +141,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let time = begun.elapsed();
         self.statistics.solver_time += time;
         if self.context.config.traces {
-            let place = match state.frames.is_empty() {
-                true => Span::NONE,
-                false => text_at(self.context.program, state),
-            };
+            let place = self.text_at(state);
             let said = match &answer {
                 Answer::Sat(_) => Some(true),
                 Answer::Unsat { .. } => Some(false),

@@ -1,4 +1,5 @@
-//! Why a state does not simply go on.
+//! Why the machine leaves a state before it went on: it is at its end, or others are to see to something
+//! first.
 
 use lydian_smt::Term;
 

@@ -6,12 +6,13 @@ use lydian_ir::source::Point;
 use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
 
+use crate::config::Mode;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, Target, mentions,
+    Background, Contents, NewObject, ObjectKind, Resolution, Target, depends_on_undefined, mentions,
 };
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State, VolatilePlace};
@@ -24,6 +25,12 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     pub(crate) fn body(&self, state: &State<N>) -> &'p Body {
         let function = &self.context.program.functions[state.frame().func];
         function.body.as_ref().expect("only functions with bodies are entered")
+    }
+
+    /// Whether observers look at what a state passes. They did already where a path is followed again.
+    pub(crate) fn observes(&self, state: &State<N>) -> bool {
+        let begun = self.context.config.mode != Mode::Plain && state.has_begun(self.roots.len());
+        begun && !state.log.is_played()
     }
 
     /// Evaluates what a statement or terminator will, so that addresses are decided.
@@ -59,6 +66,32 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         self.settle_suspicions(state);
         check_outgrown(state)?;
         value.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// The value of an expression that is evaluated only where `guard` holds; none where it may trap
+    /// there, or has none without a split of the path.
+    pub(crate) fn value_where(
+        &mut self,
+        state: &mut State<N>,
+        expr: ExprId,
+        guard: Term,
+    ) -> Option<Term> {
+        let body = self.body(state);
+        let mut traps = Traps::none();
+        let value = self.where_holds(guard, |machine| {
+            let (mut scope, pool) = machine.scope(state);
+            let value = scope.eval(pool, &body.exprs, expr, &mut traps);
+            machine.settle_suspicions(state);
+            value
+        });
+        let value = value.ok()?;
+        for (_, condition) in traps.iter() {
+            let trap = self.pool.and(guard, condition);
+            if state.knowledge().known(&mut self.pool, trap) != Some(false) {
+                return None;
+            }
+        }
+        (!depends_on_undefined(&mut self.pool, value)).then_some(value)
     }
 
     /// The objects that an address may lie in.

@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 
 use crate::Machine;
 use crate::State;
-use crate::config::Mode;
 use crate::goals::Goals;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
@@ -47,7 +46,7 @@ impl Merging {
                 self.branch(machine, goals, state, *cond, [*then_to, *else_to], *origin)
             }
             Terminator::Switch { value, cases, default } => {
-                self.switch(machine, goals, state, *value, cases, *default)
+                switch(machine, goals, state, *value, cases, *default)
             }
             Terminator::Return(value) => machine.return_from(state, *value),
             Terminator::Trap(kind) => Err(machine.trapped(state, *kind)),
@@ -67,8 +66,8 @@ impl Merging {
         let condition = machine.eval(state, cond, &mut traps)?;
         machine.leave_traps(state, &traps)?;
         machine.learn_condition(state, condition);
-        if let Some(origin) = origin.filter(|_| self.keeps_decisions(machine, goals, state)) {
-            self.begin_evaluation(machine, goals, state, origin);
+        if let Some(origin) = origin.filter(|_| goals.keeps_decisions(machine, state)) {
+            goals.begin_evaluation(machine, state, origin);
         }
         let outcome = self.outcome_of(machine, goals, state, condition, targets, origin);
         if self.choose(machine, goals, state, &outcome, origin) {
@@ -80,7 +79,7 @@ impl Merging {
             take_branch(state, side, &outcome, origin);
             return Ok(());
         };
-        let stays = self.stays_in_loop(machine, state, at, outcome.targets);
+        let stays = stays_in_loop(machine, state, at, outcome.targets);
         take_branch(state, side, &outcome, origin);
         take_branch(&mut other, !side, &outcome, origin);
         let Some(bound) = machine.context.config.limits.loop_bound.filter(|_| stays.is_some())
@@ -102,161 +101,6 @@ impl Merging {
             (true, false) => machine.outbox.abandoned.push((other, Cut::LoopBound(bound))),
         }
         Err(Interrupt::Yield)
-    }
-
-    /// Notes what mutants of a condition are that is about to be evaluated; of the first one of a decision,
-    /// that the decision begins.
-    pub(crate) fn begin_evaluation(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        origin: BranchOrigin,
-    ) {
-        let body = machine.body(state);
-        let mutants = goals.record_mutants(machine, state, origin.decision, origin.condition);
-        let conditions = body.decisions[origin.decision].conditions.len();
-        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
-        event.mutants.extend(mutants);
-    }
-
-    /// Whether labels may ask for the values that conditions had in this activation.
-    pub(crate) fn keeps_decisions(
-        &self,
-        machine: &Machine<'_, '_>,
-        goals: &Goals<'_>,
-        state: &State,
-    ) -> bool {
-        machine.context.config.mode != Mode::Plain && goals.labels.has(state.frame().func)
-    }
-
-    /// The side of a branch that stays in a loop that the other side leaves, if it is so.
-    fn stays_in_loop(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &State,
-        at: BlockId,
-        targets: [BlockId; 2],
-    ) -> Option<bool> {
-        let func = state.frame().func;
-        let back = targets.map(|target| machine.context.reaches(func, target, at));
-        (back[0] != back[1]).then_some(back[0])
-    }
-
-    fn switch(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        value: ExprId,
-        cases: &[SwitchCase],
-        default: BlockId,
-    ) -> Result<(), Interrupt> {
-        let mut traps = Traps::none();
-        let value = machine.eval(state, value, &mut traps)?;
-        machine.leave_traps(state, &traps)?;
-        let value = to_bytes(&mut machine.pool, value);
-        let from = state.frame().block;
-        let ways = self.ways_of(machine, goals, (state.frame().func, from), value, cases, default);
-        let told = state.log.played(Question::Way);
-        let at = told.map_or_else(|| self.way_taken(machine, state, &ways), |way| way as usize);
-        let at = at.min(ways.len() - 1);
-        let taken = &ways[at];
-        let known = state.knowledge().known(&mut machine.pool, taken.condition) == Some(true);
-        if !known {
-            machine.meet_undefined(state, value);
-        }
-        if !known && !state.course.replay && told.is_none() {
-            for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
-                let mut other = state.fork();
-                other.pending = true;
-                other.log.note(Question::Way, number as u64);
-                if other.add_fact(&mut machine.pool, way.condition) {
-                    self.take_way(machine, goals, &mut other, from, way);
-                    machine.fork_off(other);
-                }
-            }
-        }
-        state.log.note(Question::Way, at as u64);
-        state.add_fact(&mut machine.pool, taken.condition);
-        self.take_way(machine, goals, state, from, taken);
-        if known { Ok(()) } else { Err(Interrupt::Yield) }
-    }
-
-    /// The first way out of a switch that the state's path or its model takes.
-    fn way_taken(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &State,
-        ways: &[SwitchWay],
-    ) -> usize {
-        let taken = ways.iter().position(|way| {
-            let known = state.knowledge().known(&mut machine.pool, way.condition);
-            known.unwrap_or_else(|| {
-                machine.evaluator.holds(&machine.pool, &state.model, way.condition)
-            })
-        });
-        taken.unwrap_or(ways.len() - 1)
-    }
-
-    /// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
-    pub(crate) fn ways_of(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        (func, from): (FuncId, BlockId),
-        value: Term,
-        cases: &[SwitchCase],
-        default: BlockId,
-    ) -> Vec<SwitchWay> {
-        let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
-        let mut no_case = machine.pool.tt();
-        let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
-            let edge = (number as u32, condition);
-            let quiet = |way| {
-                let site = SiteKey::Edge(Edge { from, way });
-                !goals.hypers.sequences.watches(func, site)
-            };
-            let merge = machine.context.config.merge && quiet(edge.0);
-            let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
-            match ways.iter_mut().find(fits).filter(|_| merge) {
-                Some(way) => {
-                    way.condition = pool.or(way.condition, condition);
-                    way.edges.push(edge);
-                }
-                None => ways.push(SwitchWay { condition, target, edges: SmallVec::from([edge]) }),
-            }
-        };
-        for (number, case) in cases.iter().enumerate() {
-            let here = case_condition(&mut machine.pool, value, case);
-            let not = machine.pool.not(here);
-            no_case = machine.pool.and(no_case, not);
-            add(&mut machine.pool, number, here, case.target);
-        }
-        add(&mut machine.pool, cases.len(), no_case, default);
-        ways
-    }
-
-    /// Takes one way out of a switch.
-    fn take_way(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        from: BlockId,
-        way: &SwitchWay,
-    ) {
-        state.frame_mut().go_to(way.target);
-        if let [(number, _)] = way.edges[..] {
-            state.passing.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
-            return;
-        }
-        let mut passed = SmallVec::new();
-        for (number, condition) in &way.edges {
-            let site = SiteKey::Edge(Edge { from, way: *number });
-            goals.pass_where(machine, state, site, *condition, &mut passed);
-        }
-        state.passing.queue.extend(passed);
     }
 }
 
@@ -299,4 +143,122 @@ fn case_condition(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
     let span = lydian_eval::sort::constant(pool, ty, (case.high - case.low) as u128);
     let distance = pool.sub(value, low);
     pool.ule(distance, span)
+}
+
+/// The side of a branch that stays in a loop that the other side leaves, if it is so.
+fn stays_in_loop(
+    machine: &mut Machine<'_, '_>,
+    state: &State,
+    at: BlockId,
+    targets: [BlockId; 2],
+) -> Option<bool> {
+    let func = state.frame().func;
+    let back = targets.map(|target| machine.context.reaches(func, target, at));
+    (back[0] != back[1]).then_some(back[0])
+}
+
+/// The first way out of a switch that the state's path or its model takes.
+fn way_taken(machine: &mut Machine<'_, '_>, state: &State, ways: &[SwitchWay]) -> usize {
+    let taken = ways.iter().position(|way| {
+        let known = state.knowledge().known(&mut machine.pool, way.condition);
+        known.unwrap_or_else(|| machine.evaluator.holds(&machine.pool, &state.model, way.condition))
+    });
+    taken.unwrap_or(ways.len() - 1)
+}
+
+/// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
+pub(crate) fn ways_of(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    (func, from): (FuncId, BlockId),
+    value: Term,
+    cases: &[SwitchCase],
+    default: BlockId,
+) -> Vec<SwitchWay> {
+    let mut ways: Vec<SwitchWay> = Vec::with_capacity(cases.len() + 1);
+    let mut no_case = machine.pool.tt();
+    let mut add = |pool: &mut TermPool, number: usize, condition: Term, target: BlockId| {
+        let edge = (number as u32, condition);
+        let quiet = |way| {
+            let site = SiteKey::Edge(Edge { from, way });
+            !goals.hypers.sequences.watches(func, site)
+        };
+        let merge = machine.context.config.merge && quiet(edge.0);
+        let fits = |way: &&mut SwitchWay| way.target == target && quiet(way.edges[0].0);
+        match ways.iter_mut().find(fits).filter(|_| merge) {
+            Some(way) => {
+                way.condition = pool.or(way.condition, condition);
+                way.edges.push(edge);
+            }
+            None => ways.push(SwitchWay { condition, target, edges: SmallVec::from([edge]) }),
+        }
+    };
+    for (number, case) in cases.iter().enumerate() {
+        let here = case_condition(&mut machine.pool, value, case);
+        let not = machine.pool.not(here);
+        no_case = machine.pool.and(no_case, not);
+        add(&mut machine.pool, number, here, case.target);
+    }
+    add(&mut machine.pool, cases.len(), no_case, default);
+    ways
+}
+
+/// Takes one way out of a switch.
+fn take_way(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    from: BlockId,
+    way: &SwitchWay,
+) {
+    state.frame_mut().go_to(way.target);
+    if let [(number, _)] = way.edges[..] {
+        state.passing.arrival = Some(SiteKey::Edge(Edge { from, way: number }));
+        return;
+    }
+    let mut passed = SmallVec::new();
+    for (number, condition) in &way.edges {
+        let site = SiteKey::Edge(Edge { from, way: *number });
+        goals.pass_where(machine, state, site, *condition, &mut passed);
+    }
+    state.passing.queue.extend(passed);
+}
+
+fn switch(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    value: ExprId,
+    cases: &[SwitchCase],
+    default: BlockId,
+) -> Result<(), Interrupt> {
+    let mut traps = Traps::none();
+    let value = machine.eval(state, value, &mut traps)?;
+    machine.leave_traps(state, &traps)?;
+    let value = to_bytes(&mut machine.pool, value);
+    let from = state.frame().block;
+    let ways = ways_of(machine, goals, (state.frame().func, from), value, cases, default);
+    let told = state.log.played(Question::Way);
+    let at = told.map_or_else(|| way_taken(machine, state, &ways), |way| way as usize);
+    let at = at.min(ways.len() - 1);
+    let taken = &ways[at];
+    let known = state.knowledge().known(&mut machine.pool, taken.condition) == Some(true);
+    if !known {
+        machine.meet_undefined(state, value);
+    }
+    if !known && !state.course.replay && told.is_none() {
+        for (number, way) in ways.iter().enumerate().rev().filter(|(number, _)| *number != at) {
+            let mut other = state.fork();
+            other.pending = true;
+            other.log.note(Question::Way, number as u64);
+            if other.add_fact(&mut machine.pool, way.condition) {
+                take_way(machine, goals, &mut other, from, way);
+                machine.fork_off(other);
+            }
+        }
+    }
+    state.log.note(Question::Way, at as u64);
+    state.add_fact(&mut machine.pool, taken.condition);
+    take_way(machine, goals, state, from, taken);
+    if known { Ok(()) } else { Err(Interrupt::Yield) }
 }

@@ -6,9 +6,8 @@
 //! decides, memory that was never written), the path forks as the program does.
 
 use lydian_base::EntityId;
-use lydian_eval::Traps;
 use lydian_ir::source::Point;
-use lydian_ir::{BlockId, BranchOrigin, ConditionId, DecisionId, ExprId, FuncId};
+use lydian_ir::{BlockId, BranchOrigin, ConditionId, FuncId};
 use lydian_smt::Term;
 use smallvec::SmallVec;
 
@@ -56,166 +55,113 @@ impl Merging {
     ) -> Outcome {
         let ends = origin.is_none_or(|o| o.then_outcome.is_some() && o.else_outcome.is_some());
         let alone = Outcome { holds: condition, targets, ends, merged: false };
-        if !self.merges(machine, state, condition) {
+        if !merges(machine, state, condition) {
             return alone;
         }
         let func = state.frame().func;
         let region = self.analyses.region(machine.context.program, func, state.frame().block);
         let Some(region) = region else { return alone };
-        if !state.log.decide(Question::Merge, || self.may_merge(goals, func, &region)) {
+        if !state.log.decide(Question::Merge, || may_merge(goals, func, &region)) {
             return alone;
         }
         let everywhere = machine.pool.tt();
         let first = (condition, everywhere);
-        let Some(evaluated) = self.evaluate_region(machine, state, &region, first) else {
+        let Some(evaluated) = evaluate_region(machine, state, &region, first) else {
             return alone;
         };
         let mut passed = SmallVec::new();
-        self.look_at_region(machine, goals, state, &region, &evaluated, &mut passed);
+        look_at_region(machine, goals, state, &region, &evaluated, &mut passed);
         state.passing.queue.extend(passed);
         machine.statistics.merged += u64::from(!state.log.is_played());
         Outcome { holds: evaluated.holds, targets: region.targets, ends: true, merged: true }
     }
+}
 
-    /// Whether nothing but labels is looked at on the ways through a region: what sequences and
-    /// hyperlabels ask for depends on the way.
-    pub(crate) fn may_merge(
-        &self,
-        goals: &Goals<'_>,
-        func: FuncId,
-        region: &DecisionRegion,
-    ) -> bool {
-        let decision = region.decision;
-        !goals.labels.is_watched(func, SiteKey::Decision(decision))
-            && region.steps.iter().all(|step| self.is_silent(goals, func, decision, step.condition))
-            && region.steps[1..].iter().all(|step| {
-                let site = SiteKey::Point(Point::Term(step.block));
-                !goals.hypers.sequences.watches(func, site)
-            })
-    }
+/// Whether a condition that would split a path may be merged.
+pub(crate) fn merges(machine: &mut Machine<'_, '_>, state: &State, condition: Term) -> bool {
+    machine.context.config.merge
+        && state.knowledge().known(&mut machine.pool, condition).is_none()
+        && !depends_on_undefined(&mut machine.pool, condition)
+}
 
-    /// Whether nothing is looked at where one condition is evaluated.
-    pub(crate) fn is_silent(
-        &self,
-        goals: &Goals<'_>,
-        func: FuncId,
-        decision: DecisionId,
-        condition: ConditionId,
-    ) -> bool {
-        let site = SiteKey::Condition(decision, condition);
-        !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
-    }
-
-    /// Whether a condition that would split a path may be merged.
-    pub(crate) fn merges(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &State,
-        condition: Term,
-    ) -> bool {
-        machine.context.config.merge
-            && state.knowledge().known(&mut machine.pool, condition).is_none()
-            && !depends_on_undefined(&mut machine.pool, condition)
-    }
-
-    /// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
-    /// reached.
-    pub(crate) fn evaluate_region(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &mut State,
-        region: &DecisionRegion,
-        (first, guard): (Term, Term),
-    ) -> Option<DecisionValues> {
-        let mut reached = vec![machine.pool.ff(); region.steps.len()];
-        reached[0] = guard;
-        let mut holds = machine.pool.ff();
-        let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
-        for (at, step) in region.steps.iter().enumerate() {
-            let here = reached[at];
-            let value = match at {
-                0 => first,
-                _ => self.value_where(machine, state, step.expr, here)?,
-            };
-            for (way, side) in step.ways.into_iter().zip([true, false]) {
-                let condition = if side { value } else { machine.pool.not(value) };
-                let taken = machine.pool.and(here, condition);
-                match way {
-                    ConditionWay::RegionStep(to) => {
-                        reached[to] = machine.pool.or(reached[to], taken)
-                    }
-                    ConditionWay::Outcome(true) => holds = machine.pool.or(holds, taken),
-                    ConditionWay::Outcome(false) => {}
-                }
-            }
-            // A condition that is lowered twice is reached by either way.
-            match values.iter_mut().find(|known| known.0 == step.condition) {
-                Some(known) => {
-                    known.2 = machine.pool.ite(here, value, known.2);
-                    known.1 = machine.pool.or(known.1, here);
-                }
-                None => values.push((step.condition, here, value)),
-            }
-        }
-        let either =
-            |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
-        Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
-    }
-
-    /// The labels on the ways through a region, whose decision's event is there.
-    pub(crate) fn look_at_region(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        region: &DecisionRegion,
-        evaluated: &DecisionValues,
-        passed: &mut SmallVec<[PassedSite; 4]>,
-    ) {
-        let body = machine.body(state);
-        for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
+/// Whether nothing but labels is looked at on the ways through a region: what sequences and
+/// hyperlabels ask for depends on the way.
+pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion) -> bool {
+    let decision = region.decision;
+    !goals.labels.is_watched(func, SiteKey::Decision(decision))
+        && region.steps.iter().all(|step| goals.is_silent(func, decision, step.condition))
+        && region.steps[1..].iter().all(|step| {
             let site = SiteKey::Point(Point::Term(step.block));
-            goals.pass_where(machine, state, site, *reached, passed);
-            let mutants = machine.where_holds(*reached, |machine| {
-                goals.record_mutants(machine, state, region.decision, step.condition)
-            });
-            if let Some(event) = state.frame_mut().event_of(region.decision) {
-                event.mutants.extend(mutants);
+            !goals.hypers.sequences.watches(func, site)
+        })
+}
+
+/// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
+/// reached.
+pub(crate) fn evaluate_region(
+    machine: &mut Machine<'_, '_>,
+    state: &mut State,
+    region: &DecisionRegion,
+    (first, guard): (Term, Term),
+) -> Option<DecisionValues> {
+    let mut reached = vec![machine.pool.ff(); region.steps.len()];
+    reached[0] = guard;
+    let mut holds = machine.pool.ff();
+    let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
+    for (at, step) in region.steps.iter().enumerate() {
+        let here = reached[at];
+        let value = match at {
+            0 => first,
+            _ => machine.value_where(state, step.expr, here)?,
+        };
+        for (way, side) in step.ways.into_iter().zip([true, false]) {
+            let condition = if side { value } else { machine.pool.not(value) };
+            let taken = machine.pool.and(here, condition);
+            match way {
+                ConditionWay::RegionStep(to) => reached[to] = machine.pool.or(reached[to], taken),
+                ConditionWay::Outcome(true) => holds = machine.pool.or(holds, taken),
+                ConditionWay::Outcome(false) => {}
             }
         }
-        if self.keeps_decisions(machine, goals, state) {
-            let conditions = body.decisions[region.decision].conditions.len();
-            let event = state.frame_mut().event_mut(region.decision, conditions, false);
-            for (condition, value) in &evaluated.values {
-                event.values[condition.index()] = *value;
+        // A condition that is lowered twice is reached by either way.
+        match values.iter_mut().find(|known| known.0 == step.condition) {
+            Some(known) => {
+                known.2 = machine.pool.ite(here, value, known.2);
+                known.1 = machine.pool.or(known.1, here);
             }
+            None => values.push((step.condition, here, value)),
         }
     }
+    let either =
+        |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
+    Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
+}
 
-    /// The value of an expression that is evaluated only where `guard` holds; none where it may trap
-    /// there, or has none without a split of the path.
-    pub(crate) fn value_where(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &mut State,
-        expr: ExprId,
-        guard: Term,
-    ) -> Option<Term> {
-        let body = machine.body(state);
-        let mut traps = Traps::none();
-        let value = machine.where_holds(guard, |machine| {
-            let (mut scope, pool) = machine.scope(state);
-            let value = scope.eval(pool, &body.exprs, expr, &mut traps);
-            machine.settle_suspicions(state);
-            value
+/// The labels on the ways through a region, whose decision's event is there.
+pub(crate) fn look_at_region(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    region: &DecisionRegion,
+    evaluated: &DecisionValues,
+    passed: &mut SmallVec<[PassedSite; 4]>,
+) {
+    let body = machine.body(state);
+    for (step, reached) in region.steps.iter().zip(&evaluated.reached).skip(1) {
+        let site = SiteKey::Point(Point::Term(step.block));
+        goals.pass_where(machine, state, site, *reached, passed);
+        let mutants = machine.where_holds(*reached, |machine| {
+            goals.record_mutants(machine, state, region.decision, step.condition)
         });
-        let value = value.ok()?;
-        for (_, condition) in traps.iter() {
-            let trap = machine.pool.and(guard, condition);
-            if state.knowledge().known(&mut machine.pool, trap) != Some(false) {
-                return None;
-            }
+        if let Some(event) = state.frame_mut().event_of(region.decision) {
+            event.mutants.extend(mutants);
         }
-        (!depends_on_undefined(&mut machine.pool, value)).then_some(value)
+    }
+    if goals.keeps_decisions(machine, state) {
+        let conditions = body.decisions[region.decision].conditions.len();
+        let event = state.frame_mut().event_mut(region.decision, conditions, false);
+        for (condition, value) in &evaluated.values {
+            event.values[condition.index()] = *value;
+        }
     }
 }

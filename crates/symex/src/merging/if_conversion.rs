@@ -32,7 +32,10 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::state::{ConditionValue, Frame, PassedSite, ReturnTo};
 use crate::machine::step::as_type;
 use crate::merging::Merging;
-use crate::merging::decisions::{DecisionValues, Outcome};
+use crate::merging::control::ways_of;
+use crate::merging::decisions::{
+    DecisionValues, Outcome, evaluate_region, look_at_region, may_merge, merges,
+};
 use crate::merging::regions::{Area, DecisionRegion};
 
 /// So often a choice between values forks before it is merged. Paths that know a value make all later
@@ -91,7 +94,7 @@ impl Merging {
         outcome: &Outcome,
         origin: Option<BranchOrigin>,
     ) -> bool {
-        if !outcome.ends || !self.merges(machine, state, outcome.holds) {
+        if !outcome.ends || !merges(machine, state, outcome.holds) {
             return false;
         }
         let (func, block) = (state.frame().func, state.frame().block);
@@ -101,7 +104,7 @@ impl Merging {
         };
         let Some(join) = area.join else { return false };
         let quiet =
-            || self.ends_quietly(goals, func, origin) && self.is_quiet(machine, goals, func, &area);
+            || ends_quietly(goals, func, origin) && self.is_quiet(machine, goals, func, &area);
         if !state.log.decide(Question::Choose, quiet) {
             return false;
         }
@@ -113,7 +116,7 @@ impl Merging {
         };
         let mut passed = SmallVec::new();
         if let Some(origin) = origin {
-            self.end_decision(machine, goals, state, origin, outcome, &mut passed);
+            end_decision(machine, goals, state, origin, outcome, &mut passed);
         }
         self.look_through(machine, goals, state, &area, &starts, passed);
         let frame = state.frame_mut();
@@ -215,19 +218,9 @@ impl Merging {
     ) -> bool {
         let Terminator::Branch { origin, .. } = term else { return true };
         match self.analyses.region(machine.context.program, func, block) {
-            Some(region) => self.may_merge(goals, func, &region),
-            None => self.ends_quietly(goals, func, *origin),
+            Some(region) => may_merge(goals, func, &region),
+            None => ends_quietly(goals, func, *origin),
         }
-    }
-
-    /// Whether nothing but labels is looked at where a condition ends its decision.
-    fn ends_quietly(&self, goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -> bool {
-        origin.is_none_or(|origin| {
-            let site = SiteKey::Decision(origin.decision);
-            let watched =
-                goals.hypers.sequences.watches(func, site) || goals.labels.is_watched(func, site);
-            !watched && self.is_silent(goals, func, origin.decision, origin.condition)
-        })
     }
 
     /// Goes through an area without looking at labels. The state is as it was, and nothing is given where
@@ -261,9 +254,7 @@ impl Merging {
         passed: SmallVec<[PassedSite; 4]>,
     ) {
         let mut pass = Pass { differs: false, labels: Some(passed) };
-        if goals.looks_at_labels(machine, state)
-            && self.has_labels(machine, goals, state.frame().func, area)
-        {
+        if machine.observes(state) && self.has_labels(machine, goals, state.frame().func, area) {
             let outer = state.log.set_aside(true);
             let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
             state.log.set_aside(outer);
@@ -332,19 +323,17 @@ impl Merging {
         let mut coming: FxHashMap<BlockId, IncomingRegisters> = FxHashMap::default();
         // What is returned by the ways that did: nothing where none has yet.
         let mut value: Option<Option<Term>> = None;
-        self.leave_for(machine, state, area, &mut coming, starts, pass)?;
+        leave_for(machine, state, area, &mut coming, starts, pass)?;
         for block in &area.blocks {
             let Some(here) = coming.remove(block) else { continue };
             state.frame_mut().registers = here.registers;
             for stmt in &body.blocks[*block].stmts {
                 self.statement_where(machine, goals, state, *stmt, here.guard, pass)?;
             }
-            self.look(machine, goals, state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
+            look(machine, goals, state, SiteKey::Point(Point::Term(*block)), here.guard, pass);
             if let Terminator::Return(returned) = &body.blocks[*block].term {
                 let returned = match returned {
-                    Some(returned) => {
-                        Some(self.value_where(machine, state, *returned, here.guard)?)
-                    }
+                    Some(returned) => Some(machine.value_where(state, *returned, here.guard)?),
                     None => None,
                 };
                 pass.differs |= value.is_some_and(|value| value != returned);
@@ -357,84 +346,11 @@ impl Merging {
                 continue;
             }
             let ways = self.ways_where(machine, goals, state, *block, here.guard, pass)?;
-            self.leave_for(machine, state, area, &mut coming, &ways, pass)?;
+            leave_for(machine, state, area, &mut coming, &ways, pass)?;
         }
         let registers = area.join.and_then(|join| coming.remove(&join)).map(|end| end.registers);
         let arrived = AreaResult { registers, value: value.flatten() };
         (arrived.registers.is_some() == area.join.is_some()).then_some(arrived)
-    }
-
-    /// Control goes from where it is to some blocks. None where a register that is needed later has a value
-    /// on one way alone.
-    fn leave_for(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        state: &State,
-        area: &Area,
-        coming: &mut FxHashMap<BlockId, IncomingRegisters>,
-        ways: &[(BlockId, Term)],
-        pass: &mut Pass,
-    ) -> Option<()> {
-        for (block, guard) in ways {
-            if state.knowledge().known(&mut machine.pool, *guard) == Some(false) {
-                continue;
-            }
-            let registers = &state.frame().registers;
-            let arrived = match coming.remove(block) {
-                None => IncomingRegisters { guard: *guard, registers: registers.clone() },
-                Some(other) => IncomingRegisters {
-                    guard: machine.pool.or(*guard, other.guard),
-                    registers: self.either(
-                        machine,
-                        area,
-                        *guard,
-                        registers,
-                        &other.registers,
-                        pass,
-                    )?,
-                },
-            };
-            coming.insert(*block, arrived);
-        }
-        Some(())
-    }
-
-    /// The values that are the first ones where a condition holds, else the second ones.
-    fn either(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        area: &Area,
-        condition: Term,
-        a: &[Option<Term>],
-        b: &[Option<Term>],
-        pass: &mut Pass,
-    ) -> Option<Registers> {
-        let both = a.iter().zip(b).zip(&area.own);
-        both.map(|((a, b), own)| match (*a, *b) {
-            (a, b) if a == b => Some(a),
-            (Some(a), Some(b)) => {
-                pass.differs = true;
-                Some(Some(machine.pool.ite(condition, a, b)))
-            }
-            // Nobody asks for it behind the area, and where it is asked for within, it is not set.
-            _ => own.then_some(None),
-        })
-        .collect()
-    }
-
-    /// The labels of a place, if they are looked at.
-    fn look(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        key: SiteKey,
-        guard: Term,
-        pass: &mut Pass,
-    ) {
-        if let Some(labels) = &mut pass.labels {
-            goals.pass_where(machine, state, key, guard, labels);
-        }
     }
 
     /// Executes a statement where `guard` holds. None where that is not possible at once.
@@ -448,15 +364,15 @@ impl Merging {
         pass: &mut Pass,
     ) -> Option<()> {
         let body = machine.body(state);
-        self.look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
+        look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
         match &body.stmts[id] {
-            Stmt::Mark(mark) => self.look(machine, goals, state, SiteKey::Mark(*mark), guard, pass),
+            Stmt::Mark(mark) => look(machine, goals, state, SiteKey::Mark(*mark), guard, pass),
             Stmt::Assign { dst, value } => {
-                let value = self.value_where(machine, state, *value, guard)?;
+                let value = machine.value_where(state, *value, guard)?;
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
             Stmt::Call { callee: Callee::Direct(callee), args, dst, .. } => {
-                let args = args.iter().map(|arg| self.value_where(machine, state, *arg, guard));
+                let args = args.iter().map(|arg| machine.value_where(state, *arg, guard));
                 let args: Vec<Term> = args.collect::<Option<_>>()?;
                 let call = ComputedCall { func: *callee, args: &args };
                 let value = self.call_where(machine, goals, state, call, guard, pass)?;
@@ -491,7 +407,7 @@ impl Merging {
             frame.registers[param.index()] = Some(as_type(&mut machine.pool, ty, *arg));
         }
         state.frames.push(Arc::new(frame));
-        self.look(machine, goals, state, SiteKey::Entry, guard, pass);
+        look(machine, goals, state, SiteKey::Entry, guard, pass);
         let arrived = self.walk(machine, goals, state, &area, &[(body.entry, guard)], pass)?;
         state.frames.pop();
         Some(arrived.value)
@@ -511,19 +427,17 @@ impl Merging {
         match &body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
             Terminator::Branch { cond, then_to, else_to, origin } => {
-                let value = self.value_where(machine, state, *cond, guard)?;
+                let value = machine.value_where(state, *cond, guard)?;
                 let func = state.frame().func;
                 let region =
                     origin.and_then(|_| self.analyses.region(machine.context.program, func, block));
                 let evaluated = match &region {
-                    Some(region) => {
-                        Some(self.evaluate_region(machine, state, region, (value, guard))?)
-                    }
+                    Some(region) => Some(evaluate_region(machine, state, region, (value, guard))?),
                     None => None,
                 };
                 let decided = region.as_deref().zip(evaluated.as_ref());
                 if let Some(origin) = origin {
-                    self.look_at_decision(
+                    look_at_decision(
                         machine,
                         goals,
                         state,
@@ -541,16 +455,16 @@ impl Merging {
                 Some(smallvec![(then_to, holds), (else_to, fails)])
             }
             Terminator::Switch { value, cases, default } => {
-                let value = self.value_where(machine, state, *value, guard)?;
+                let value = machine.value_where(state, *value, guard)?;
                 let value = to_bytes(&mut machine.pool, value);
                 let func = state.frame().func;
-                let ways = self.ways_of(machine, goals, (func, block), value, cases, *default);
+                let ways = ways_of(machine, goals, (func, block), value, cases, *default);
                 let mut taken = Ways::new();
                 for way in ways {
                     for (number, condition) in &way.edges {
                         let condition = machine.pool.and(guard, *condition);
                         let site = SiteKey::Edge(Edge { from: block, way: *number });
-                        self.look(machine, goals, state, site, condition, pass);
+                        look(machine, goals, state, site, condition, pass);
                     }
                     taken.push((way.target, machine.pool.and(guard, way.condition)));
                 }
@@ -559,51 +473,121 @@ impl Merging {
             Terminator::Return(_) | Terminator::Trap(_) => None,
         }
     }
+}
 
-    /// The labels of a decision that begins with a condition of known value, where `guard` holds, and of
-    /// the conditions after it, if there are any.
-    fn look_at_decision(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        first: FirstCondition,
-        decided: Option<(&DecisionRegion, &DecisionValues)>,
-        pass: &mut Pass,
-    ) {
-        let FirstCondition { origin, value, guard } = first;
-        let Some(labels) = &mut pass.labels else { return };
-        if self.keeps_decisions(machine, goals, state) {
-            machine.where_holds(guard, |machine| {
-                self.begin_evaluation(machine, goals, state, origin);
-            });
+/// The values that are the first ones where a condition holds, else the second ones.
+fn either(
+    machine: &mut Machine<'_, '_>,
+    area: &Area,
+    condition: Term,
+    a: &[Option<Term>],
+    b: &[Option<Term>],
+    pass: &mut Pass,
+) -> Option<Registers> {
+    let both = a.iter().zip(b).zip(&area.own);
+    both.map(|((a, b), own)| match (*a, *b) {
+        (a, b) if a == b => Some(a),
+        (Some(a), Some(b)) => {
+            pass.differs = true;
+            Some(Some(machine.pool.ite(condition, a, b)))
         }
-        if let Some((region, evaluated)) = decided {
-            self.look_at_region(machine, goals, state, region, evaluated, labels);
-        } else if let Some(event) = state.frame_mut().event_of(origin.decision) {
-            event.values[origin.condition.index()] =
-                ConditionValue::Either { reached: guard, value };
-        }
-        goals.pass_where(machine, state, SiteKey::Decision(origin.decision), guard, labels);
-    }
+        // Nobody asks for it behind the area, and where it is asked for within, it is not set.
+        _ => own.then_some(None),
+    })
+    .collect()
+}
 
-    /// The labels at a decision that ends both ways.
-    fn end_decision(
-        &mut self,
-        machine: &mut Machine<'_, '_>,
-        goals: &mut Goals<'_>,
-        state: &mut State,
-        origin: BranchOrigin,
-        outcome: &Outcome,
-        passed: &mut SmallVec<[PassedSite; 4]>,
-    ) {
-        let everywhere = machine.pool.tt();
-        if !outcome.merged
-            && let Some(event) = state.frame_mut().event_of(origin.decision)
-        {
-            event.values[origin.condition.index()] =
-                ConditionValue::Either { reached: everywhere, value: outcome.holds };
-        }
-        goals.pass_where(machine, state, SiteKey::Decision(origin.decision), everywhere, passed);
+/// The labels of a place, if they are looked at.
+fn look(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    key: SiteKey,
+    guard: Term,
+    pass: &mut Pass,
+) {
+    if let Some(labels) = &mut pass.labels {
+        goals.pass_where(machine, state, key, guard, labels);
     }
+}
+
+/// The labels at a decision that ends both ways.
+fn end_decision(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    origin: BranchOrigin,
+    outcome: &Outcome,
+    passed: &mut SmallVec<[PassedSite; 4]>,
+) {
+    let everywhere = machine.pool.tt();
+    if !outcome.merged
+        && let Some(event) = state.frame_mut().event_of(origin.decision)
+    {
+        event.values[origin.condition.index()] =
+            ConditionValue::Either { reached: everywhere, value: outcome.holds };
+    }
+    goals.pass_where(machine, state, SiteKey::Decision(origin.decision), everywhere, passed);
+}
+
+/// Whether nothing but labels is looked at where a condition ends its decision.
+fn ends_quietly(goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -> bool {
+    origin.is_none_or(|origin| {
+        let site = SiteKey::Decision(origin.decision);
+        let watched =
+            goals.hypers.sequences.watches(func, site) || goals.labels.is_watched(func, site);
+        !watched && goals.is_silent(func, origin.decision, origin.condition)
+    })
+}
+
+/// Control goes from where it is to some blocks. None where a register that is needed later has a value
+/// on one way alone.
+fn leave_for(
+    machine: &mut Machine<'_, '_>,
+    state: &State,
+    area: &Area,
+    coming: &mut FxHashMap<BlockId, IncomingRegisters>,
+    ways: &[(BlockId, Term)],
+    pass: &mut Pass,
+) -> Option<()> {
+    for (block, guard) in ways {
+        if state.knowledge().known(&mut machine.pool, *guard) == Some(false) {
+            continue;
+        }
+        let registers = &state.frame().registers;
+        let arrived = match coming.remove(block) {
+            None => IncomingRegisters { guard: *guard, registers: registers.clone() },
+            Some(other) => IncomingRegisters {
+                guard: machine.pool.or(*guard, other.guard),
+                registers: either(machine, area, *guard, registers, &other.registers, pass)?,
+            },
+        };
+        coming.insert(*block, arrived);
+    }
+    Some(())
+}
+
+/// The labels of a decision that begins with a condition of known value, where `guard` holds, and of
+/// the conditions after it, if there are any.
+fn look_at_decision(
+    machine: &mut Machine<'_, '_>,
+    goals: &mut Goals<'_>,
+    state: &mut State,
+    first: FirstCondition,
+    decided: Option<(&DecisionRegion, &DecisionValues)>,
+    pass: &mut Pass,
+) {
+    let FirstCondition { origin, value, guard } = first;
+    let Some(labels) = &mut pass.labels else { return };
+    if goals.keeps_decisions(machine, state) {
+        machine.where_holds(guard, |machine| {
+            goals.begin_evaluation(machine, state, origin);
+        });
+    }
+    if let Some((region, evaluated)) = decided {
+        look_at_region(machine, goals, state, region, evaluated, labels);
+    } else if let Some(event) = state.frame_mut().event_of(origin.decision) {
+        event.values[origin.condition.index()] = ConditionValue::Either { reached: guard, value };
+    }
+    goals.pass_where(machine, state, SiteKey::Decision(origin.decision), guard, labels);
 }

@@ -175,7 +175,7 @@ impl Merging {
         for header in call.into_iter().chain(is_header.then_some(Some(block))) {
             let begin = (func, header);
             let active = self.scopes.active.contains(&(serial, header));
-            if !active && self.is_due(machine, goals, begin, body) && self.settles(goals, state) {
+            if !active && self.is_due(machine, goals, begin, body) && settles(goals, state) {
                 return Some(ScopeEntry { begin, depth: state.frames.len(), serial });
             }
         }
@@ -252,20 +252,6 @@ impl Merging {
         headers.clone()
     }
 
-    /// Whether nothing is looked at where a state just arrived, which is noted then.
-    fn settles(&self, goals: &Goals<'_>, state: &mut State) -> bool {
-        let func = state.frame().func;
-        let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
-        let quiet = |site: SiteKey| {
-            !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
-        };
-        let settles = state.passing.arrival.into_iter().chain(evaluated).all(quiet);
-        if settles {
-            (state.passing.arrival, state.passing.evaluated) = (None, None);
-        }
-        settles
-    }
-
     /// Unites states behind a scope, where they came to one place; and whether some did, and none could
     /// be.
     pub(crate) fn merge_behind(
@@ -311,7 +297,7 @@ impl Merging {
             true => return ScopePlace::Inside,
             false => ScopePlace::Behind,
         };
-        if self.settles(goals, state) { place } else { ScopePlace::Inside }
+        if settles(goals, state) { place } else { ScopePlace::Inside }
     }
 }
 
@@ -342,4 +328,18 @@ fn callees<'a>(
         Stmt::Call { callee: Callee::Direct(callee), .. } => Some(*callee),
         _ => None,
     })
+}
+
+/// Whether nothing is looked at where a state just arrived, which is noted then.
+fn settles(goals: &Goals<'_>, state: &mut State) -> bool {
+    let func = state.frame().func;
+    let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+    let quiet = |site: SiteKey| {
+        !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
+    };
+    let settles = state.passing.arrival.into_iter().chain(evaluated).all(quiet);
+    if settles {
+        (state.passing.arrival, state.passing.evaluated) = (None, None);
+    }
+    settles
 }

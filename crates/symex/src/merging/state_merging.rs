@@ -32,7 +32,6 @@ use crate::State;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::reports::outbox::MergedStates;
-use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{DecisionEvent, Frame};
 use crate::merging::Merging;
 use crate::merging::hot_variables::holds;
@@ -72,7 +71,7 @@ impl Merging {
             machine.statistics.united += 1;
             if machine.context.config.traces {
                 let (state, other) = (one.course.number, other.course.number);
-                let place = text_at(machine.context.program, one);
+                let place = machine.text_at(one);
                 machine.outbox.merged.push(MergedStates { state, other, place });
             }
             unions += 1;
@@ -89,7 +88,7 @@ impl Merging {
         if !may_merge_states(a, b) {
             return None;
         }
-        let parting = self.parting(machine, &a.path.facts, &b.path.facts)?;
+        let parting = parting(machine, &a.path.facts, &b.path.facts)?;
         let frame = self.merge_frames(machine, a, b, parting.first)?;
         let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
         // Its model satisfies what one of them says, and it covers what that one's does.
@@ -124,24 +123,6 @@ impl Merging {
         union.notes.merging.mark = None;
         begin_anew(&mut union);
         Some(union)
-    }
-
-    /// How the paths of two states with these facts parted; none where one has no facts but the other's.
-    fn parting(&mut self, machine: &mut Machine<'_, '_>, a: &Facts, b: &Facts) -> Option<Parting> {
-        let common = common_facts(a, b);
-        let (of_a, of_b) = (&a[common..], &b[common..]);
-        let (&first, &other) = (of_a.first()?, of_b.first()?);
-        let negated = machine.pool.not(other);
-        let all = |pool: &mut TermPool, facts: &[Term]| pool.and_all(facts.iter().copied());
-        if first == negated {
-            let (of_a, of_b) =
-                (all(&mut machine.pool, &of_a[1..]), all(&mut machine.pool, &of_b[1..]));
-            let fact = machine.pool.ite(first, of_a, of_b);
-            return Some(Parting { common, first, fact });
-        }
-        let (of_a, of_b) = (all(&mut machine.pool, of_a), all(&mut machine.pool, of_b));
-        let fact = machine.pool.or(of_a, of_b);
-        Some(Parting { common, first: of_a, fact })
     }
 
     /// The innermost activation of the union of two states that stand at one place.
@@ -192,22 +173,8 @@ impl Merging {
                 None => frame.loops.push((*block, *count)),
             }
         }
-        self.merge_events(body, &mut frame, &b.events)?;
+        merge_events(body, &mut frame, &b.events)?;
         Some(frame)
-    }
-
-    /// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
-    /// may not be.
-    fn merge_events(&self, body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
-        let same = |event: &DecisionEvent| others.contains(event);
-        let block = frame.block;
-        let differing = frame.events.iter().filter(|event| !same(event));
-        let only_other = others.iter().filter(|event| !frame.events.contains(event));
-        if differing.chain(only_other).any(|event| may_go_on(body, block, event.decision)) {
-            return None;
-        }
-        frame.events.retain(|event| same(event));
-        Some(())
     }
 }
 
@@ -315,4 +282,35 @@ fn may_go_on(body: &Body, block: BlockId, decision: DecisionId) -> bool {
         term.for_each_successor(|next| waiting.push(next));
     }
     false
+}
+
+/// How the paths of two states with these facts parted; none where one has no facts but the other's.
+fn parting(machine: &mut Machine<'_, '_>, a: &Facts, b: &Facts) -> Option<Parting> {
+    let common = common_facts(a, b);
+    let (of_a, of_b) = (&a[common..], &b[common..]);
+    let (&first, &other) = (of_a.first()?, of_b.first()?);
+    let negated = machine.pool.not(other);
+    let all = |pool: &mut TermPool, facts: &[Term]| pool.and_all(facts.iter().copied());
+    if first == negated {
+        let (of_a, of_b) = (all(&mut machine.pool, &of_a[1..]), all(&mut machine.pool, &of_b[1..]));
+        let fact = machine.pool.ite(first, of_a, of_b);
+        return Some(Parting { common, first, fact });
+    }
+    let (of_a, of_b) = (all(&mut machine.pool, of_a), all(&mut machine.pool, of_b));
+    let fact = machine.pool.or(of_a, of_b);
+    Some(Parting { common, first: of_a, fact })
+}
+
+/// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
+/// may not be.
+fn merge_events(body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
+    let same = |event: &DecisionEvent| others.contains(event);
+    let block = frame.block;
+    let differing = frame.events.iter().filter(|event| !same(event));
+    let only_other = others.iter().filter(|event| !frame.events.contains(event));
+    if differing.chain(only_other).any(|event| may_go_on(body, block, event.decision)) {
+        return None;
+    }
+    frame.events.retain(|event| same(event));
+    Some(())
 }

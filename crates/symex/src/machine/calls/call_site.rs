@@ -1,4 +1,4 @@
-//! Calls.
+//! A call whose operands were evaluated.
 
 use lydian_ir::{CTypeId, LocalId};
 use lydian_smt::Term;

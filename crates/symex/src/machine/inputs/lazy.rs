@@ -14,13 +14,15 @@ mod compared;
 
 use std::sync::Arc;
 
+use lydian_inputs::asked::Asked;
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
-use lydian_inputs::looked_at::LookedAt;
+use lydian_inputs::looked_at::{LookedAt, Needs};
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
+use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::inputs::places::{Around, Elements, Places};
@@ -656,6 +658,20 @@ impl<N: Notes> Scope<'_, '_, N> {
 fn is_of(name: &str, pointer: &PointerInput) -> bool {
     name == &*pointer.place
         || name.strip_prefix('(').is_some_and(|name| name.starts_with(&*pointer.place))
+}
+
+impl<N: Notes> Machine<'_, '_, N> {
+    /// What a test of a model has to have: what the path claims of it, and what it looked at in memory.
+    pub(crate) fn needs_of(
+        &mut self,
+        memory: &Memory,
+        model: &Model,
+        claims: impl Iterator<Item = Term>,
+    ) -> Needs {
+        let (pool, evaluator) = (&self.pool, &mut self.evaluator);
+        let asked = Asked::by(pool, evaluator, model, claims);
+        Needs { asked, looked_at: looked_at(pool, evaluator, memory, model) }
+    }
 }
 
 /// What a path did to the objects that came into being on it, where places that depend on the input are

@@ -43,6 +43,7 @@ pub(crate) struct MergedStates {
 }
 
 /// What steps left since it was emptied, in the order in which it came.
+#[derive(Default)]
 pub(crate) struct Outbox<N> {
     pub(crate) forks: Vec<Box<State<N>>>,
     pub(crate) ended: Vec<EndedPath<N>>,
@@ -55,21 +56,7 @@ pub(crate) struct Outbox<N> {
     pub(crate) merged: Vec<MergedStates>,
 }
 
-impl<N> Default for Outbox<N> {
-    /// With nothing.
-    fn default() -> Self {
-        Self {
-            forks: Vec::new(),
-            ended: Vec::new(),
-            abandoned: Vec::new(),
-            retracted: Vec::new(),
-            asked: Vec::new(),
-            merged: Vec::new(),
-        }
-    }
-}
-
-impl<N> Outbox<N> {
+impl<N: Default> Outbox<N> {
     /// Takes all but what is for a trace alone.
     pub(crate) fn take(&mut self) -> Self {
         let (asked, merged) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.merged));

@@ -1,4 +1,4 @@
-//! Traps of the program under test: they end a path, and one test for each place is kept.
+//! Places where the program under test may trap, and what is known of them.
 
 use lydian_ir::{BlockId, FuncId, TrapKind};
 
