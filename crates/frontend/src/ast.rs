@@ -9,12 +9,14 @@
 //! a construct that is not modelled is an `Unsupported` node with its span, never an error;
 //! children are decoded before their parents, so that an expression's operands have smaller ids.
 
+mod children;
 mod decl;
 mod dump;
 mod expr;
 mod fold;
 mod stmt;
 
+pub use children::for_each_child;
 pub use decl::{
     Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef,
     FunctionDecl, FunctionId, LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel,

@@ -37,8 +37,8 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId, SideTable};
 
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
-use crate::function::{Body, LocalId, LocalKind, Storage};
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::program::function::{Body, LocalId, LocalKind, Storage};
 use crate::program::{FuncId, GlobalId, Program};
 
 mod names;

@@ -8,11 +8,11 @@
 
 use lydian_base::SideTable;
 
-use crate::ctype::{CType, CTypeId};
-use crate::expr::{Expr, ExprArena, ExprId, Type};
-use crate::function::{Body, LocalId};
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::{Expr, ExprArena, ExprId, Type};
+use crate::program::function::{Body, LocalId};
+use crate::program::stmt::Stmt;
 use crate::program::{GlobalId, Program};
-use crate::stmt::Stmt;
 
 mod cast;
 mod constant;

@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::ctype::{CType, CTypeId, CTypes, Target};
-use crate::expr::Type;
-use crate::function::Function;
+use crate::program::ctype::{CType, CTypeId, CTypes, Target};
+use crate::program::expr::Type;
+use crate::program::function::Function;
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
 mod characters;
@@ -349,7 +349,7 @@ fn suits(types: &CTypes, letter: u8, ty: CTypeId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::IntKind;
+    use crate::program::ctype::IntKind;
 
     #[test]
     fn every_row_is_found_by_its_name_and_no_name_is_there_twice() {

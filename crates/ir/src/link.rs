@@ -27,10 +27,10 @@ mod types;
 use lydian_base::{Diagnostic, EntityId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ctype::{CType, CTypeId};
-use crate::expr::{Expr, Type};
-use crate::function::Function;
 use crate::libc::model_of;
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::{Expr, Type};
+use crate::program::function::Function;
 use crate::program::{
     Alias, FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget, Startup,
 };

@@ -7,10 +7,10 @@
 
 use lydian_base::EntityId;
 
-use crate::function::Body;
 use crate::libc::{JumpFn, LibFn, model_named};
 use crate::program::Program;
-use crate::stmt::{BlockId, Callee, Stmt};
+use crate::program::function::Body;
+use crate::program::stmt::{BlockId, Callee, Stmt};
 
 /// Bytes of a ticket; every `jmp_buf` is larger, and so are the five pointers of
 /// `__builtin_setjmp`, also where they have four bytes each.

@@ -10,8 +10,8 @@
 //! point are in registers of their own. On 32-bit x86 all arguments lie on the stack one after the
 //! other, so that a word behind a number of floating point, or behind one of 64 bits, is none.
 
-use crate::ctype::{CType, CTypeId, CTypes};
 use crate::libc::gives_inputs;
+use crate::program::ctype::{CType, CTypeId, CTypes};
 use crate::test::INPUT_PREFIX;
 use crate::variadic::{self, Class};
 
@@ -190,7 +190,7 @@ fn holds(types: &CTypes, ty: CTypeId, is_one: &dyn Fn(&CTypes, CTypeId) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::{IntKind, Record};
+    use crate::program::ctype::{IntKind, Record};
 
     #[test]
     fn pointers_to_what_is_not_const_are_written_through() {
@@ -260,7 +260,7 @@ mod tests {
         let nameless = function(&mut types, &[], true);
         assert_eq!(handed_over(&types, "set", nameless), HandedOver::default());
         assert_eq!(variable_words(&types, "set", nameless, &[pointer]), [0; 0]);
-        types.target = crate::ctype::Target::I386;
+        types.target = crate::program::ctype::Target::I386;
         assert_eq!(passed(&types, &[pointer, int, double, pointer]), [2, 3]);
         assert_eq!(passed(&types, &[pointer, long, pointer]), [2]);
     }

@@ -3,24 +3,30 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use lydian_base::{Arena, Span, entity_id};
+use lydian_base::{Arena, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::ctype::{CTypeId, CTypes};
-use crate::expr::Expr;
-use crate::function::Function;
-use crate::stmt::{Callee, Stmt};
+use self::ctype::CTypes;
+use self::expr::Expr;
+use self::stmt::{Callee, Stmt};
 
-entity_id!(
-    /// Names a function of a program.
-    FuncId,
-    "f"
-);
-entity_id!(
-    /// Names a global of a program.
-    GlobalId,
-    "g"
-);
+pub mod arith;
+mod arithmetic_type;
+pub mod ctype;
+pub mod decision;
+pub mod expr;
+pub mod function;
+pub mod ids;
+pub mod machine_type;
+pub mod operator;
+pub mod source;
+pub mod stmt;
+pub mod target;
+pub mod trap_kind;
+
+pub use arithmetic_type::{ArithmeticType, ExprTypes};
+pub use function::{Function, Linkage};
+pub use ids::{CTypeId, FuncId, GlobalId};
 
 /// One translation unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,15 +72,6 @@ pub enum Moment {
     BeforeMain,
     /// When the program ends, after what `atexit` was given.
     AtExit,
-}
-
-/// Who can see a function or global.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Linkage {
-    /// Every translation unit.
-    External,
-    /// This one.
-    Internal,
 }
 
 /// An object with static storage.

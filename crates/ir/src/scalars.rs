@@ -1,6 +1,6 @@
 //! The scalars that a value is made of.
 
-use crate::ctype::{CType, CTypeId, CTypes, IntKind};
+use crate::program::ctype::{CType, CTypeId, CTypes, IntKind};
 
 /// What a scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ fn add(types: &CTypes, ty: CTypeId, offset: u64, end: u64, found: &mut Vec<Scala
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::{Field, Record};
+    use crate::program::ctype::{Field, Record};
 
     #[test]
     fn scalars_of_structs_arrays_and_bit_fields_are_listed_in_order() {

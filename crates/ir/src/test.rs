@@ -6,14 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ctype::{CTypeId, Target};
+use crate::program::ctype::{CTypeId, Target};
 use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget};
 
-/// First address of the region that holds input objects, in every engine and in the runner.
-pub const INPUT_REGION: u64 = 0x20_0000_0000;
-
-/// Bytes of that region.
-pub const INPUT_REGION_SIZE: u64 = 0x4000_0000;
+pub use crate::program::target::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// Instead of a function's name in [`ExternalResult`]: the result of whichever function that gives
 /// inputs ([`crate::libc::gives_inputs`]) is called next, as bytes. Suites of other tools do not say
@@ -69,7 +65,7 @@ impl NumberKind {
 /// other. `None` where the text is no number.
 pub fn number_image(text: &str) -> Option<Image> {
     let text = text.trim();
-    let float = |ty, text: &str| crate::arith::parse_float(ty, text);
+    let float = |ty, text: &str| crate::program::arith::parse_float(ty, text);
     let mut bytes = vec![0; 48];
     let mut put = |kind: NumberKind, value: u128| {
         let (at, size) = kind.place();
@@ -90,7 +86,7 @@ pub fn number_image(text: &str) -> Option<Image> {
         let plain = if float(crate::Type::F64, text).is_some() { text } else { plain };
         put(
             NumberKind::Integer,
-            crate::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
+            crate::program::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
         );
         for (kind, ty) in floats {
             put(kind, float(ty, plain)?);

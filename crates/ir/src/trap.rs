@@ -5,10 +5,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::arith::{self, Overflow};
-use crate::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
-use crate::function::{Body, Storage};
 use crate::program::Program;
+use crate::program::arith::{self, Overflow};
+use crate::program::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::program::function::{Body, Storage};
 
 /// What an address that is written as a constant offset into a variable points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

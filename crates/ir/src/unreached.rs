@@ -14,12 +14,12 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::arith::{self, Overflow};
-use crate::decision::{ConditionId, DecisionId, Unreached};
-use crate::expr::{Expr, ExprArena, ExprId, Type};
-use crate::function::{Body, LocalId, Storage};
+use crate::program::arith::{self, Overflow};
+use crate::program::decision::{ConditionId, DecisionId, Unreached};
+use crate::program::expr::{Expr, ExprArena, ExprId, Type};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{BlockId, Terminator};
 use crate::program::{GlobalId, Program};
-use crate::stmt::{BlockId, Terminator};
 use crate::trap::may_trap;
 
 mod written;
@@ -250,7 +250,7 @@ fn place(program: &Program, exprs: &ExprArena, addr: ExprId) -> Option<(LocalId,
                 offset = offset.checked_add(index.checked_mul(i128::from(*size))?)?;
                 at = *base;
             }
-            Expr::Cast(crate::expr::CastOp::Bits, Type::Ptr, inner) => at = *inner,
+            Expr::Cast(crate::program::expr::CastOp::Bits, Type::Ptr, inner) => at = *inner,
             _ => return None,
         }
     }

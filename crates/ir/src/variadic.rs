@@ -11,7 +11,7 @@
 //! On 32-bit x86 a `va_list` is the address of the next argument and nothing else, and slots begin
 //! at multiples of four.
 
-use crate::ctype::{CType, CTypeId, CTypes, Target};
+use crate::program::ctype::{CType, CTypeId, CTypes, Target};
 use crate::{Body, FuncId, Program, Stmt, Type};
 
 /// Bytes of a `va_list`.
@@ -213,7 +213,7 @@ pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::IntKind;
+    use crate::program::ctype::IntKind;
 
     #[test]
     fn each_argument_begins_at_a_slot_and_wide_ones_at_sixteen_bytes() {

@@ -58,7 +58,7 @@
 
 use std::fmt;
 
-use crate::function::Body;
+use crate::program::function::Body;
 use crate::program::{FuncId, Program};
 
 mod calls;

@@ -104,6 +104,24 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Whether it is `&&` or `||`.
+    pub const fn is_logical(self) -> bool {
+        matches!(self, Self::LogicalAnd | Self::LogicalOr)
+    }
+
+    /// Whether it compares.
+    pub const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessEqual
+                | Self::Greater
+                | Self::GreaterEqual
+        )
+    }
+
     /// The operator as C writes it.
     pub const fn symbol(self) -> &'static str {
         match self {

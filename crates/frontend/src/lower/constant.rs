@@ -7,13 +7,13 @@ use lydian_ir as ir;
 use lydian_ir::Type;
 use lydian_ir::arith::{self, Overflow};
 
-use super::convert;
-use super::globals::Module;
-use super::types::{Scalar, layout_of};
 use crate::ast::{
     BinaryOp, CastKind, DeclRef, ExprId, ExprKind, FunctionId, InitList, UnaryOp, VarId, VarStorage,
 };
 use crate::ctypes::CType;
+use crate::lower::expressions::convert;
+use crate::lower::module::Module;
+use crate::lower::types::{Scalar, layout_of};
 
 /// What an address constant starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Module<'_> {
             let Constant::Bits(bits) = self.constant(e)? else { return None };
             return Some((bits, 0));
         };
-        let scalar = super::types::scalar_of(self.unit, part)?;
+        let scalar = crate::lower::types::scalar_of(self.unit, part)?;
         let number = |e: ExprId| match self.constant(e)? {
             Constant::Bits(bits) => Some(bits),
             Constant::Address(..) => None,
@@ -131,7 +131,7 @@ impl Module<'_> {
                 let CType::Complex(from) = *self.unit.ty(self.unit.exprs[*operand].ty) else {
                     return None;
                 };
-                let from = super::types::scalar_of(self.unit, from)?;
+                let from = crate::lower::types::scalar_of(self.unit, from)?;
                 let (re, im) = self.constant_complex(*operand)?;
                 Some((
                     self.fold_conversion(re, from, scalar)?,
@@ -365,7 +365,7 @@ impl Module<'_> {
             (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
             (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
                 let size = u64::try_from(self.step(left)?.max(1)).ok()?;
-                let target = super::types::target_of(self.unit);
+                let target = crate::lower::types::target_of(self.unit);
                 word(i128::from(target.address_difference(a as u64, b as u64, size)))
             }
             (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
@@ -492,7 +492,7 @@ impl Module<'_> {
 
     /// Width of an address in bits.
     fn pointer_bits(&self) -> u8 {
-        super::types::target_of(self.unit).pointer_bits()
+        crate::lower::types::target_of(self.unit).pointer_bits()
     }
 
     fn address(&self, base: Option<ConstBase>, offset: i64) -> Constant {
@@ -519,7 +519,7 @@ impl Module<'_> {
 
     /// What is known of an expression's type, if it is a scalar to compute with.
     pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
-        super::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
+        crate::lower::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
     }
 }
 

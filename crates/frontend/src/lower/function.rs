@@ -3,16 +3,16 @@
 use lydian_base::{Diagnostic, Span};
 use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage, Type};
 
-use super::builder::FunctionLowering;
-use super::facts;
-use super::gaps::{Gaps, Part};
-use super::globals::Module;
-use super::place::Place;
-use super::simplify::simplify;
-use super::types::{layout_of, scalar_of};
-use super::{Gap, Lowering, Unsupported};
 use crate::ast::{Bound, BoundOwner, FunctionId, StmtId, VarId, VarStorage};
 use crate::ctypes::{CType, TypeId};
+use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::facts;
+use crate::lower::builder::gaps::{Gaps, Part};
+use crate::lower::expressions::place::Place;
+use crate::lower::module::Module;
+use crate::lower::outcome::{Gap, Lowering, Unsupported};
+use crate::lower::simplify::simplify;
+use crate::lower::types::{layout_of, scalar_of};
 
 /// Lowers the body of a defined function.
 pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Body> {
@@ -67,14 +67,11 @@ impl FunctionLowering<'_, '_> {
         self.span = text;
         self.fall_off();
         self.place_dispatch();
-        let missing = self.labels.keys().find(|label| !self.placed_labels.contains(label));
-        match missing {
-            Some(_) => {
-                let span = unit.functions[self.function].span;
-                Err(Unsupported::new("a label in code that was left out", span))
-            }
-            None => Ok(()),
+        if self.labels.has_missing() {
+            let span = unit.functions[self.function].span;
+            return Err(Unsupported::new("a label in code that was left out", span));
         }
+        Ok(())
     }
 
     /// Evaluates the bounds in the type of a parameter.
@@ -178,8 +175,8 @@ impl FunctionLowering<'_, '_> {
 
     /// The local of an automatic variable or parameter.
     pub(super) fn local_of(&mut self, var: VarId, span: Span) -> Lowering<LocalId> {
-        if let Some(local) = self.vars.get(&var) {
-            return Ok(*local);
+        if let Some(local) = self.variables.local(var) {
+            return Ok(local);
         }
         let decl = &self.unit.vars[var];
         if matches!(self.unit.ty(decl.ty), CType::Unsupported(_)) {
@@ -207,7 +204,7 @@ impl FunctionLowering<'_, '_> {
         let ty = self.ctype(decl.ty.ty);
         let local =
             self.body.locals.push(Local { name: decl.name.to_string(), ty, kind, storage, scope });
-        self.vars.insert(var, local);
+        self.variables.set_local(var, local);
         Ok(local)
     }
 

@@ -2,12 +2,12 @@
 
 use lydian_ir::{GlobalInit, InitItem, Relocation, RelocationTarget, Target};
 
-use super::constant::{ConstBase, Constant};
-use super::globals::{Module, string_bytes};
-use super::types::{layout_of, scalar_of, target_of};
-use super::{Lowering, Unsupported};
 use crate::ast::{CastKind, ExprId, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{CType, QualType};
+use crate::lower::constant::{ConstBase, Constant};
+use crate::lower::module::{Module, string_bytes};
+use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::types::{layout_of, scalar_of, target_of};
 
 /// Zeros of at least this many bytes end a stretch of initial bytes.
 const ZERO_RUN: usize = 16;

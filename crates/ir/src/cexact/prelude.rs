@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ctype::Target;
+use crate::program::ctype::Target;
 
 /// What all names of the prelude begin with.
 const PREFIX: &str = "lydian_";

@@ -3,9 +3,9 @@
 use super::precedence::{Text, level};
 use super::shape::Shape;
 use super::{LEFT_OUT, Lvalue, MAX_DEPTH, UserC, Val, element};
-use crate::arith;
-use crate::ctype::{CType, CTypeId, RecordId};
-use crate::expr::{BitField, Expr, ExprId, Type};
+use crate::program::arith;
+use crate::program::ctype::{CType, CTypeId, RecordId};
+use crate::program::expr::{BitField, Expr, ExprId, Type};
 
 impl UserC<'_> {
     /// The object at an address.

@@ -4,8 +4,8 @@ use super::constant::Reading;
 use super::precedence::{Text, binary_level, level};
 use super::shape::Shape;
 use super::{UserC, Val};
-use crate::ctype::CType;
-use crate::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::ctype::CType;
+use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
 /// What an operator asks of the type that its operands are brought to.
 #[derive(Clone, Copy)]
@@ -254,8 +254,8 @@ impl UserC<'_> {
                 match &self.arena[*inner] {
                     Expr::Const(ty @ Type::Int(2..), bits) => match op {
                         CastOp::SExt => {
-                            let wide = crate::arith::signed(ty.bits(), *bits) as u128;
-                            Some((*to, crate::arith::truncate(*to, wide)))
+                            let wide = crate::program::arith::signed(ty.bits(), *bits) as u128;
+                            Some((*to, crate::program::arith::truncate(*to, wide)))
                         }
                         _ => Some((*to, *bits)),
                     },

@@ -20,10 +20,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::ctype::Target;
 use crate::libc::STREAM_BYTES;
+use crate::program::ctype::Target;
+use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, GlobalId};
-use crate::stmt::TrapKind;
 use lydian_base::EntityId;
 
 mod area;

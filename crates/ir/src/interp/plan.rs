@@ -8,14 +8,14 @@
 use lydian_base::{EntityId, SideTable};
 use rustc_hash::FxHashMap;
 
-use super::code::{Code, Home};
-use super::machine::{FarRegister, read};
+use super::layout::{FrameLayout, Home};
 use super::memory::Memory;
-use crate::arith::{self, Overflow};
-use crate::expr::{BitField, Expr, ExprArena, ExprId, Type};
-use crate::function::LocalId;
-use crate::program::{Program, RelocationTarget};
-use crate::stmt::TrapKind;
+use super::slots::{FarRegister, read};
+use crate::program::Program;
+use crate::program::arith::{self, Overflow};
+use crate::program::expr::{BitField, Expr, ExprArena, ExprId, Type};
+use crate::program::function::LocalId;
+use crate::program::stmt::TrapKind;
 
 /// A node with the positions of its operands.
 #[derive(Clone, Debug)]
@@ -69,25 +69,25 @@ pub struct Value {
 }
 
 /// What an expression is evaluated on.
-pub(super) struct Ground<'a> {
+pub(super) struct EvalContext<'a> {
     pub(super) memory: &'a Memory,
     /// The running call's window.
     pub(super) slots: &'a [u64],
     /// By slot whether its value is undefined; those beyond are not.
     pub(super) undefined: &'a [bool],
     pub(super) far: &'a [FarRegister],
-    pub(super) code: &'a Code<'a>,
+    pub(super) layout: &'a FrameLayout,
     /// Address of the frame's first byte.
     pub(super) frame: u64,
     pub(super) overflow: Overflow,
 }
 
-impl Ground<'_> {
+impl EvalContext<'_> {
     fn register(&self, local: LocalId) -> Value {
-        let ty = self.code.types[local.index()];
-        match self.code.home(local) {
+        let ty = self.layout.ty(local);
+        match self.layout.home(local) {
             Home::Near(slot) => {
-                let flag = self.code.flags[local.index()];
+                let flag = self.layout.flag(local);
                 let marked = self.undefined.get(usize::from(slot)).copied().unwrap_or(false);
                 let unset = flag.is_some_and(|flag| self.slots[usize::from(flag)] == 0);
                 let uninitialised = marked || unset;
@@ -159,11 +159,11 @@ impl Plan {
 
     pub(super) fn eval(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         scratch: &mut Vec<u128>,
     ) -> Result<Value, TrapKind> {
         if self.chooses {
-            return self.eval_choosing(ground);
+            return self.eval_choosing(context);
         }
         scratch.clear();
         let mut uninitialised = false;
@@ -171,12 +171,12 @@ impl Plan {
             let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
             let beyond = |(at, bound): &(u32, u64)| operand(scratch, *at) as u64 >= *bound;
             let leaves = |within: &Within| {
-                within.is_left(ground, operand(scratch, within.variable) as u64, a as u64)
+                within.is_left(context, operand(scratch, within.variable) as u64, a as u64)
             };
             if node.subscripts.iter().any(beyond) || node.within.as_ref().is_some_and(leaves) {
                 return Err(TrapKind::OutOfBounds);
             }
-            let value = node.eval(ground, a, b, &mut uninitialised)?;
+            let value = node.eval(context, a, b, &mut uninitialised)?;
             scratch.push(value);
         }
         let bits = scratch.last().copied().unwrap_or(0);
@@ -184,10 +184,10 @@ impl Plan {
     }
 
     /// Evaluates every node for itself: what is not chosen may trap.
-    fn eval_choosing(&self, ground: &Ground<'_>) -> Result<Value, TrapKind> {
+    fn eval_choosing(&self, context: &EvalContext<'_>) -> Result<Value, TrapKind> {
         let mut values: Vec<Result<Value, TrapKind>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let value = node.eval_alone(ground, &values);
+            let value = node.eval_alone(context, &values);
             values.push(value);
         }
         values.pop().unwrap_or(Ok(Value { bits: 0, uninitialised: false }))
@@ -196,10 +196,10 @@ impl Plan {
 
 impl Within {
     /// Whether an access at an address leaves the variable, whose own address is `start`.
-    fn is_left(&self, ground: &Ground<'_>, start: u64, at: u64) -> bool {
+    fn is_left(&self, context: &EvalContext<'_>, start: u64, at: u64) -> bool {
         let size = match self.extent {
             Extent::Global(size) => size,
-            Extent::Local(local) => match ground.code.home(local) {
+            Extent::Local(local) => match context.layout.home(local) {
                 Home::Memory { size, .. } => u64::from(size),
                 Home::Near(_) | Home::Far(_) => return false,
             },
@@ -258,7 +258,7 @@ impl Node {
     /// The node's value where each of its operands has a value, or a trap, of its own.
     fn eval_alone(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         values: &[Result<Value, TrapKind>],
     ) -> Result<Value, TrapKind> {
         let at = |position: u32| values[position as usize];
@@ -292,44 +292,44 @@ impl Node {
         }
         if let Some(within) = &self.within {
             let start = at(within.variable)?.bits as u64;
-            if within.is_left(ground, start, operands[0] as u64) {
+            if within.is_left(context, start, operands[0] as u64) {
                 return Err(TrapKind::OutOfBounds);
             }
         }
-        let bits = self.eval(ground, operands[0], operands[1], &mut uninitialised)?;
+        let bits = self.eval(context, operands[0], operands[1], &mut uninitialised)?;
         Ok(Value { bits, uninitialised })
     }
 
     fn eval(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         a: u128,
         b: u128,
         uninitialised: &mut bool,
     ) -> Result<u128, TrapKind> {
-        let target = ground.memory.target();
+        let target = context.memory.target();
         Ok(match &self.expr {
             Expr::Const(_, bits) => *bits,
             Expr::Local(local) => {
-                let value = ground.register(*local);
+                let value = context.register(*local);
                 *uninitialised |= value.uninitialised;
                 value.bits
             }
-            Expr::AddrLocal(local) => u128::from(ground.code.address_of(*local, ground.frame)),
-            Expr::AddrGlobal(global) => u128::from(ground.memory.global_address(*global)),
-            Expr::AddrFunc(function) => u128::from(ground.memory.function_address(*function)),
+            Expr::AddrLocal(local) => u128::from(context.layout.address_of(*local, context.frame)),
+            Expr::AddrGlobal(global) => u128::from(context.memory.global_address(*global)),
+            Expr::AddrFunc(function) => u128::from(context.memory.function_address(*function)),
             Expr::Load { ty, .. } => {
-                let (bits, written) = ground.memory.load(a as u64, target.stored_bytes(*ty))?;
+                let (bits, written) = context.memory.load(a as u64, target.stored_bytes(*ty))?;
                 *uninitialised |= !written;
                 bits
             }
             Expr::LoadBits { field, .. } => {
-                let (bits, written) = load_bits(ground.memory, a as u64, field)?;
+                let (bits, written) = load_bits(context.memory, a as u64, field)?;
                 *uninitialised |= !written;
                 bits
             }
-            Expr::Unary(op, _) => arith::unary(*op, self.ty, a, ground.overflow)?,
-            Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, ground.overflow)?,
+            Expr::Unary(op, _) => arith::unary(*op, self.ty, a, context.overflow)?,
+            Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, context.overflow)?,
             Expr::Cmp(op, ..) => u128::from(arith::compare(*op, self.ty, a, b)),
             Expr::Cast(op, to, _) => arith::cast(*op, self.ty, *to, a)?,
             Expr::Field { .. } => {
@@ -354,12 +354,4 @@ impl Node {
 fn load_bits(memory: &Memory, address: u64, field: &BitField) -> Result<(u128, bool), TrapKind> {
     let (raw, written) = memory.load(address, field.bytes())?;
     Ok((arith::extract_bits(field, raw), written))
-}
-
-/// The address of what a relocation in a global's first contents names.
-pub(super) fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
-    match target {
-        RelocationTarget::Global(global) => memory.global_address(global),
-        RelocationTarget::Function(function) => memory.function_address(function),
-    }
 }

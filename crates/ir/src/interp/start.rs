@@ -1,10 +1,9 @@
 //! The state in which a test begins.
 
-use super::BadTest;
 use super::memory::{GAP, Memory};
-use super::plan::target_address;
+use crate::interp::outcome::BadTest;
 use crate::libc::{TABLE_START, case_table, class_table, streams};
-use crate::program::{GlobalInit, Program};
+use crate::program::{GlobalInit, Program, RelocationTarget};
 use crate::test::{Image, PointerTarget, Test, TestObject};
 
 /// Bytes of an image, its pointers being filled in.
@@ -135,6 +134,14 @@ fn initialise_globals(program: &Program, memory: &mut Memory) {
             let bytes = memory.pointer_bytes(address);
             _ = memory.write(base + relocation.offset, &bytes);
         }
+    }
+}
+
+/// The address of what a relocation in a global's first contents names.
+fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
+    match target {
+        RelocationTarget::Global(global) => memory.global_address(global),
+        RelocationTarget::Function(function) => memory.function_address(function),
     }
 }
 

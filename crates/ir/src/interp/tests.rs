@@ -1,8 +1,8 @@
 use super::*;
 use crate::CTypeId;
-use crate::decision::{ConditionId, Truth};
-use crate::source::RootId;
-use crate::stmt::{BranchOrigin, Edge, MarkId};
+use crate::program::decision::{ConditionId, Truth};
+use crate::program::source::RootId;
+use crate::program::stmt::{BranchOrigin, Edge, MarkId};
 use crate::test::INPUT_REGION;
 use crate::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,

@@ -2,13 +2,16 @@
 
 use lydian_base::EntityId;
 
+use super::code_cache::{CodeCache, PatchedCode};
 use super::host::{Files, Host, Output};
-use super::machine::{Codes, Machine, Stops, few_slots};
-use super::observe::Hearing;
+use super::machine::Machine;
+use super::observe::EventLevel;
 use super::start::{self, place_constant};
-use super::{BadTest, End, Location, Observer, Options, Silent};
+use crate::interp::observe::{Observer, Silent};
+use crate::interp::options::Options;
+use crate::interp::outcome::{BadTest, End, Location};
+use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, Moment, Program};
-use crate::stmt::TrapKind;
 
 /// How a program is to be run.
 #[derive(Clone, Debug)]
@@ -101,17 +104,16 @@ pub fn run_program(
         memory.pointer_bytes(argv),
         memory.pointer_bytes(envp),
     ];
-    let hearing = Hearing::of(observer);
-    let codes = Codes::new(program, &memory, run.options.overflow, (hearing, true));
+    let events = EventLevel::of(observer);
+    let codes = CodeCache::new(program, &memory, run.options.overflow, events, true);
     let codes_to_flush =
-        Codes::new(program, &memory, run.options.overflow, (Hearing::Nothing, true));
+        CodeCache::new(program, &memory, run.options.overflow, EventLevel::Nothing, true);
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
     host.terminal = run.terminal;
-    let (stops, stops_of_flush) = (Stops::default(), Stops::default());
-    let mut machine = Machine::new(program, run.options, memory, (&codes, &stops));
-    machine.slots = few_slots(Vec::new());
-    machine.host = Some(Box::new(host));
+    let (patched, patched_to_flush) = (PatchedCode::default(), PatchedCode::default());
+    let machine = Machine::new(program, run.options, memory, &codes, &patched, Vec::new());
+    let mut machine = machine.with_host(Some(Box::new(host)));
     let mut end = End::Returned;
     for function in program.run_at(Moment::BeforeMain).into_iter().chain([main]) {
         if end == End::Returned {
@@ -125,18 +127,18 @@ pub fn run_program(
     let end = leave(program, &mut machine, end, observer);
     let trace = machine.trace();
     let (location, steps) = machine.place_and_steps(end);
-    let mut externals = std::mem::take(&mut machine.externals);
+    let mut externals = machine.called_externals().to_vec();
     externals.sort_unstable_by_key(|function| function.index());
     externals.dedup();
-    let uninitialised = machine.uninitialised;
+    let uninitialised = machine.uninitialised();
     if !ends_itself(end)
         && let Some(flush) = defined(program, "lydian_flush_all")
     {
         let options = Options { max_steps: FLUSH_STEPS, ..run.options };
-        let codes = (&codes_to_flush, &stops_of_flush);
-        let mut last = Machine::new(program, options, machine.memory, codes);
-        last.slots = few_slots(machine.slots);
-        last.host = machine.host;
+        let (slots, host) = (machine.take_slots(), machine.take_host());
+        let (codes, patched) = (&codes_to_flush, &patched_to_flush);
+        let last = Machine::new(program, options, machine.memory, codes, patched, slots);
+        let mut last = last.with_host(host);
         // Nothing is left to be said of a run that has ended, not even that its streams are broken.
         if last.first_call(flush, &[]).is_ok() {
             last.execute(&mut Silent);
@@ -160,7 +162,7 @@ fn leave(
     if end != End::Returned {
         return end;
     }
-    let image = machine.result.take().unwrap_or_default();
+    let image = machine.take_result().unwrap_or_default();
     let mut raw = [0; 4];
     let len = image.len().min(4);
     raw[..len].copy_from_slice(&image[..len]);
@@ -181,7 +183,7 @@ fn defined(program: &Program, name: &str) -> Option<FuncId> {
 }
 
 /// A string that the program may write to.
-fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
+fn memory_text(memory: &mut crate::interp::memory::Memory, text: &[u8]) -> u64 {
     let bytes = [text, b"\0"].concat();
     let address = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
     _ = memory.write(address, &bytes);
@@ -189,7 +191,7 @@ fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
 }
 
 /// Addresses one after the other, and a null pointer.
-fn list(memory: &mut super::Memory, addresses: &[u64]) -> u64 {
+fn list(memory: &mut crate::interp::memory::Memory, addresses: &[u64]) -> u64 {
     let bytes: Vec<u8> =
         addresses.iter().chain([&0]).flat_map(|address| memory.pointer_bytes(*address)).collect();
     let at = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);

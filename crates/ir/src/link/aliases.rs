@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::Expr;
+use crate::program::expr::Expr;
+use crate::program::stmt::{Callee, Stmt};
 use crate::program::{FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
-use crate::stmt::{Callee, Stmt};
 
 /// What stands for what.
 #[derive(Default)]

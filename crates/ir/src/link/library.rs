@@ -4,9 +4,9 @@ use lydian_base::EntityId;
 use rustc_hash::FxHashMap;
 
 use super::Chosen;
-use crate::expr::Expr;
+use crate::program::expr::Expr;
+use crate::program::stmt::{Callee, Stmt};
 use crate::program::{FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
-use crate::stmt::{Callee, Stmt};
 
 /// The functions and globals of `library` that `program` is to have.
 pub(super) fn wanted(program: &Program, library: &Program) -> Chosen {

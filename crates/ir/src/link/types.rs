@@ -7,7 +7,7 @@ use lydian_base::EntityId;
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
-use crate::ctype::{CType, CTypeId, CTypes, Record, RecordId};
+use crate::program::ctype::{CType, CTypeId, CTypes, Record, RecordId};
 
 /// The structs and unions of the program so far.
 pub(super) struct RecordIndex {

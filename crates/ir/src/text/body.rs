@@ -5,12 +5,12 @@ use rustc_hash::FxHashSet;
 
 use super::names::{MARK_STYLES, PURITIES, TRAPS, word};
 use super::print::{constant, in_range, line, list, quoted, span};
-use crate::arithmetic_type::ExprTypes;
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
-use crate::expr::{BitField, Expr, ExprArena, ExprId};
-use crate::function::{Body, Local, LocalKind, Storage};
-use crate::source::{Point, Root, RootKind};
-use crate::stmt::{BlockId, Callee, Havoc, MarkKind, Stmt, StmtId, Terminator};
+use crate::program::arithmetic_type::ExprTypes;
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
+use crate::program::expr::{BitField, Expr, ExprArena, ExprId};
+use crate::program::function::{Body, Local, LocalKind, Storage};
+use crate::program::source::{Point, Root, RootKind};
+use crate::program::stmt::{BlockId, Callee, Havoc, MarkKind, Stmt, StmtId, Terminator};
 
 /// Trees are cut where their height is a multiple of this.
 const CUT: u32 = 24;

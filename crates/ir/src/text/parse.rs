@@ -7,9 +7,9 @@ use lydian_base::{Arena, EntityId, Span};
 use super::lex::{Placed, Token, tokens};
 use super::names::{INT_KINDS, MOMENTS};
 use super::read_body;
-use crate::ctype::{CType, Field, Record, Target};
-use crate::expr::Type;
-use crate::function::Function;
+use crate::program::ctype::{CType, Field, Record, Target};
+use crate::program::expr::Type;
+use crate::program::function::Function;
 use crate::program::{
     Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };

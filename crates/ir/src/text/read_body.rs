@@ -7,15 +7,15 @@ use lydian_base::{Arena, EntityId, SideTable, Span};
 use super::lex::Token;
 use super::names::{MARK_STYLES, PURITIES, TRAPS};
 use super::parse::{Reader, Result};
-use crate::arith;
-use crate::arithmetic_type::{ArithmeticType, ExprTypes};
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
-use crate::function::{Body, Local, LocalId, LocalKind, Storage};
-use crate::source::{
+use crate::program::arith;
+use crate::program::arithmetic_type::{ArithmeticType, ExprTypes};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::{Body, Local, LocalId, LocalKind, Storage};
+use crate::program::source::{
     Capture, DecisionSite, FunctionSource, LabelSite, MarkSite, Point, Root, RootKind, SwitchSite,
 };
-use crate::stmt::{
+use crate::program::stmt::{
     Block, BlockId, BranchOrigin, Callee, Havoc, Mark, MarkKind, Stmt, StmtId, SwitchCase,
     Terminator,
 };

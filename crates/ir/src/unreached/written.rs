@@ -11,10 +11,10 @@ use lydian_base::SideTable;
 use rustc_hash::FxHashSet;
 
 use super::{Region, Variable, place};
-use crate::expr::{Expr, ExprId};
-use crate::function::{Body, LocalId, Storage};
 use crate::program::Program;
-use crate::stmt::{BlockId, Callee, Stmt};
+use crate::program::expr::{Expr, ExprId};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{BlockId, Callee, Stmt};
 
 /// Bits of one variable: disjoint ranges that do not touch, by their first bit.
 type Ranges = BTreeMap<u64, u64>;

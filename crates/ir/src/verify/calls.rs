@@ -1,10 +1,10 @@
 //! Rule 14: calls.
 
 use super::{Found, Rule, Scope};
-use crate::ctype::{CType, CTypeId};
-use crate::expr::Type;
-use crate::function::Storage;
-use crate::stmt::{Callee, Stmt, StmtId};
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::Type;
+use crate::program::function::Storage;
+use crate::program::stmt::{Callee, Stmt, StmtId};
 
 /// The machine type of a value as it is passed or returned: an address for what is kept in memory.
 /// `None` for what cannot be.

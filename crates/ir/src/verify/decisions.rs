@@ -6,11 +6,11 @@ use lydian_base::EntityId;
 use rustc_hash::FxHashSet;
 
 use super::{Found, Rule, Scope};
-use crate::arith::Overflow;
 use crate::cfg::Cfg;
-use crate::decision::{BoolTree, Decision, DecisionId, Purity, Unreached};
-use crate::expr::Type;
-use crate::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
+use crate::program::arith::Overflow;
+use crate::program::decision::{BoolTree, Decision, DecisionId, Purity, Unreached};
+use crate::program::expr::Type;
+use crate::program::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
 use crate::trap::may_trap;
 
 /// How many states of one decision are looked at; beyond that its rest is taken on trust.

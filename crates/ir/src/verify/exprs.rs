@@ -3,10 +3,10 @@
 use lydian_base::EntityId;
 
 use super::{Found, Rule, Scope};
-use crate::arith;
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
-use crate::function::{Body, LocalKind, Storage};
-use crate::stmt::Stmt;
+use crate::program::arith;
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::{Body, LocalKind, Storage};
+use crate::program::stmt::Stmt;
 
 /// Rule 5. Types are only asked for where it holds, as they follow operands.
 pub(super) fn operands_first(body: &Body, found: &mut Found) -> bool {

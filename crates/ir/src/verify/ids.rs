@@ -5,13 +5,13 @@ use std::fmt::Display;
 use lydian_base::{Arena, EntityId};
 
 use super::{Found, Rule};
-use crate::ctype::{CType, CTypeId, CTypes};
-use crate::decision::Decision;
-use crate::expr::Expr;
-use crate::function::Body;
+use crate::program::ctype::{CType, CTypeId, CTypes};
+use crate::program::decision::Decision;
+use crate::program::expr::Expr;
+use crate::program::function::Body;
+use crate::program::source::{Point, RootKind};
+use crate::program::stmt::{Callee, MarkKind, Stmt, Terminator};
 use crate::program::{Alias, GlobalInit, Program, RelocationTarget};
-use crate::source::{Point, RootKind};
-use crate::stmt::{Callee, MarkKind, Stmt, Terminator};
 
 /// Looks ids up and remembers whether all were there.
 struct Check<'a> {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Found, Rule};
-use crate::ctype::{CType, Target};
+use crate::program::ctype::{CType, Target};
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
 pub(super) fn check(program: &Program, found: &mut Found) {

@@ -4,11 +4,11 @@ use lydian_base::EntityId;
 
 use super::exprs::is_machine_type;
 use super::{Found, Rule, Scope, calls, exprs};
-use crate::ctype::CType;
-use crate::expr::{ExprId, Type};
-use crate::function::{Local, LocalId, LocalKind, Storage};
-use crate::source::RootKind;
-use crate::stmt::{BlockId, Stmt, StmtId, SwitchCase, Terminator};
+use crate::program::ctype::CType;
+use crate::program::expr::{ExprId, Type};
+use crate::program::function::{Local, LocalId, LocalKind, Storage};
+use crate::program::source::RootKind;
+use crate::program::stmt::{BlockId, Stmt, StmtId, SwitchCase, Terminator};
 
 /// Rule 4.
 pub(super) fn locals(scope: &Scope<'_>, found: &mut Found) {

@@ -2,8 +2,9 @@
 
 use super::Builder;
 use super::values::{Base, Ref, Scaled, Val};
-use crate::expr::Type;
-use crate::interp::code::{Op, Slot, slots_of};
+use crate::interp::code::Op;
+use crate::interp::slots::{Slot, slots_of};
+use crate::program::expr::Type;
 
 /// An address as an operation can take it.
 enum Mode {

@@ -3,9 +3,9 @@
 
 use lydian_base::EntityId;
 
-use crate::expr::{Expr, ExprId};
-use crate::function::{Body, LocalId, Storage};
-use crate::stmt::{Block, Stmt};
+use crate::program::expr::{Expr, ExprId};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{Block, Stmt};
 
 /// Beyond so many words for all blocks nothing is analysed: every register gets a flag.
 const MOST_WORDS: usize = 1 << 21;

@@ -7,11 +7,13 @@
 use lydian_base::EntityId;
 
 use super::Builder;
-use crate::arith;
-use crate::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
-use crate::interp::code::{Home, Op, Slot, Slow, is_wide, slots_of};
+use crate::interp::code::{Op, Slow};
+use crate::interp::layout::Home;
 use crate::interp::memory::function_address;
 use crate::interp::plan::Plan;
+use crate::interp::slots::{Slot, is_wide, slots_of};
+use crate::program::arith;
+use crate::program::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
 
 /// Expressions of more nodes are evaluated without slots.
 const MOST_NODES: usize = 4000;
@@ -344,7 +346,7 @@ impl Builder<'_, '_> {
         match &body.exprs[id] {
             Expr::Const(_, bits) => Val::Const(*bits),
             Expr::Local(local) => self.local(*local),
-            Expr::AddrLocal(local) => match self.code.home(*local) {
+            Expr::AddrLocal(local) => match self.code.layout.home(*local) {
                 Home::Memory { offset, .. } => {
                     Val::Address { base: Base::Frame, scaled: None, offset: u64::from(offset) }
                 }
@@ -413,10 +415,10 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn local(&mut self, local: crate::function::LocalId) -> Val {
-        match self.code.home(local) {
+    fn local(&mut self, local: crate::program::function::LocalId) -> Val {
+        match self.code.layout.home(local) {
             Home::Near(slot) => {
-                if let Some(flag) = self.code.flags[local.index()]
+                if let Some(flag) = self.code.layout.flag(local)
                     && !super::assigned::contains(&self.set, local)
                 {
                     self.emit(Op::Check(flag, slot));
@@ -424,7 +426,7 @@ impl Builder<'_, '_> {
                 Val::Slot(Ref { slot, owned: false })
             }
             Home::Far(index) => {
-                let ty = self.code.types[local.index()];
+                let ty = self.code.layout.ty(local);
                 let to = self.temporary(ty);
                 self.emit(Op::GetFar(to.slot, index, is_wide(ty)));
                 Val::Slot(to)
@@ -587,7 +589,7 @@ impl Builder<'_, '_> {
 
     fn compare(
         &mut self,
-        op: crate::expr::CmpOp,
+        op: crate::program::expr::CmpOp,
         ty: Type,
         a: Val,
         b: Val,

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::area::{DEAD, HEADER, LIVE, WRITABLE};
 use super::{GAP, HEAP, INPUTS, Memory};
-use crate::stmt::TrapKind;
+use crate::program::stmt::TrapKind;
 
 /// What `malloc` aligns to.
 const ALIGN: u64 = 16;

@@ -285,7 +285,7 @@ impl World {
             }
             0 | 1 => {
                 let wide = u128::from(value) << 64 | u128::from(!value);
-                let wide = wide & crate::arith::mask(8 * len as u32);
+                let wide = wide & crate::program::arith::mask(8 * len as u32);
                 if len == 4 && self.memory.quick_store::<4>(address, value) {
                     assert_eq!(self.model.store(address, 4, u128::from(value as u32)), Ok(()));
                 } else {

@@ -1,0 +1,50 @@
+//! What lowering gives, and what it leaves out.
+
+use std::collections::BTreeMap;
+
+use lydian_base::{Diagnostic, Span};
+use lydian_ir::{FuncId, Program};
+
+/// What lowering gives.
+#[derive(Clone, Debug, Default)]
+pub struct Lowered {
+    /// The translation unit.
+    pub program: Program,
+    /// What was left out (`unsupported-construct`), and ill-formed objectives of the user
+    /// (`ill-formed-objective`).
+    pub diagnostics: Vec<Diagnostic>,
+    /// The functions whose bodies are outlines, each with what is not in it.
+    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    /// The functions without a body though they are defined, each with the reason.
+    pub left_out: BTreeMap<FuncId, Gap>,
+}
+
+/// A construct that is not supported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// What it is, as a noun.
+    pub what: String,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// What a function is that another one defines.
+pub(super) const NESTED: &str = "a nested function";
+
+/// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.
+#[derive(Clone, Debug)]
+pub(super) struct Unsupported {
+    /// What it is, as a noun: `inline assembly`.
+    pub what: String,
+    /// Where.
+    pub span: Span,
+}
+
+impl Unsupported {
+    pub(super) fn new(what: impl Into<String>, span: Span) -> Self {
+        Self { what: what.into(), span }
+    }
+}
+
+/// The result of lowering a part of a function.
+pub(super) type Lowering<T> = Result<T, Unsupported>;
