@@ -28,7 +28,7 @@ pub use expr::{
 };
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 
-use crate::ctypes::{CType, CTypes, QualType, Target};
+use crate::ctypes::{CType, CTypes, QualType, TargetLayout};
 use indexmap::IndexMap;
 use lydian_base::Arena;
 
@@ -38,7 +38,7 @@ pub struct TranslationUnit {
     /// All types.
     pub types: CTypes,
     /// The target's scalar types.
-    pub target: Target,
+    pub target: TargetLayout,
     /// All functions that are declared or called.
     pub functions: Arena<FunctionId, FunctionDecl>,
     /// All variables: globals, locals and parameters.

@@ -7,7 +7,7 @@
 
 mod messages;
 
-pub(crate) use messages::{Message, parse_messages};
+pub(crate) use messages::{Message, Position, parse_messages};
 
 use lydian_base::{Diagnostic, Place};
 use lydian_process::{Start, Started};
@@ -102,10 +102,10 @@ impl Clang {
         let messages = running.finish(self)?;
         read?;
         let place = |message: &Message| {
-            message.at.as_ref().map(|(file, line, column)| Place {
-                file: file.as_str().into(),
-                line: *line,
-                column: *column,
+            message.at.as_ref().map(|at| Place {
+                file: at.file.as_str().into(),
+                line: at.line,
+                column: at.column,
             })
         };
         reject(&messages, place)?;

@@ -27,7 +27,7 @@ use crate::ast::{
     BoundOwner, EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId,
 };
 use crate::clang::ClangError;
-use crate::ctypes::{CType, QualType, Target};
+use crate::ctypes::{CType, QualType, TargetLayout};
 use crate::layout::records::RecordLayouts;
 use bounds::Bounds;
 pub(crate) use bounds::Insertions;
@@ -65,7 +65,7 @@ impl DecodeError {
 pub(crate) fn decode(
     output: impl Read + Send,
     source: &SourceMap,
-    target: Target,
+    target: TargetLayout,
     given: &Insertions,
 ) -> Result<(TranslationUnit, Insertions), DecodeError> {
     let decode = || {
@@ -112,7 +112,7 @@ struct Decoder<'s> {
 }
 
 impl<'s> Decoder<'s> {
-    fn new(source: &'s SourceMap, target: Target) -> Self {
+    fn new(source: &'s SourceMap, target: TargetLayout) -> Self {
         Self {
             unit: TranslationUnit { target, ..TranslationUnit::default() },
             source,

@@ -28,5 +28,5 @@ mod types;
 mod unit;
 
 pub use options::{LoweringOptions, ValueDecisions};
-pub use outcome::{Gap, Lowered};
+pub use outcome::{Gap, LoweredUnit};
 pub use unit::lower;

@@ -25,7 +25,7 @@ pub mod verify;
 pub use arith::Overflow;
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId, Target};
 pub use decision::{
-    BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, Unreached,
+    BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, UnreachedValue,
 };
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};

@@ -66,7 +66,7 @@ pub enum Role {
 
 /// What linking gives.
 #[derive(Clone, Debug)]
-pub struct Linked {
+pub struct LinkedProgram {
     /// The whole program.
     pub program: Program,
     /// The texts of all units, one after the other.
@@ -102,7 +102,7 @@ fn count(symbols: usize) -> String {
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
+pub fn link(units: Vec<LinkUnit>) -> Result<LinkedProgram, LinkError> {
     let maps: Vec<SourceMap> = units.iter().map(|unit| unit.source.clone()).collect();
     let (source, starts) = SourceMap::join(&maps).ok_or(LinkError::TooLong)?;
     let names = symbols::names(&units);
@@ -117,7 +117,7 @@ pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
     }
     let Linker { mut program, diagnostics, .. } = linker;
     aliases::resolve(&mut program);
-    Ok(Linked { program, source, starts, diagnostics })
+    Ok(LinkedProgram { program, source, starts, diagnostics })
 }
 
 /// Gives weak symbols that nothing defines the address null, as a linker does with a whole program.
@@ -216,7 +216,7 @@ impl<'s> Linker<'s> {
         let library = role == Role::Library;
         let chosen = match library {
             true => library::wanted(&self.program, &program),
-            false => Chosen::all(&program),
+            false => UnitSelection::all(&program),
         };
         let Program { types, globals, functions, typedefs, startup, aliases } = program;
         let mut numbers = Renumbering {
@@ -431,12 +431,12 @@ fn same_signature(program: &Program, a: CTypeId, b: CTypeId) -> bool {
 }
 
 /// Which functions and globals of a unit are taken.
-struct Chosen {
+struct UnitSelection {
     functions: Vec<bool>,
     globals: Vec<bool>,
 }
 
-impl Chosen {
+impl UnitSelection {
     fn all(program: &Program) -> Self {
         let (functions, globals) = (program.functions.len(), program.globals.len());
         Self { functions: vec![true; functions], globals: vec![true; globals] }

@@ -280,13 +280,13 @@ pub enum WriteBase {
 fn base_or_position<'de, D: serde::Deserializer<'de>>(from: D) -> Result<WriteBase, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Kept {
+    enum StoredBase {
         Position(u32),
         Base(WriteBase),
     }
-    Ok(match Kept::deserialize(from)? {
-        Kept::Position(position) => WriteBase::Argument(position),
-        Kept::Base(base) => base,
+    Ok(match StoredBase::deserialize(from)? {
+        StoredBase::Position(position) => WriteBase::Argument(position),
+        StoredBase::Base(base) => base,
     })
 }
 

@@ -7,7 +7,7 @@
 //! - It reads variables by their names only: whole, their members, and elements whose subscript is a
 //!   constant or that of an array of known length. What lies behind a pointer may be anything where
 //!   the condition is not reached.
-//! - What it reads has a value on every way on which it may be asked for ([`Written`]): what lies on
+//! - What it reads has a value on every way on which it may be asked for ([`WrittenVariables`]): what lies on
 //!   the stack in a variable that nothing has written is no value.
 //! - What may trap can be said in C ([`crate::cexact`]), since measuring evaluates it only where it
 //!   does not trap.
@@ -15,7 +15,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::program::arith::{self, Overflow};
-use crate::program::decision::{ConditionId, DecisionId, Unreached};
+use crate::program::decision::{ConditionId, DecisionId, UnreachedValue};
 use crate::program::expr::{Expr, ExprArena, ExprId, Type};
 use crate::program::function::{Body, LocalId, Storage};
 use crate::program::stmt::{BlockId, Terminator};
@@ -24,7 +24,7 @@ use crate::trap::may_trap;
 
 mod written;
 
-use written::Written;
+use written::WrittenVariables;
 
 /// A larger expression that may trap has no value where it is not reached: measuring it would be a
 /// text that compilers refuse.
@@ -72,14 +72,14 @@ fn asked(body: &Body) -> impl Iterator<Item = Asked> + '_ {
 }
 
 /// What follows from the expression alone.
-fn by_expression(program: &Program, body: &Body, expr: ExprId) -> Unreached {
+fn by_expression(program: &Program, body: &Body, expr: ExprId) -> UnreachedValue {
     if regions(program, body, expr).is_none() {
-        return Unreached::Never;
+        return UnreachedValue::Never;
     }
     match may_trap(program, body, &body.exprs, expr, Overflow::Wrap) {
-        false => Unreached::Always(expr),
-        true if is_sayable(body, expr) => Unreached::WhereDefined(expr),
-        true => Unreached::Never,
+        false => UnreachedValue::Always(expr),
+        true if is_sayable(body, expr) => UnreachedValue::WhereDefined(expr),
+        true => UnreachedValue::Never,
     }
 }
 
@@ -87,9 +87,9 @@ fn by_expression(program: &Program, body: &Body, expr: ExprId) -> Unreached {
 fn drop_unwritten(
     program: &Program,
     body: &Body,
-    found: &mut [((DecisionId, ConditionId), Unreached)],
+    found: &mut [((DecisionId, ConditionId), UnreachedValue)],
 ) {
-    let uncertain = |unreached: &Unreached| -> Vec<Region> {
+    let uncertain = |unreached: &UnreachedValue| -> Vec<Region> {
         let all = unreached.expr().and_then(|expr| regions(program, body, expr));
         let all = all.into_iter().flatten();
         all.filter(|region| !is_surely_written(body, region)).collect()
@@ -98,11 +98,11 @@ fn drop_unwritten(
     if reads.iter().all(Vec::is_empty) {
         return;
     }
-    let written = Written::new(program, body, reads.iter().flatten());
+    let written = WrittenVariables::new(program, body, reads.iter().flatten());
     for ((at, unreached), reads) in found.iter_mut().zip(&reads) {
         let mut ends = outcomes(body, *at);
         if !ends.all(|block| reads.iter().all(|region| written.has(block, region))) {
-            *unreached = Unreached::Never;
+            *unreached = UnreachedValue::Never;
         }
     }
 }

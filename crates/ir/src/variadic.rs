@@ -40,23 +40,34 @@ pub const fn slot(target: Target) -> u64 {
     target.pointer_bytes()
 }
 
-/// What `va_start` writes to a `va_list`, where `first` is the address of the variable arguments:
-/// offsets in the list, bytes, and numbers.
-pub fn started(target: Target, first: u64) -> Vec<(u64, u64, u64)> {
-    let mut words = vec![(next_argument(target), target.pointer_bytes(), first)];
+/// A number in a `va_list`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListWord {
+    /// Its offset in the list, in bytes.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The number.
+    pub value: u64,
+}
+
+/// The numbers that `va_start` writes to a `va_list`, where `first` is the address of the variable
+/// arguments.
+pub fn started(target: Target, first: u64) -> Vec<ListWord> {
+    let word = |offset, size, value| ListWord { offset, size, value };
+    let mut words = vec![word(next_argument(target), target.pointer_bytes(), first)];
     if target == Target::X86_64 {
-        words.push((GP_OFFSET, 4, u64::from(GP_USED_UP)));
-        words.push((FP_OFFSET, 4, u64::from(FP_USED_UP)));
-        words.push((REGISTER_AREA, 8, 0));
+        words.push(word(GP_OFFSET, 4, u64::from(GP_USED_UP)));
+        words.push(word(FP_OFFSET, 4, u64::from(FP_USED_UP)));
+        words.push(word(REGISTER_AREA, 8, 0));
     }
     words
 }
 
-/// What else than the address of the next argument a `va_list` holds where all registers are used up:
-/// offsets in the list, bytes, and numbers.
-pub fn used_up(target: Target) -> Vec<(u64, u64, u64)> {
+/// The numbers of a `va_list` beside the address of the next argument, where all registers are used up.
+pub fn used_up(target: Target) -> Vec<ListWord> {
     let next = next_argument(target);
-    started(target, 0).into_iter().filter(|(offset, _, _)| *offset != next).collect()
+    started(target, 0).into_iter().filter(|word| word.offset != next).collect()
 }
 
 /// Whether a type is the `va_list` of a compiler for x86-64, or what that is an array of.

@@ -122,7 +122,7 @@ impl fmt::Display for Violation {
 
 /// Everything in the program that breaks a rule, in the order of the program. Never panics.
 pub fn verify(program: &Program) -> Vec<Violation> {
-    let mut found = Found { function: None, violations: Vec::new() };
+    let mut found = Violations { function: None, violations: Vec::new() };
     if !ids::of_program(program, &mut found) {
         return found.violations;
     }
@@ -138,17 +138,17 @@ pub fn verify(program: &Program) -> Vec<Violation> {
 
 /// Everything in one body that breaks a rule.
 pub fn verify_body(program: &Program, function: FuncId, body: &Body) -> Vec<Violation> {
-    let mut found = Found { function: Some(function), violations: Vec::new() };
+    let mut found = Violations { function: Some(function), violations: Vec::new() };
     check_body(program, function, body, &mut found);
     found.violations
 }
 
-fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Found) {
+fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Violations) {
     if !ids::of_body(program, body, found) || !exprs::operands_first(body, found) {
         return;
     }
     let types = body.types_in(&body.exprs);
-    let scope = Scope { program, function, body, types: &types };
+    let scope = BodyContext { program, function, body, types: &types };
     stmts::locals(&scope, found);
     exprs::check(&scope, found);
     stmts::check(&scope, found);
@@ -157,7 +157,7 @@ fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Foun
 }
 
 /// What a body is checked in.
-struct Scope<'a> {
+struct BodyContext<'a> {
     program: &'a Program,
     function: FuncId,
     body: &'a Body,
@@ -165,12 +165,12 @@ struct Scope<'a> {
 }
 
 /// Collects violations.
-struct Found {
+struct Violations {
     function: Option<FuncId>,
     violations: Vec<Violation>,
 }
 
-impl Found {
+impl Violations {
     fn add(&mut self, rule: Rule, message: impl Into<String>) {
         let function = self.function;
         self.violations.push(Violation { rule, function, message: message.into() });

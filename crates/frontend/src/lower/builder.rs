@@ -30,7 +30,7 @@ use crate::lower::builder::labels::Labels;
 use crate::lower::builder::nesting::Nesting;
 use crate::lower::builder::variables::Variables;
 use crate::lower::module::Module;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, arithmetic_type_of, layout_of};
 
 /// The state of lowering one function.
@@ -255,7 +255,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     /// What is known of a scalar type.
     pub(super) fn scalar(&self, ty: TypeId, span: Span) -> Lowering<Scalar> {
         crate::lower::types::scalar_of(self.unit, ty)
-            .ok_or_else(|| Unsupported::new(self.module.type_description(ty), span))
+            .ok_or_else(|| UnsupportedConstruct::new(self.module.type_description(ty), span))
     }
 
     /// A new register temporary.
@@ -287,7 +287,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     /// A new temporary in memory, alive from here to the end of the scope; gives its address.
     pub(super) fn memory_temp(&mut self, ty: TypeId, span: Span) -> Lowering<ExprId> {
         let Some(layout) = layout_of(self.unit, ty) else {
-            return Err(Unsupported::new(self.module.type_description(ty), span));
+            return Err(UnsupportedConstruct::new(self.module.type_description(ty), span));
         };
         let ctype = self.ctype(ty);
         let new = self.body.locals.next_id();

@@ -37,6 +37,14 @@ pub(super) enum Constant {
     Address(ConstBase, i64),
 }
 
+/// An operand whose bits are known, with the type in which they are used.
+#[derive(Clone, Copy)]
+struct ConstantOperand {
+    expr: ExprId,
+    bits: u128,
+    scalar: Scalar,
+}
+
 impl Module<'_> {
     /// Whether a constant expression is not zero; `None` if it is no constant expression.
     pub(super) fn constant_truth(&self, e: ExprId) -> Option<bool> {
@@ -296,7 +304,9 @@ impl Module<'_> {
         match (a, b) {
             (Constant::Bits(a), Constant::Bits(b)) => {
                 if on.ty == Type::Ptr || from_right.ty == Type::Ptr {
-                    return self.constant_pointer_bits(op, (left, a, on), (right, b, from_right));
+                    let left = ConstantOperand { expr: left, bits: a, scalar: on };
+                    let right = ConstantOperand { expr: right, bits: b, scalar: from_right };
+                    return self.constant_pointer_bits(op, left, right);
                 }
                 if let Some(op) = convert::comparison(op, on) {
                     return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
@@ -349,9 +359,11 @@ impl Module<'_> {
     fn constant_pointer_bits(
         &self,
         op: BinaryOp,
-        (left, a, on): (ExprId, u128, Scalar),
-        (right, b, other): (ExprId, u128, Scalar),
+        left: ConstantOperand,
+        right: ConstantOperand,
     ) -> Option<Constant> {
+        let ConstantOperand { expr: left, bits: a, scalar: on } = left;
+        let ConstantOperand { expr: right, bits: b, scalar: other } = right;
         if let Some(op) = convert::comparison(op, on) {
             return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
         }

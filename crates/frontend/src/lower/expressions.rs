@@ -7,7 +7,7 @@ pub(super) mod complex;
 pub(super) mod convert;
 pub(super) mod effects_of;
 pub(super) mod half;
-pub(super) mod place;
+pub(super) mod lvalue;
 pub(super) mod roots;
 pub(super) mod rvalue;
 pub(super) mod vector;

@@ -8,9 +8,9 @@ use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::facts;
 use crate::lower::builder::gaps::{Gaps, Part};
-use crate::lower::expressions::place::Place;
+use crate::lower::expressions::lvalue::LValue;
 use crate::lower::module::Module;
-use crate::lower::outcome::{Gap, Lowering, Unsupported};
+use crate::lower::outcome::{Gap, Lowering, UnsupportedConstruct};
 use crate::lower::simplify::simplify;
 use crate::lower::types::{layout_of, scalar_of};
 
@@ -38,7 +38,7 @@ fn attempt(module: &mut Module<'_>, id: FunctionId, gaps: &mut Option<Gaps>) -> 
     let unit = module.unit;
     let decl = &unit.functions[id];
     let Some(body) = decl.body else {
-        return Err(Unsupported::new("a missing body", decl.span));
+        return Err(UnsupportedConstruct::new("a missing body", decl.span));
     };
     let facts = facts::collect(unit, &decl.params, body);
     let mut lowering = FunctionLowering::new(module, id, facts);
@@ -69,7 +69,7 @@ impl FunctionLowering<'_, '_> {
         self.place_dispatch();
         if self.labels.has_missing() {
             let span = unit.functions[self.function].span;
-            return Err(Unsupported::new("a label in code that was left out", span));
+            return Err(UnsupportedConstruct::new("a label in code that was left out", span));
         }
         Ok(())
     }
@@ -112,7 +112,10 @@ impl FunctionLowering<'_, '_> {
     fn parameter(&mut self, param: VarId) -> Lowering<LocalId> {
         let decl = &self.unit.vars[param];
         if layout_of(self.unit, decl.ty.ty).is_none() {
-            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), decl.span));
+            return Err(UnsupportedConstruct::new(
+                self.module.type_description(decl.ty.ty),
+                decl.span,
+            ));
         }
         self.local_of(param, decl.span)
     }
@@ -153,8 +156,8 @@ impl FunctionLowering<'_, '_> {
         }
         let value = self.read(hidden);
         let value = self.convert(value, from, to);
-        let place = self.place_of_variable(param)?;
-        self.write_place(place, value, to.ty);
+        let place = self.lvalue_of_variable(param)?;
+        self.write_lvalue(place, value, to.ty);
         Ok(())
     }
 
@@ -180,13 +183,16 @@ impl FunctionLowering<'_, '_> {
         }
         let decl = &self.unit.vars[var];
         if matches!(self.unit.ty(decl.ty), CType::Unsupported(_)) {
-            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+            return Err(UnsupportedConstruct::new(self.module.type_description(decl.ty.ty), span));
         }
         let storage = match scalar_of(self.unit, decl.ty.ty) {
             Some(scalar) if self.is_register(var) => Storage::Register(scalar.ty),
             _ => {
                 let Some(layout) = layout_of(self.unit, decl.ty.ty) else {
-                    return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+                    return Err(UnsupportedConstruct::new(
+                        self.module.type_description(decl.ty.ty),
+                        span,
+                    ));
                 };
                 let align = layout.align.max(decl.alignment.unwrap_or(1));
                 Storage::Memory { size: layout.size, align }
@@ -209,15 +215,15 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// The place of an automatic variable.
-    pub(super) fn place_of_variable(&mut self, var: VarId) -> Lowering<Place> {
+    pub(super) fn lvalue_of_variable(&mut self, var: VarId) -> Lowering<LValue> {
         let decl = &self.unit.vars[var];
         let local = self.local_of(var, decl.span)?;
         if self.in_register(local) {
-            return Ok(Place::Register(local));
+            return Ok(LValue::Register(local));
         }
         let addr = self.expr(lydian_ir::Expr::AddrLocal(local));
         let volatile = decl.ty.quals.has(crate::ctypes::Quals::VOLATILE);
-        Ok(Place::Memory { addr, volatile })
+        Ok(LValue::Memory { addr, volatile })
     }
 
     /// Reports an error that does not end the function.

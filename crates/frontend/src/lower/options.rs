@@ -19,7 +19,7 @@ pub struct LoweringOptions {
     /// Which Boolean values are decisions.
     pub value_decisions: ValueDecisions,
     /// Whether functions in which something is not supported get outlines: bodies with all control flow
-    /// and with nothing of what is not supported ([`Lowered::outlines`]). They are there to be measured,
+    /// and with nothing of what is not supported ([`LoweredUnit::outlines`]). They are there to be measured,
     /// not to be run.
     pub outlines: bool,
 }

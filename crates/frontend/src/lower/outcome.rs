@@ -7,7 +7,7 @@ use lydian_ir::{FuncId, Program};
 
 /// What lowering gives.
 #[derive(Clone, Debug, Default)]
-pub struct Lowered {
+pub struct LoweredUnit {
     /// The translation unit.
     pub program: Program,
     /// What was left out (`unsupported-construct`), and ill-formed objectives of the user
@@ -33,18 +33,18 @@ pub(super) const NESTED: &str = "a nested function";
 
 /// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.
 #[derive(Clone, Debug)]
-pub(super) struct Unsupported {
+pub(super) struct UnsupportedConstruct {
     /// What it is, as a noun: `inline assembly`.
     pub what: String,
     /// Where.
     pub span: Span,
 }
 
-impl Unsupported {
+impl UnsupportedConstruct {
     pub(super) fn new(what: impl Into<String>, span: Span) -> Self {
         Self { what: what.into(), span }
     }
 }
 
 /// The result of lowering a part of a function.
-pub(super) type Lowering<T> = Result<T, Unsupported>;
+pub(super) type Lowering<T> = Result<T, UnsupportedConstruct>;

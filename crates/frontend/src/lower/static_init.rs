@@ -6,7 +6,7 @@ use crate::ast::{CastKind, ExprId, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{CType, QualType};
 use crate::lower::constant::{ConstBase, Constant};
 use crate::lower::module::{Module, string_bytes};
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{layout_of, scalar_of, target_of};
 
 /// Zeros of at least this many bytes end a stretch of initial bytes.
@@ -222,7 +222,7 @@ impl Module<'_> {
                     CType::Vector { .. } => return self.write_vector(out, offset, elements),
                     _ => {
                         let span = self.unit.exprs[init].span;
-                        return Err(Unsupported::new("this initialiser", span));
+                        return Err(UnsupportedConstruct::new("this initialiser", span));
                     }
                 };
                 let Some(layout) = layout_of(self.unit, element.ty) else {
@@ -349,8 +349,11 @@ impl Module<'_> {
         out.relocations.retain(|old| old.offset != offset);
     }
 
-    fn not_constant(&self, init: ExprId) -> Unsupported {
-        Unsupported::new("a value that cannot be computed here", self.unit.exprs[init].span)
+    fn not_constant(&self, init: ExprId) -> UnsupportedConstruct {
+        UnsupportedConstruct::new(
+            "a value that cannot be computed here",
+            self.unit.exprs[init].span,
+        )
     }
 
     /// What a constant address is the address of, made if it is a literal.

@@ -11,14 +11,14 @@ use crate::ast::{FunctionId, TopLevel, TranslationUnit};
 use crate::lower::function::{lower_body, outline_body};
 use crate::lower::module::{Module, PendingInitialiser};
 use crate::lower::options::LoweringOptions;
-use crate::lower::outcome::{Gap, Lowered, Unsupported};
+use crate::lower::outcome::{Gap, LoweredUnit, UnsupportedConstruct};
 
 /// Bytes of stack for lowering: expressions and statements nest as deep as generated code likes.
 /// Only what is used takes memory.
 const STACK: usize = 1 << 30;
 
 /// Lowers a translation unit. `source` is the text that its spans refer to.
-pub fn lower(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptions) -> Lowered {
+pub fn lower(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptions) -> LoweredUnit {
     let run = || lower_unit(unit, source, options);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("lowering".into()).stack_size(STACK);
@@ -34,7 +34,7 @@ pub fn lower(unit: &TranslationUnit, source: &SourceMap, options: LoweringOption
 }
 
 /// Lowers a translation unit on the stack that there is.
-fn lower_unit(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptions) -> Lowered {
+fn lower_unit(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptions) -> LoweredUnit {
     let mut module = Module::new(unit, source, options);
     if unit.target.pointer.size == 4 {
         module.program.types.target = ir::Target::I386;
@@ -58,7 +58,7 @@ fn lower_unit(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptio
     module.finish_initialisers();
     module.typedefs();
     let Module { program, diagnostics, outlines, left_out, .. } = module;
-    Lowered { program, diagnostics, outlines, left_out }
+    LoweredUnit { program, diagnostics, outlines, left_out }
 }
 
 impl Module<'_> {
@@ -109,7 +109,7 @@ impl Module<'_> {
             }
             Ok(_) => {}
             Err(unsupported) => {
-                let Unsupported { what, span } = unsupported.clone();
+                let UnsupportedConstruct { what, span } = unsupported.clone();
                 self.left_out.insert(func, Gap { what, span });
                 let name = &self.unit.functions[id].name;
                 let message = format!("{} in function `{name}` is not supported", unsupported.what);

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::libc::model_of;
 use crate::program::arith::Overflow;
 use crate::program::ctype::{CType, CTypeId};
-use crate::program::expr::{BitField, Expr, ExprId, Type};
+use crate::program::expr::{BitField, CmpOp, Expr, ExprId, Type};
 use crate::program::function::{Body, LocalId, Storage};
 use crate::program::source::{Point, RootId};
 use crate::program::stmt::{BlockId, Callee, Stmt, Terminator};
@@ -32,7 +32,7 @@ mod branch;
 mod select;
 mod values;
 
-use assigned::{Assigned, Set};
+use assigned::{DefiniteAssignment, Set};
 use values::Nodes;
 
 /// How many slots registers can have; the others are far.
@@ -61,6 +61,13 @@ impl Settings<'_> {
     }
 }
 
+/// A comparison of two expressions.
+struct Comparison {
+    op: CmpOp,
+    a: ExprId,
+    b: ExprId,
+}
+
 /// A function in the making.
 struct Builder<'a, 'p> {
     program: &'p Program,
@@ -68,7 +75,7 @@ struct Builder<'a, 'p> {
     settings: Settings<'a>,
     types: SideTable<ExprId, Type>,
     code: Code<'p>,
-    assigned: Assigned,
+    assigned: DefiniteAssignment,
     /// Registers that are surely set here.
     set: Set,
     nodes: Nodes,
@@ -121,8 +128,8 @@ impl<'a, 'p> Builder<'a, 'p> {
             }
         }
         let assigned = match settings.watched() {
-            true => Assigned::nothing_known(body),
-            false => Assigned::new(body),
+            true => DefiniteAssignment::nothing_known(body),
+            false => DefiniteAssignment::new(body),
         };
         let is_variadic =
             crate::variadic::is_variadic(&program.types, program.functions[function].ty);
@@ -598,9 +605,9 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     /// Whether an expression is a comparison.
-    fn comparison(&self, expr: ExprId) -> Option<(crate::program::expr::CmpOp, ExprId, ExprId)> {
+    fn comparison(&self, expr: ExprId) -> Option<Comparison> {
         match &self.body.exprs[expr] {
-            Expr::Cmp(op, a, b) => Some((*op, *a, *b)),
+            Expr::Cmp(op, a, b) => Some(Comparison { op: *op, a: *a, b: *b }),
             _ => None,
         }
     }

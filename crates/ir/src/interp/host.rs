@@ -60,7 +60,7 @@ pub struct Files {
 pub type Output<'a> = dyn FnMut(i32, &[u8]) + 'a;
 
 /// An open file.
-enum Open {
+enum OpenFile {
     Input,
     Output(i32),
     File(File),
@@ -71,7 +71,7 @@ pub(super) struct Host<'a> {
     input: &'a [u8],
     output: &'a mut Output<'a>,
     files: &'a Files,
-    open: Vec<Option<Open>>,
+    open: Vec<Option<OpenFile>>,
     /// Names and the addresses of their values.
     pub(super) environment: Vec<(Vec<u8>, u64)>,
     /// Seconds since 1970, if the program is to see always the same.
@@ -88,7 +88,8 @@ impl<'a> Host<'a> {
         files: &'a Files,
         time: Option<u64>,
     ) -> Self {
-        let open = vec![Some(Open::Input), Some(Open::Output(1)), Some(Open::Output(2))];
+        let open =
+            vec![Some(OpenFile::Input), Some(OpenFile::Output(1)), Some(OpenFile::Output(2))];
         let environment = Vec::new();
         Self {
             input,
@@ -108,23 +109,23 @@ impl<'a> Host<'a> {
         found.map(|(_, address)| *address)
     }
 
-    fn file(&mut self, descriptor: i64) -> Option<&mut Open> {
+    fn file(&mut self, descriptor: i64) -> Option<&mut OpenFile> {
         self.open.get_mut(usize::try_from(descriptor).ok()?)?.as_mut()
     }
 
     /// Whether a descriptor is a terminal.
     pub(super) fn is_terminal(&mut self, descriptor: i64) -> bool {
-        self.terminal && matches!(self.file(descriptor), Some(Open::Output(_)))
+        self.terminal && matches!(self.file(descriptor), Some(OpenFile::Output(_)))
     }
 
     pub(super) fn write(&mut self, descriptor: i64, bytes: &[u8]) -> i64 {
         match self.file(descriptor) {
-            Some(Open::Output(number)) => {
+            Some(OpenFile::Output(number)) => {
                 let number = *number;
                 (self.output)(number, bytes);
                 bytes.len() as i64
             }
-            Some(Open::File(file)) => match file.write(bytes) {
+            Some(OpenFile::File(file)) => match file.write(bytes) {
                 Ok(count) => count as i64,
                 Err(error) => number_of(error.kind()),
             },
@@ -135,13 +136,13 @@ impl<'a> Host<'a> {
     /// At most `count` bytes, or a failure.
     pub(super) fn read(&mut self, descriptor: i64, count: u64) -> Result<Vec<u8>, i64> {
         match self.file(descriptor) {
-            Some(Open::Input) => {
+            Some(OpenFile::Input) => {
                 let count = self.input.len().min(count as usize);
                 let (taken, rest) = self.input.split_at(count);
                 self.input = rest;
                 Ok(taken.to_vec())
             }
-            Some(Open::File(file)) => {
+            Some(OpenFile::File(file)) => {
                 let mut bytes = Vec::new();
                 match file.take(count).read_to_end(&mut bytes) {
                     Ok(_) => Ok(bytes),
@@ -178,7 +179,7 @@ impl<'a> Host<'a> {
         if free == self.open.len() {
             self.open.push(None);
         }
-        self.open[free] = Some(Open::File(file));
+        self.open[free] = Some(OpenFile::File(file));
         free as i64
     }
 
@@ -223,7 +224,7 @@ impl<'a> Host<'a> {
             _ => return INVALID,
         };
         match self.file(descriptor) {
-            Some(Open::File(file)) => file.seek(to).map_or(INVALID, |position| position as i64),
+            Some(OpenFile::File(file)) => file.seek(to).map_or(INVALID, |position| position as i64),
             Some(_) => CANNOT_SEEK,
             None => BAD_DESCRIPTOR,
         }

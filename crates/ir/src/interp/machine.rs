@@ -17,7 +17,7 @@ use super::observe::{DecisionEvent, Observer, View};
 use super::plan::EvalContext;
 use super::slots::{FarRegister, Slot, Window, few_slots, read, write};
 use super::start::{self, CharacterTables};
-use crate::interp::options::{Options, Uninitialised};
+use crate::interp::options::{Options, UninitialisedUse};
 use crate::interp::outcome::{BadTest, End, Location, Outcome};
 use crate::libc::gives_inputs;
 use crate::program::ctype::{CType, CTypeId};
@@ -404,8 +404,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             self.first_uses.uninitialised = self.calls.location();
         }
         match self.options.uninitialised {
-            Uninitialised::Note => Ok(()),
-            Uninitialised::Trap => Err(Stop::End(End::Trapped(TrapKind::Uninitialised))),
+            UninitialisedUse::Note => Ok(()),
+            UninitialisedUse::Trap => Err(Stop::End(End::Trapped(TrapKind::Uninitialised))),
         }
     }
 

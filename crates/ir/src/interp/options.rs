@@ -5,7 +5,7 @@ use crate::program::arith::Overflow;
 /// What a use of a value that was never written does: a test, an address, a divisor, an argument,
 /// a result or output that depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Uninitialised {
+pub enum UninitialisedUse {
     /// It is noted in the outcome, the first one with its place; the value is zero.
     #[default]
     Note,
@@ -19,7 +19,7 @@ pub struct Options {
     /// What signed operators do on overflow.
     pub overflow: Overflow,
     /// What a use of a value that was never written does.
-    pub uninitialised: Uninitialised,
+    pub uninitialised: UninitialisedUse,
     /// How many statements and terminators may run.
     pub max_steps: u64,
     /// How many calls may be open at once.
@@ -32,7 +32,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             overflow: Overflow::Wrap,
-            uninitialised: Uninitialised::Note,
+            uninitialised: UninitialisedUse::Note,
             max_steps: 10_000_000,
             max_depth: 1000,
             max_memory: 256 << 20,

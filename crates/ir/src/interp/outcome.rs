@@ -22,7 +22,7 @@ pub enum End {
     /// A function that never returns was called, and nothing is known of it.
     NoReturn(FuncId),
     /// What happens next is not known.
-    Unknown(Unknown),
+    Unknown(UnknownCause),
     /// A limit was reached.
     Stopped(StopReason),
     /// More calls than allowed were open; the limit.
@@ -31,7 +31,7 @@ pub enum End {
 
 /// Why a run cannot be followed any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unknown {
+pub enum UnknownCause {
     /// Inline assembly, whose outputs nothing is known of ([`crate::Stmt::Havoc`]).
     Assembly,
 }

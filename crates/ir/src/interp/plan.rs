@@ -145,11 +145,13 @@ impl Plan {
                 c: position(operands[2]),
                 offset,
                 subscripts: subscripts(arena, id).map(|(e, n)| (positions[&e], n)).collect(),
-                within: accessed(program, arena, id).map(|(e, extent, bytes)| Within {
-                    variable: positions[&e],
-                    extent,
-                    bytes,
-                }),
+                within: accessed(program, arena, id).map(
+                    |Access { variable: e, extent, bytes }| Within {
+                        variable: positions[&e],
+                        extent,
+                        bytes,
+                    },
+                ),
             });
             positions.insert(id, nodes.len() as u32 - 1);
         }
@@ -209,8 +211,17 @@ impl Within {
     }
 }
 
+/// An access at an address that is made from a variable's.
+struct Access {
+    /// The variable's address.
+    variable: ExprId,
+    extent: Extent,
+    /// How many bytes are accessed.
+    bytes: u64,
+}
+
 /// The variable from whose address the one is made that an expression reads at, and the bytes.
-fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<(ExprId, Extent, u64)> {
+fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<Access> {
     let (mut at, bytes) = match &arena[expr] {
         Expr::Load { ty, addr, .. } => (*addr, program.types.target.stored_bytes(*ty)),
         Expr::LoadBits { addr, field, .. } => (*addr, field.bytes()),
@@ -220,9 +231,12 @@ fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<(ExprI
         match &arena[at] {
             Expr::Field { base, .. } | Expr::Index { base, .. } => at = *base,
             Expr::AddrGlobal(global) => {
-                return Some((at, Extent::Global(program.globals[*global].size), bytes));
+                let extent = Extent::Global(program.globals[*global].size);
+                return Some(Access { variable: at, extent, bytes });
             }
-            Expr::AddrLocal(local) => return Some((at, Extent::Local(*local), bytes)),
+            Expr::AddrLocal(local) => {
+                return Some(Access { variable: at, extent: Extent::Local(*local), bytes });
+            }
             _ => return None,
         }
     }

@@ -44,7 +44,7 @@ pub enum Purity {
 
 /// Where a condition has a value though short-circuit evaluation does not reach it, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Unreached {
+pub enum UnreachedValue {
     /// Nowhere.
     Never,
     /// Everywhere: the value of this expression on the state at the outcome. It traps on no state.
@@ -53,7 +53,7 @@ pub enum Unreached {
     WhereDefined(ExprId),
 }
 
-impl Unreached {
+impl UnreachedValue {
     /// What is evaluated.
     pub const fn expr(self) -> Option<ExprId> {
         match self {
@@ -95,7 +95,7 @@ pub struct Condition {
     /// What evaluating that does besides.
     pub purity: Purity,
     /// Its value where it is not reached.
-    pub unreached: Unreached,
+    pub unreached: UnreachedValue,
     /// Its text.
     pub span: Span,
 }
@@ -105,8 +105,8 @@ impl Condition {
     /// and none where it is not reached else.
     pub const fn new(expr: ExprId, purity: Purity, span: Span) -> Self {
         let unreached = match purity {
-            Purity::Pure => Unreached::Always(expr),
-            Purity::MayTrap | Purity::Effects => Unreached::Never,
+            Purity::Pure => UnreachedValue::Always(expr),
+            Purity::MayTrap | Purity::Effects => UnreachedValue::Never,
         };
         Self { expr, purity, unreached, span }
     }
@@ -114,7 +114,7 @@ impl Condition {
     /// Whether its mutants have a value where it is not reached, if they cannot trap: what is
     /// evaluated there is what is evaluated where it is reached.
     pub fn is_one_expression(&self) -> bool {
-        self.unreached == Unreached::Always(self.expr)
+        self.unreached == UnreachedValue::Always(self.expr)
     }
 }
 

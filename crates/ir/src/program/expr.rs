@@ -88,7 +88,7 @@ pub enum Expr {
     },
     /// `test ? then : otherwise`. Only the operand that is chosen is evaluated, so only that one may
     /// trap. It stands in no code: only in what a condition is where it is not reached
-    /// ([`crate::program::decision::Unreached`]).
+    /// ([`crate::program::decision::UnreachedValue`]).
     Select {
         /// An `i1`.
         test: ExprId,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::names::{MARK_STYLES, PURITIES, TRAPS, word};
 use super::print::{constant, in_range, line, list, quoted, span};
 use crate::program::arithmetic_type::ExprTypes;
-use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
 use crate::program::expr::{BitField, Expr, ExprArena, ExprId};
 use crate::program::function::{Body, Local, LocalKind, Storage};
 use crate::program::source::{Point, Root, RootKind};
@@ -355,9 +355,9 @@ impl<'a> BodyPrinter<'a> {
             return String::new();
         }
         match condition.unreached {
-            Unreached::Never => " unreached never".to_owned(),
-            Unreached::Always(expr) => format!(" unreached always {}", self.expr(expr)),
-            Unreached::WhereDefined(expr) => format!(" unreached defined {}", self.expr(expr)),
+            UnreachedValue::Never => " unreached never".to_owned(),
+            UnreachedValue::Always(expr) => format!(" unreached always {}", self.expr(expr)),
+            UnreachedValue::WhereDefined(expr) => format!(" unreached defined {}", self.expr(expr)),
         }
     }
 

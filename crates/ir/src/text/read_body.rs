@@ -9,7 +9,7 @@ use super::names::{MARK_STYLES, PURITIES, TRAPS};
 use super::parse::{Reader, Result};
 use crate::program::arith;
 use crate::program::arithmetic_type::{ArithmeticType, ExprTypes};
-use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
 use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::program::function::{Body, Local, LocalId, LocalKind, Storage};
 use crate::program::source::{
@@ -512,14 +512,14 @@ impl Draft {
         Ok(Decision { kind, tree, conditions, span })
     }
 
-    fn unreached(&mut self, reader: &mut Reader<'_>) -> Result<Unreached> {
+    fn unreached(&mut self, reader: &mut Reader<'_>) -> Result<UnreachedValue> {
         if reader.take_word("never") {
-            return Ok(Unreached::Never);
+            return Ok(UnreachedValue::Never);
         }
         let kinds = [(true, "always"), (false, "defined")];
         let always = reader.one_of("`never`, `always` or `defined`", &kinds)?;
         let expr = self.expr(reader, 0)?;
-        Ok(if always { Unreached::Always(expr) } else { Unreached::WhereDefined(expr) })
+        Ok(if always { UnreachedValue::Always(expr) } else { UnreachedValue::WhereDefined(expr) })
     }
 
     fn mark(&mut self, reader: &mut Reader<'_>) -> Result<Mark> {

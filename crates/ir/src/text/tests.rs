@@ -3,7 +3,7 @@ use lydian_base::{Arena, EntityId, Rng, Span};
 use super::*;
 use crate::program::arithmetic_type::{ArithmeticType, ExprTypes};
 use crate::program::ctype::{CType, Field, Record, Target};
-use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
 use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::program::function::{Body, Function, Local, LocalKind, Storage};
 use crate::program::source::*;
@@ -211,9 +211,9 @@ impl Soup {
             expr: soup.any_expr(exprs),
             purity: soup.pick(&super::names::PURITIES).0,
             unreached: match soup.below(3) {
-                0 => Unreached::Never,
-                1 => Unreached::Always(soup.any_expr(exprs)),
-                _ => Unreached::WhereDefined(soup.any_expr(exprs)),
+                0 => UnreachedValue::Never,
+                1 => UnreachedValue::Always(soup.any_expr(exprs)),
+                _ => UnreachedValue::WhereDefined(soup.any_expr(exprs)),
             },
             span: soup.span(),
         });

@@ -26,12 +26,12 @@ struct State {
 }
 
 /// What is surely written of the variables that were asked for.
-pub(super) struct Written {
+pub(super) struct WrittenVariables {
     /// At the end of each block; `None` for one that no way leads to.
     at_end: SideTable<BlockId, Option<State>>,
 }
 
-impl Written {
+impl WrittenVariables {
     /// Analyses a body for the variables of some regions.
     pub(super) fn new<'r>(
         program: &Program,

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{ExprId, StmtId, VarId};
-use crate::lower::outcome::{Gap, Unsupported};
+use crate::lower::outcome::{Gap, UnsupportedConstruct};
 
 /// A part of a function that can be left to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ impl Gaps {
 
     /// This attempt fails at a part.
     pub(in crate::lower) fn add(&mut self, part: Part, unsupported: Unsupported) {
-        let Unsupported { what, span } = unsupported;
+        let UnsupportedConstruct { what, span } = unsupported;
         self.found.insert(part, Gap { what, span });
     }
 

@@ -7,7 +7,7 @@ use crate::ast::{self, BinaryOp};
 use crate::ctypes::{CType, QualType};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::expressions::convert;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// What an atomic builtin does.
@@ -46,12 +46,12 @@ pub(in crate::lower) enum AtomicOp {
     /// Copies to it from the second operand, and the old value to the third.
     ExchangeThrough,
     /// Sets it if it is the expected one.
-    CompareExchange(Expected),
+    CompareExchange(ExchangeForm),
 }
 
 /// Where a compare-and-exchange finds what it expects, and what it gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::lower) enum Expected {
+pub(in crate::lower) enum ExchangeForm {
     /// Through a pointer, where the value that was found is written; gives whether it was equal.
     Pointer,
     /// Through a pointer, as the desired value is; gives whether it was equal.
@@ -62,6 +62,15 @@ pub(in crate::lower) enum Expected {
     Found,
 }
 
+/// The object of a compare-and-exchange, with the value that it had.
+#[derive(Clone, Copy)]
+struct ExchangeTarget {
+    addr: ExprId,
+    old: ExprId,
+    scalar: Scalar,
+    object: QualType,
+}
+
 impl AtomicOp {
     /// The operation of a builtin.
     pub(in crate::lower) fn of_name(name: &str) -> Option<Self> {
@@ -69,8 +78,8 @@ impl AtomicOp {
             // Clang names the variant for the size of the object.
             let rest = rest.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
             return match rest {
-                "bool_compare_and_swap" => Some(Self::CompareExchange(Expected::Equal)),
-                "val_compare_and_swap" => Some(Self::CompareExchange(Expected::Found)),
+                "bool_compare_and_swap" => Some(Self::CompareExchange(ExchangeForm::Equal)),
+                "val_compare_and_swap" => Some(Self::CompareExchange(ExchangeForm::Found)),
                 "lock_test_and_set" | "swap" => Some(Self::Exchange),
                 "lock_release" => Some(Self::Clear),
                 "fetch_and_umax" | "fetch_and_max" => {
@@ -98,12 +107,12 @@ impl AtomicOp {
             "load" => Some(Self::LoadInto),
             "store" => Some(Self::StoreFrom),
             "exchange" => Some(Self::ExchangeThrough),
-            "compare_exchange" => Some(Self::CompareExchange(Expected::Pointers)),
+            "compare_exchange" => Some(Self::CompareExchange(ExchangeForm::Pointers)),
             "clear" => Some(Self::Clear),
             "test_and_set" => Some(Self::TestAndSet),
-            "compare_exchange_n" => Some(Self::CompareExchange(Expected::Pointer)),
+            "compare_exchange_n" => Some(Self::CompareExchange(ExchangeForm::Pointer)),
             "compare_exchange_strong" | "compare_exchange_weak" if is_c11 => {
-                Some(Self::CompareExchange(Expected::Pointer))
+                Some(Self::CompareExchange(ExchangeForm::Pointer))
             }
             _ => match (rest.strip_prefix("fetch_"), rest.strip_suffix("_fetch")) {
                 (Some(op), _) => Self::update(op, false),
@@ -149,7 +158,8 @@ impl FunctionLowering<'_, '_> {
         args: &[ast::ExprId],
     ) -> Lowering<Option<ExprId>> {
         let span = self.unit.exprs[e].span;
-        let unsupported = || Unsupported::new(format!("the atomic operation `{name}`"), span);
+        let unsupported =
+            || UnsupportedConstruct::new(format!("the atomic operation `{name}`"), span);
         let op = AtomicOp::of_name(name).ok_or_else(unsupported)?;
         let pointer = *args.first().ok_or_else(unsupported)?;
         // `__c11_atomic_init` has no memory order.
@@ -169,7 +179,9 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<Option<ExprId>> {
         match args.split_first() {
             Some((pointer, values)) => self.atomic_operation(e, op, *pointer, values),
-            None => Err(Unsupported::new("this atomic operation", self.unit.exprs[e].span)),
+            None => {
+                Err(UnsupportedConstruct::new("this atomic operation", self.unit.exprs[e].span))
+            }
         }
     }
 
@@ -201,7 +213,7 @@ impl FunctionLowering<'_, '_> {
         let unit = self.unit;
         let span = unit.exprs[e].span;
         let CType::Pointer(object) = *unit.ty(unit.exprs[pointer].ty) else {
-            return Err(Unsupported::new("this atomic operation", span));
+            return Err(UnsupportedConstruct::new("this atomic operation", span));
         };
         if self.is_aggregate(object.ty) {
             return self.atomic_copy(op, pointer, values, object, span);
@@ -274,8 +286,8 @@ impl FunctionLowering<'_, '_> {
                 Ok(Some(if gives_new { new } else { old }))
             }
             AtomicOp::CompareExchange(expected) => {
-                let parts = (addr, old, scalar, object);
-                self.compare_exchange(e, expected, parts, &operands).map(Some)
+                let target = ExchangeTarget { addr, old, scalar, object };
+                self.compare_exchange(e, expected, target, &operands).map(Some)
             }
         }
     }
@@ -289,7 +301,7 @@ impl FunctionLowering<'_, '_> {
         object: QualType,
         span: lydian_base::Span,
     ) -> Lowering<Option<ExprId>> {
-        let unsupported = || Unsupported::new("an atomic operation on this type", span);
+        let unsupported = || UnsupportedConstruct::new("an atomic operation on this type", span);
         let through = |value: &ast::ExprId| {
             matches!(self.unit.ty(self.unit.exprs[*value].ty), CType::Pointer(_))
         };
@@ -384,7 +396,7 @@ impl FunctionLowering<'_, '_> {
         span: lydian_base::Span,
     ) -> Lowering<ExprId> {
         let Some((value, e)) = operands.get(index) else {
-            return Err(Unsupported::new("this atomic operation", span));
+            return Err(UnsupportedConstruct::new("this atomic operation", span));
         };
         let from = self.scalar(self.unit.exprs[*e].ty.ty, span)?;
         Ok(self.convert(*value, from, to))
@@ -402,7 +414,7 @@ impl FunctionLowering<'_, '_> {
         let unsigned = Scalar::new(scalar.ty, false);
         let is_integer = matches!(scalar.ty, lydian_ir::Type::Int(_)) && !scalar.is_bool;
         let Some(ir_op) = convert::arithmetic(op, unsigned).filter(|_| is_integer) else {
-            return Err(Unsupported::new("an atomic operation on this type", span));
+            return Err(UnsupportedConstruct::new("an atomic operation on this type", span));
         };
         let new = self.expr(Expr::Binary(ir_op, old, by));
         Ok(if negated { self.unary(UnOp::Not, new) } else { new })
@@ -411,20 +423,23 @@ impl FunctionLowering<'_, '_> {
     fn compare_exchange(
         &mut self,
         e: ast::ExprId,
-        expected: Expected,
-        (addr, old, scalar, object): (ExprId, ExprId, Scalar, QualType),
+        expected: ExchangeForm,
+        target: ExchangeTarget,
         operands: &[(ExprId, ast::ExprId)],
     ) -> Lowering<ExprId> {
+        let ExchangeTarget { addr, old, scalar, object } = target;
         let span = self.unit.exprs[e].span;
         let desired = match (expected, operands.get(1)) {
-            (Expected::Pointers, Some((pointer, _))) => self.load_object(*pointer, scalar),
+            (ExchangeForm::Pointers, Some((pointer, _))) => self.load_object(*pointer, scalar),
             _ => self.atomic_operand(operands, 1, scalar, span)?,
         };
         let (_, desired) = self.keep(desired, object.ty, span)?;
         let desired = self.read(desired);
         let at = match expected {
-            Expected::Pointer | Expected::Pointers => operands.first().map(|(pointer, _)| *pointer),
-            Expected::Equal | Expected::Found => None,
+            ExchangeForm::Pointer | ExchangeForm::Pointers => {
+                operands.first().map(|(pointer, _)| *pointer)
+            }
+            ExchangeForm::Equal | ExchangeForm::Found => None,
         };
         let wanted = match at {
             Some(pointer) => self.load_object(pointer, scalar),
@@ -433,8 +448,8 @@ impl FunctionLowering<'_, '_> {
         let equal = self.expr(Expr::Cmp(CmpOp::Eq, old, wanted));
         let result_type = self.unit.exprs[e].ty.ty;
         let result = match expected {
-            Expected::Found => old,
-            Expected::Pointer | Expected::Pointers | Expected::Equal => {
+            ExchangeForm::Found => old,
+            ExchangeForm::Pointer | ExchangeForm::Pointers | ExchangeForm::Equal => {
                 let to = self.scalar(result_type, span)?;
                 let truth = self.test_value(equal, to);
                 let (_, temp) = self.keep(truth, result_type, span)?;
@@ -443,8 +458,10 @@ impl FunctionLowering<'_, '_> {
         };
         let (same, differs, join) = (self.new_block(), self.new_block(), self.new_block());
         let cond = match expected {
-            Expected::Found => equal,
-            Expected::Pointer | Expected::Pointers | Expected::Equal => self.test(result),
+            ExchangeForm::Found => equal,
+            ExchangeForm::Pointer | ExchangeForm::Pointers | ExchangeForm::Equal => {
+                self.test(result)
+            }
         };
         let branch = Terminator::Branch { cond, then_to: same, else_to: differs, origin: None };
         self.terminate_user(branch);
@@ -478,7 +495,10 @@ mod tests {
             ("__atomic_add_fetch", Some(add(true))),
             ("__sync_fetch_and_add_4", Some(add(false))),
             ("__sync_add_and_fetch", Some(add(true))),
-            ("__sync_bool_compare_and_swap_8", Some(AtomicOp::CompareExchange(Expected::Equal))),
+            (
+                "__sync_bool_compare_and_swap_8",
+                Some(AtomicOp::CompareExchange(ExchangeForm::Equal)),
+            ),
         ] {
             assert_eq!(AtomicOp::of_name(name), op, "{name}");
         }

@@ -13,7 +13,8 @@ use crate::lower::builtins::atomic::AtomicOp;
 use crate::lower::builtins::builtin_values::ValueOp;
 use crate::lower::builtins::float_tests::FloatTest;
 use crate::lower::builtins::variadic::VaOp;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::builtins::wide_overflow::OverflowTypes;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// What a builtin function is.
@@ -265,7 +266,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     rest.iter().try_for_each(|arg| self.discard(*arg))?;
                     Ok(value)
                 }
-                None => Err(Unsupported::new("this builtin", span)),
+                None => Err(UnsupportedConstruct::new("this builtin", span)),
             },
             Builtin::Constant(value) => {
                 let scalar = self.scalar(expr.ty.ty, span)?;
@@ -277,7 +278,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     Some(crate::lower::constant::Constant::Bits(bits)) => {
                         Ok(self.expr(Expr::Const(scalar.ty, bits)))
                     }
-                    _ => Err(Unsupported::new("this builtin", span)),
+                    _ => Err(UnsupportedConstruct::new("this builtin", span)),
                 }
             }
             Builtin::Library(_, count) => {
@@ -291,13 +292,13 @@ impl<'a> FunctionLowering<'_, 'a> {
             Builtin::Float(test) => self.float_builtin(e, test, args),
             Builtin::Sync(op) => match self.sync(e, op, args)? {
                 Some(value) => Ok(value),
-                None => Err(Unsupported::new("the value of this builtin", span)),
+                None => Err(UnsupportedConstruct::new("the value of this builtin", span)),
             },
             Builtin::Alloca => self.alloca(e, args),
             Builtin::Value(op) => self.computed(e, |l| l.value_builtin(e, op, args)),
-            Builtin::Unsupported(what) => Err(Unsupported::new(what, span)),
+            Builtin::Unsupported(what) => Err(UnsupportedConstruct::new(what, span)),
             Builtin::Nothing | Builtin::ArgumentsOnly | Builtin::Trap(_) | Builtin::Va(_) => {
-                Err(Unsupported::new("the value of this builtin", span))
+                Err(UnsupportedConstruct::new("the value of this builtin", span))
             }
         }
     }
@@ -328,7 +329,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             Builtin::Bits(_) | Builtin::Overflow(_) | Builtin::Alloca | Builtin::Value(_) => {
                 self.apart(|l| l.builtin_value(e, callee, args, builtin)).map(drop)
             }
-            Builtin::Unsupported(what) => Err(Unsupported::new(what, self.unit.exprs[e].span)),
+            Builtin::Unsupported(what) => {
+                Err(UnsupportedConstruct::new(what, self.unit.exprs[e].span))
+            }
         }
     }
 
@@ -342,7 +345,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     ) -> Lowering<ExprId> {
         let span = self.unit.exprs[e].span;
         let [first, rest @ ..] = args else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         let arg_type = self.unit.exprs[*first].ty.ty;
         let arg = self.scalar(arg_type, span)?;
@@ -358,7 +361,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             BitsOp::ReverseBits => self.reverse_bits(word, x),
             BitsOp::RotateLeft | BitsOp::RotateRight => {
                 let Some(amount) = rest.first() else {
-                    return Err(Unsupported::new("this builtin", span));
+                    return Err(UnsupportedConstruct::new("this builtin", span));
                 };
                 let from = self.scalar(self.unit.exprs[*amount].ty.ty, span)?;
                 let amount = self.rvalue(*amount)?;
@@ -512,10 +515,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         let unit = self.unit;
         let span = unit.exprs[e].span;
         let [left, right, pointer] = args else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         let CType::Pointer(pointee) = *unit.ty(unit.exprs[*pointer].ty) else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         let (a_type, b_type) = (
             self.scalar(unit.exprs[*left].ty.ty, span)?,
@@ -527,7 +530,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         let (exact, kind) = match widest {
             0..=32 => (Type::Int(64), self.target().word64(true)),
             33..=64 => (Type::Int(128), IntKind::Int128),
-            _ => return self.wide_overflow(e, op, args, (a_type, b_type, to)),
+            _ => {
+                let types = OverflowTypes { left: a_type, right: b_type, result: to };
+                return self.wide_overflow(e, op, args, types);
+            }
         };
         let later = self.effects_of_all(&[*right, *pointer]);
         let a = self.operand(*left, &later)?;

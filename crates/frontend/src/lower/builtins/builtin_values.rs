@@ -7,7 +7,7 @@ use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builtins::float_tests::FloatTest;
 use crate::lower::builtins::sse::{SseValue, sse_value};
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
 /// What such a builtin does.
@@ -82,7 +82,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             (ValueOp::IsFloatClass, [x, classes]) => {
                 let classes = self.module.constant_integer(*classes);
-                let classes = classes.ok_or_else(|| Unsupported::new("this builtin", span))?;
+                let classes =
+                    classes.ok_or_else(|| UnsupportedConstruct::new("this builtin", span))?;
                 let x = self.rvalue(*x)?;
                 let truth = self.float_class(x, classes as u32)?;
                 let result = self.scalar(self.unit.exprs[e].ty.ty, span)?;
@@ -115,7 +116,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let char_type = CType::Int(crate::ctypes::IntKind::Char);
                 match self.unit.types.find(&char_type) {
                     Some(ty) => self.memory_temp(ty, span),
-                    None => Err(Unsupported::new("`__builtin_frame_address`", span)),
+                    None => Err(UnsupportedConstruct::new("`__builtin_frame_address`", span)),
                 }
             }
             (ValueOp::ReturnAddress, [_]) => {
@@ -133,7 +134,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 };
                 Ok(self.constant(scalar.ty, size))
             }
-            _ => Err(Unsupported::new("this builtin", span)),
+            _ => Err(UnsupportedConstruct::new("this builtin", span)),
         }
     }
 
@@ -164,7 +165,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             });
         }
         let addr = self.rvalue(out)?;
-        let total = total.ok_or_else(|| Unsupported::new("this builtin", span))?;
+        let total = total.ok_or_else(|| UnsupportedConstruct::new("this builtin", span))?;
         let ctype = self.module.program.types.int(kind);
         let dst = self.temp_of(ctype, wide);
         self.emit(Stmt::Assign { dst, value: total });
@@ -214,7 +215,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Some(sum) => self.expr(Expr::Binary(BinOp::AddU, sum, part)),
             });
         }
-        sum.ok_or_else(|| Unsupported::new("this builtin", self.unit.exprs[e].span))
+        sum.ok_or_else(|| UnsupportedConstruct::new("this builtin", self.unit.exprs[e].span))
     }
 
     /// A number or address as a number of its width, and the alignment less one.

@@ -5,7 +5,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
 use crate::ast;
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 
 /// What is asked of one or two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl FunctionLowering<'_, '_> {
         let expr = &self.unit.exprs[e];
         let result = self.scalar(expr.ty.ty, expr.span)?;
         let [first, rest @ ..] = args else {
-            return Err(Unsupported::new("this builtin", expr.span));
+            return Err(UnsupportedConstruct::new("this builtin", expr.span));
         };
         let later = self.effects_of_all(rest);
         let x = self.operand(*first, &later)?;
@@ -46,7 +46,7 @@ impl FunctionLowering<'_, '_> {
         if test == FloatTest::InfinitySign {
             let inf = f64::INFINITY;
             if !self.body.type_of(x).is_float() {
-                return Err(Unsupported::new("this builtin on this type", expr.span));
+                return Err(UnsupportedConstruct::new("this builtin on this type", expr.span));
             }
             let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
             let (plus, minus) = (self.test_value(plus, result), self.test_value(minus, result));
@@ -65,7 +65,7 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let ty = self.body.type_of(x);
         if !ty.is_float() {
-            return Err(Unsupported::new("this builtin on this type", self.span));
+            return Err(UnsupportedConstruct::new("this builtin on this type", self.span));
         }
         let inf = f64::INFINITY;
         Ok(match test {
@@ -75,7 +75,9 @@ impl FunctionLowering<'_, '_> {
                 let (plus, minus) = self.compare_both_signs(CmpOp::FEq, CmpOp::FEq, x, [inf; 2]);
                 self.expr(Expr::Binary(BinOp::Or, plus, minus))
             }
-            FloatTest::InfinitySign => return Err(Unsupported::new("this builtin", self.span)),
+            FloatTest::InfinitySign => {
+                return Err(UnsupportedConstruct::new("this builtin", self.span));
+            }
             FloatTest::IsZero => {
                 let zero = self.zero(ty);
                 self.expr(Expr::Cmp(CmpOp::FEq, x, zero))
@@ -159,7 +161,7 @@ impl FunctionLowering<'_, '_> {
             Type::BF16 => 6,
             Type::F32 => 22,
             Type::F64 => 51,
-            _ => return Err(Unsupported::new("this builtin on this type", self.span)),
+            _ => return Err(UnsupportedConstruct::new("this builtin on this type", self.span)),
         };
         let word = Type::Int(self.body.type_of(x).bits() as u8);
         let bits = self.cast(CastOp::Bits, word, x);

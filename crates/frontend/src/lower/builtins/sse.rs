@@ -8,7 +8,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 use crate::ast;
 use crate::lower::builder::FunctionLowering;
 use crate::lower::expressions::vector::VectorType;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// What a builtin does that gives a vector.
@@ -151,7 +151,8 @@ impl FunctionLowering<'_, '_> {
             }
             (SseBuiltin::AlignRight, [high, low, count]) => {
                 let count = self.module.constant_integer(*count);
-                let count = count.ok_or_else(|| Unsupported::new("this builtin", span))? as u64;
+                let count =
+                    count.ok_or_else(|| UnsupportedConstruct::new("this builtin", span))? as u64;
                 let high = self.operand_lanes(*high, &[*low])?;
                 let low = self.operand_lanes(*low, &[])?;
                 self.each(to, |l, index| match (count & 0xff) + index {
@@ -178,7 +179,7 @@ impl FunctionLowering<'_, '_> {
                 let b = self.operand_lanes(*b, &[])?;
                 self.sse_of_two(to, builtin, a, b, span)
             }
-            _ => Err(Unsupported::new("this builtin on vectors", span)),
+            _ => Err(UnsupportedConstruct::new("this builtin on vectors", span)),
         }
     }
 
@@ -267,7 +268,7 @@ impl FunctionLowering<'_, '_> {
                 let exact = l.expr(Expr::Binary(op, x, y));
                 l.cut_off(exact, wide, element)
             }),
-            _ => return Err(Unsupported::new("this builtin on vectors", span)),
+            _ => return Err(UnsupportedConstruct::new("this builtin on vectors", span)),
         }
         Ok(())
     }
@@ -315,7 +316,7 @@ impl FunctionLowering<'_, '_> {
                 let crc = self.checksum(start, value, of);
                 Ok(self.convert(crc, word, result))
             }
-            _ => Err(Unsupported::new("this builtin on vectors", span)),
+            _ => Err(UnsupportedConstruct::new("this builtin on vectors", span)),
         }
     }
 
@@ -369,7 +370,7 @@ impl FunctionLowering<'_, '_> {
 
     fn constant_place(&self, e: ast::ExprId, length: u64, span: Span) -> Lowering<u64> {
         let index = self.module.constant_integer(e);
-        let index = index.ok_or_else(|| Unsupported::new("this builtin", span))?;
+        let index = index.ok_or_else(|| UnsupportedConstruct::new("this builtin", span))?;
         Ok(index as u64 & (length - 1))
     }
 

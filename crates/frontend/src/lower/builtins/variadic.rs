@@ -8,7 +8,7 @@ use lydian_ir::{BinOp, CastOp, Expr, ExprId, LocalId, Stmt, Type};
 
 use crate::ast;
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
 /// What `alloca` aligns to without being asked, in bytes.
@@ -34,7 +34,7 @@ impl FunctionLowering<'_, '_> {
         args: &[ast::ExprId],
     ) -> Lowering<()> {
         let span = self.unit.exprs[e].span;
-        let missing = || Unsupported::new("this builtin", span);
+        let missing = || UnsupportedConstruct::new("this builtin", span);
         let list = *args.first().ok_or_else(missing)?;
         match op {
             VaOp::Start => {
@@ -79,7 +79,10 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let expr = &self.unit.exprs[e];
         let Some(layout) = layout_of(self.unit, expr.ty.ty) else {
-            return Err(Unsupported::new(self.module.type_description(expr.ty.ty), expr.span));
+            return Err(UnsupportedConstruct::new(
+                self.module.type_description(expr.ty.ty),
+                expr.span,
+            ));
         };
         let ty = self.ctype(expr.ty.ty);
         let list = self.apart(|l| l.list_address(list))?;
@@ -146,7 +149,7 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         let expr = &self.unit.exprs[e];
         let Some((size, rest)) = args.split_first() else {
-            return Err(Unsupported::new("this builtin", expr.span));
+            return Err(UnsupportedConstruct::new("this builtin", expr.span));
         };
         let align = match rest.first() {
             None => ALLOCA_ALIGN,
@@ -155,7 +158,7 @@ impl FunctionLowering<'_, '_> {
                 .constant_integer(*bits)
                 .and_then(|bits| u64::try_from(bits / 8).ok())
                 .filter(|bytes| bytes.is_power_of_two())
-                .ok_or_else(|| Unsupported::new("this alignment", expr.span))?,
+                .ok_or_else(|| UnsupportedConstruct::new("this alignment", expr.span))?,
         };
         let from = self.scalar(self.unit.exprs[*size].ty.ty, expr.span)?;
         let size = self.apart(|l| l.rvalue(*size))?;

@@ -9,7 +9,7 @@ use crate::ast;
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builtins::sse::{SseBuiltin, sse_builtin};
 use crate::lower::expressions::vector::VectorType;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// What a builtin does with vectors.
@@ -140,13 +140,15 @@ impl FunctionLowering<'_, '_> {
                 }
                 Ok(())
             }
-            _ => Err(Unsupported::new("this builtin on vectors", span)),
+            _ => Err(UnsupportedConstruct::new("this builtin on vectors", span)),
         }
     }
 
     fn immediate(&self, e: ast::ExprId, span: Span) -> Lowering<u64> {
         let value = self.module.constant_integer(e).map(|value| (value & 0xff) as u64);
-        value.ok_or_else(|| Unsupported::new("this builtin with an amount that varies", span))
+        value.ok_or_else(|| {
+            UnsupportedConstruct::new("this builtin with an amount that varies", span)
+        })
     }
 
     fn load_lane(&mut self, src: ExprId, index: u64, ty: VectorType) -> ExprId {

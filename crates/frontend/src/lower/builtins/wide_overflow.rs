@@ -8,7 +8,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 
 use crate::ast::{self, BinaryOp};
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 const WIDE: Type = Type::Int(128);
@@ -21,6 +21,14 @@ struct Exact {
     high: ExprId,
 }
 
+/// The types of the operands and of the destination of checked arithmetic.
+#[derive(Clone, Copy)]
+pub(in crate::lower) struct OverflowTypes {
+    pub(in crate::lower) left: Scalar,
+    pub(in crate::lower) right: Scalar,
+    pub(in crate::lower) result: Scalar,
+}
+
 impl FunctionLowering<'_, '_> {
     /// Checked arithmetic on operands and a destination of these types, one of which has 128 bits.
     pub(in crate::lower) fn wide_overflow(
@@ -28,11 +36,12 @@ impl FunctionLowering<'_, '_> {
         e: ast::ExprId,
         op: BinaryOp,
         args: &[ast::ExprId],
-        (a_type, b_type, to): (Scalar, Scalar, Scalar),
+        types: OverflowTypes,
     ) -> Lowering<ExprId> {
+        let OverflowTypes { left: a_type, right: b_type, result: to } = types;
         let span = self.unit.exprs[e].span;
         let [left, right, pointer] = args else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         let later = self.effects_of_all(&[*right, *pointer]);
         let a = self.operand(*left, &later)?;

@@ -7,7 +7,7 @@ use lydian_ir::{BlockId, ExprId, LocalId, Terminator};
 use crate::ast::{self, ExprKind, StmtId, StmtKind};
 use crate::ctypes::QualType;
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 
 impl FunctionLowering<'_, '_> {
     /// `a ? b : c` of scalar type, as a value.
@@ -15,7 +15,7 @@ impl FunctionLowering<'_, '_> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
         let ExprKind::Conditional { condition, then, otherwise } = expr.kind else {
-            return Err(Unsupported::new("this conditional", expr.span));
+            return Err(UnsupportedConstruct::new("this conditional", expr.span));
         };
         if let Some(truth) = self.module.constant_truth(condition) {
             return self.rvalue(if truth { then } else { otherwise });
@@ -76,7 +76,7 @@ impl FunctionLowering<'_, '_> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
         let ExprKind::BinaryConditional { common, condition, then, otherwise } = expr.kind else {
-            return Err(Unsupported::new("this conditional", expr.span));
+            return Err(UnsupportedConstruct::new("this conditional", expr.span));
         };
         if self.computes {
             return self.computed_binary_choice(common, condition, then, otherwise);
@@ -138,7 +138,7 @@ impl FunctionLowering<'_, '_> {
         let same = |operand| self.unit.strip_implicit(operand) == self.unit.strip_implicit(source);
         let like = || self.variables.all_once().find(|(operand, _)| same(*operand));
         let value = self.variables.once(source).or_else(|| like().map(|(_, value)| value));
-        value.ok_or_else(|| Unsupported::new("this operand of `?:`", span))
+        value.ok_or_else(|| UnsupportedConstruct::new("this operand of `?:`", span))
     }
 
     /// `({ … })` of scalar type, as a value.

@@ -5,7 +5,7 @@ use lydian_ir::decision::Condition;
 use lydian_ir::source::{DecisionSite, Point, RootKind};
 use lydian_ir::{
     BinOp, BlockId, BoolTree, BranchOrigin, CastOp, ConditionId, Decision, DecisionId,
-    DecisionKind, Expr, ExprId, Purity, Terminator, Truth, Type, Unreached,
+    DecisionKind, Expr, ExprId, Purity, Terminator, Truth, Type, UnreachedValue,
 };
 
 use crate::ast;
@@ -23,8 +23,8 @@ struct Exit {
     outcome: Option<bool>,
 }
 
-/// A decision being lowered.
-struct Lowered<'t> {
+/// A decision and the expressions that its conditions evaluate.
+struct DecisionLeaves<'t> {
     id: DecisionId,
     leaves: &'t [ast::ExprId],
 }
@@ -171,16 +171,16 @@ impl FunctionLowering<'_, '_> {
             let site = DecisionSite { decision: id, span, conditions, keeps_value: false };
             self.body.source.decisions.push(site);
         }
-        let lowered = Lowered { id, leaves: &leaves };
+        let leaves = DecisionLeaves { id, leaves: &leaves };
         let then_exit = Exit { block: then_to, outcome: Some(true) };
         let else_exit = Exit { block: else_to, outcome: Some(false) };
-        self.apart(|l| l.branch(&lowered, &tree, then_exit, else_exit))
+        self.apart(|l| l.branch(&leaves, &tree, then_exit, else_exit))
     }
 
     /// Lowers a part of a decision's tree from the current block on.
     fn branch(
         &mut self,
-        decision: &Lowered<'_>,
+        decision: &DecisionLeaves<'_>,
         tree: &BoolTree,
         yes: Exit,
         no: Exit,
@@ -223,7 +223,7 @@ impl FunctionLowering<'_, '_> {
     /// `after_false`, or not at all: then `a` being false leads where `b` being false does.
     fn two(
         &mut self,
-        decision: &Lowered<'_>,
+        decision: &DecisionLeaves<'_>,
         a: &BoolTree,
         b: &BoolTree,
         after_true: (Exit, Exit),
@@ -268,7 +268,7 @@ impl FunctionLowering<'_, '_> {
     /// Lowers a part in the block that [`Self::towards`] made for it.
     fn rest(
         &mut self,
-        decision: &Lowered<'_>,
+        decision: &DecisionLeaves<'_>,
         tree: &BoolTree,
         at: Exit,
         yes: Exit,
@@ -283,7 +283,7 @@ impl FunctionLowering<'_, '_> {
 
     fn condition(
         &mut self,
-        decision: &Lowered<'_>,
+        decision: &DecisionLeaves<'_>,
         condition: ConditionId,
         yes: Exit,
         no: Exit,
@@ -308,7 +308,7 @@ impl FunctionLowering<'_, '_> {
                 false => Some(cond),
                 true => self.computed_truth(leaf),
             };
-            let unreached = unreached.map_or(Unreached::Never, Unreached::WhereDefined);
+            let unreached = unreached.map_or(UnreachedValue::Never, UnreachedValue::WhereDefined);
             let constant = self.constant_behind(leaf);
             let expr = constant
                 .map_or(cond, |truth| self.expr(Expr::Const(Type::BOOL, u128::from(truth))));

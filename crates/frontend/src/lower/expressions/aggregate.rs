@@ -8,8 +8,9 @@ use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp, ValueCategory};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::effects::Effects;
-use crate::lower::expressions::place::is_place;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::expressions::lvalue::is_lvalue;
+use crate::lower::expressions::vector::Swizzle;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::layout_of;
 
 impl FunctionLowering<'_, '_> {
@@ -24,7 +25,7 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn size_of(&self, ty: TypeId, span: lydian_base::Span) -> Lowering<u64> {
         layout_of(self.unit, ty)
             .map(|layout| layout.size)
-            .ok_or_else(|| Unsupported::new(self.module.type_description(ty), span))
+            .ok_or_else(|| UnsupportedConstruct::new(self.module.type_description(ty), span))
     }
 
     /// Lowers an expression of struct or union type to the address of its value, which is valid
@@ -99,7 +100,7 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Atomic { op, args } => {
                 self.captures.opaque = true;
                 let value = self.apart(|l| l.atomic(e, op, args))?;
-                value.ok_or_else(|| Unsupported::new("this struct expression", expr.span))
+                value.ok_or_else(|| UnsupportedConstruct::new("this struct expression", expr.span))
             }
             ExprKind::VaArg { list } => {
                 self.captures.opaque = true;
@@ -108,12 +109,12 @@ impl FunctionLowering<'_, '_> {
             // The literal that clang makes of a transparent union's argument is no lvalue.
             ExprKind::Member { .. } | ExprKind::CompoundLiteral { .. } => self.address(e),
             // What is no place by itself would come back here.
-            kind if expr.category == ValueCategory::LValue && is_place(kind) => self.address(e),
-            ExprKind::Unsupported(name) => Err(Unsupported::new(
-                crate::lower::expressions::place::unsupported_name(name),
+            kind if expr.category == ValueCategory::LValue && is_lvalue(kind) => self.address(e),
+            ExprKind::Unsupported(name) => Err(UnsupportedConstruct::new(
+                crate::lower::expressions::lvalue::unsupported_name(name),
                 expr.span,
             )),
-            _ => Err(Unsupported::new("this struct expression", expr.span)),
+            _ => Err(UnsupportedConstruct::new("this struct expression", expr.span)),
         }
     }
 
@@ -166,7 +167,8 @@ impl FunctionLowering<'_, '_> {
         if let ExprKind::Swizzle { base, arrow, lanes } =
             &self.unit.exprs[self.unit.strip_parens(target)].kind
         {
-            self.assign_swizzle((*base, *arrow, lanes), value, span)?;
+            let swizzle = Swizzle { base: *base, arrow: *arrow, lanes };
+            self.assign_swizzle(swizzle, value, span)?;
             return self.aggregate(target);
         }
         let later = self.effects_of(value);
@@ -222,7 +224,7 @@ impl FunctionLowering<'_, '_> {
         if file_scope {
             return match self.module.file_literal(e) {
                 Some(global) => Ok(self.expr(lydian_ir::Expr::AddrGlobal(global))),
-                None => Err(Unsupported::new("this compound literal", expr.span)),
+                None => Err(UnsupportedConstruct::new("this compound literal", expr.span)),
             };
         }
         let addr = self.memory_temp(expr.ty.ty, expr.span)?;

@@ -11,8 +11,8 @@ use crate::ast::{self, BinaryOp, DeclRef, ExprKind, UnaryOp, VarStorage};
 use crate::ctypes::{CType, QualType, Quals};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::captures::Captures;
-use crate::lower::expressions::place::Place;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::expressions::lvalue::LValue;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// How the new value of `x op= e` is made of the old one.
@@ -42,7 +42,7 @@ impl FunctionLowering<'_, '_> {
                 l.compound_assign(e, *op, *target, *value, (*compute_target, *compute_result), want)
             }
             ExprKind::Unary { op, operand } => l.increment(e, *op, *operand, want),
-            _ => Err(Unsupported::new("this assignment", expr.span)),
+            _ => Err(UnsupportedConstruct::new("this assignment", expr.span)),
         })?;
         self.span = outer;
         match value {
@@ -77,7 +77,7 @@ impl FunctionLowering<'_, '_> {
             let kept = l.settle(new, value, frame, &later)?;
             Ok((kept, kept != new))
         })?;
-        let (place, target_frame) = self.framed(|l| l.place(target))?;
+        let (place, target_frame) = self.framed(|l| l.lvalue(target))?;
         let kind = self.assigned_kind(target, place);
         let (text, point, result) = (self.text(value), None, None);
         let write = Write { e, place, scalar, value: new, want, point, result };
@@ -92,7 +92,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// What the right side of an assignment to this target is.
-    fn assigned_kind(&mut self, target: ast::ExprId, place: Place) -> RootKind {
+    fn assigned_kind(&mut self, target: ast::ExprId, place: LValue) -> RootKind {
         let ExprKind::DeclRef(DeclRef::Var(var)) =
             self.unit.exprs[self.unit.strip_parens(target)].kind
         else {
@@ -102,7 +102,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// What a value that is assigned to a variable is.
-    pub(in crate::lower) fn assigned_variable(&self, var: ast::VarId, place: Place) -> RootKind {
+    pub(in crate::lower) fn assigned_variable(&self, var: ast::VarId, place: LValue) -> RootKind {
         let decl = &self.unit.vars[var];
         if decl.ty.quals.has(Quals::VOLATILE) {
             return RootKind::Value;
@@ -112,9 +112,9 @@ impl FunctionLowering<'_, '_> {
             _ => None,
         };
         match place {
-            Place::Register(_) => RootKind::Assigned { local, addr: None },
-            Place::Memory { addr, .. } => RootKind::Assigned { local, addr: Some(addr) },
-            Place::Bits { .. } => RootKind::Value,
+            LValue::Register(_) => RootKind::Assigned { local, addr: None },
+            LValue::Memory { addr, .. } => RootKind::Assigned { local, addr: Some(addr) },
+            LValue::Bits { .. } => RootKind::Value,
         }
     }
 
@@ -124,8 +124,8 @@ impl FunctionLowering<'_, '_> {
         let ty = self.unit.exprs[e].ty.ty;
         let span = self.unit.exprs[e].span;
         match place {
-            Place::Register(local) => {
-                write.point = Some(self.write_place(place, value, scalar.ty));
+            LValue::Register(local) => {
+                write.point = Some(self.write_lvalue(place, value, scalar.ty));
                 if want {
                     let current = self.read(local);
                     let (_, temp) = self.keep(current, ty, span)?;
@@ -136,7 +136,7 @@ impl FunctionLowering<'_, '_> {
                 let (stmt, temp) = self.keep(value, ty, span)?;
                 write.point = Some(stmt);
                 let kept = self.read(temp);
-                self.write_place(place, kept, scalar.ty);
+                self.write_lvalue(place, kept, scalar.ty);
                 let read_back = self.as_read_back(place, kept);
                 write.result = Some(if read_back == kept {
                     kept
@@ -145,17 +145,17 @@ impl FunctionLowering<'_, '_> {
                     self.read(temp)
                 });
             }
-            _ => write.point = Some(self.write_place(place, value, scalar.ty)),
+            _ => write.point = Some(self.write_lvalue(place, value, scalar.ty)),
         }
         Ok(write)
     }
 
     /// Notes the address that an assignment writes to.
-    fn address_root(&mut self, target: ast::ExprId, place: Place, write: &Write, frame: Captures) {
+    fn address_root(&mut self, target: ast::ExprId, place: LValue, write: &Write, frame: Captures) {
         let (addr, is_bits) = match place {
-            Place::Register(_) => return,
-            Place::Memory { addr, .. } => (addr, false),
-            Place::Bits { addr, .. } => (addr, true),
+            LValue::Register(_) => return,
+            LValue::Memory { addr, .. } => (addr, false),
+            LValue::Bits { addr, .. } => (addr, true),
         };
         // The last statement that was emitted for a wanted value may be its temporary.
         let store = self.last_store().or(write.point);
@@ -253,8 +253,8 @@ impl FunctionLowering<'_, '_> {
         let (expr, target_expr) = (&unit.exprs[e], &unit.exprs[target]);
         let scalar = self.scalar(target_expr.ty.ty, expr.span)?;
         let ((place, old), target_frame) = self.framed(|l| {
-            let place = l.place(target)?;
-            let (old, _) = l.framed(|l| l.read_place(place, scalar, target))?;
+            let place = l.lvalue(target)?;
+            let (old, _) = l.framed(|l| l.read_lvalue(place, scalar, target))?;
             Ok((place, old))
         })?;
         let kept = match want && post {
@@ -309,12 +309,12 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn initialise_scalar(
         &mut self,
         var: ast::VarId,
-        place: Place,
+        place: LValue,
         init: ast::ExprId,
     ) -> Lowering<()> {
         let scalar = self.scalar(self.unit.vars[var].ty.ty, self.unit.exprs[init].span)?;
         let (value, frame) = self.framed(|l| l.rvalue(init))?;
-        let point = self.write_place(place, value, scalar.ty);
+        let point = self.write_lvalue(place, value, scalar.ty);
         let kind = self.assigned_variable(var, place);
         let text = self.text(self.scalar_initialiser(init));
         self.root(Point::Stmt(point), value, kind, text, frame);
@@ -340,7 +340,7 @@ impl FunctionLowering<'_, '_> {
 /// A write and what came of it.
 struct Write {
     e: ast::ExprId,
-    place: Place,
+    place: LValue,
     scalar: Scalar,
     value: ExprId,
     want: bool,

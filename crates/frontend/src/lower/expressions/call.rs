@@ -9,7 +9,7 @@ use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::captures::Captures;
 use crate::lower::builtins::vector_builtin::is_sign_mask;
 use crate::lower::expressions::complex::ComplexBuiltin;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// Functions that return a second time, and that no engine models.
@@ -123,7 +123,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         if let Some(crate::lower::builtins::builtin::Builtin::Unsupported(what)) =
             self.builtin_of(callee)
         {
-            return Err(Unsupported::new(what, self.unit.exprs[e].span));
+            return Err(UnsupportedConstruct::new(what, self.unit.exprs[e].span));
         }
         let call = self.prepare_call(e, callee, args)?;
         self.finish_call(e, call, None, Some(dst));
@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     fn call_parts(&self, e: ast::ExprId) -> Lowering<(ast::ExprId, &'a [ast::ExprId])> {
         match &self.unit.exprs[e].kind {
             ExprKind::Call { callee, args } => Ok((*callee, args)),
-            _ => Err(Unsupported::new("this call", self.unit.exprs[e].span)),
+            _ => Err(UnsupportedConstruct::new("this call", self.unit.exprs[e].span)),
         }
     }
 
@@ -151,7 +151,10 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(function) => {
                 let decl = &self.unit.functions[function];
                 if RETURNS_TWICE.contains(&&*decl.name) {
-                    return Err(Unsupported::new(format!("a call of `{}`", decl.name), span));
+                    return Err(UnsupportedConstruct::new(
+                        format!("a call of `{}`", decl.name),
+                        span,
+                    ));
                 }
                 noreturn = decl.no_return;
                 Callee::Direct(self.callee_function(function))
@@ -180,7 +183,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let ty = match (target, self.unit.ty(self.unit.exprs[callee].ty)) {
             (Callee::Direct(function), _) => self.module.program.functions[function].ty,
             (Callee::Indirect(_), CType::Pointer(function)) => self.ctype(function.ty),
-            _ => return Err(Unsupported::new("this callee", span)),
+            _ => return Err(UnsupportedConstruct::new("this callee", span)),
         };
         self.drop_surplus(callee, target, &mut values, &mut types);
         if let Callee::Direct(_) = target {
@@ -189,7 +192,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         roots.retain(|root| values.contains(&root.value));
         if !self.accepts(ty, &types) {
             let what = "a call with arguments that are not the function's parameters";
-            return Err(Unsupported::new(what, span));
+            return Err(UnsupportedConstruct::new(what, span));
         }
         Ok(PreparedCall { target, values, types, roots, ty, noreturn })
     }

@@ -14,7 +14,7 @@ use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::convert;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
 /// A complex value. Its parts are constants and registers that nothing else writes.
@@ -255,7 +255,7 @@ impl FunctionLowering<'_, '_> {
                 let re = compute(self, BinaryOp::Div, re, over)?;
                 Complex { re, im: Some(compute(self, BinaryOp::Div, im, over)?) }
             }
-            _ => return Err(Unsupported::new("this operator on complex numbers", span)),
+            _ => return Err(UnsupportedConstruct::new("this operator on complex numbers", span)),
         })
     }
 
@@ -273,7 +273,7 @@ impl FunctionLowering<'_, '_> {
             Type::F32 => "sc3",
             Type::F64 => "dc3",
             Type::F80 => "xc3",
-            _ => return Err(Unsupported::new("a complex number of this type", span)),
+            _ => return Err(UnsupportedConstruct::new("a complex number of this type", span)),
         };
         let name = format!("__{}{suffix}", if op == BinaryOp::Mul { "mul" } else { "div" });
         let (whole, part_type) = (self.ctype(ty), self.ctype(part));
@@ -305,7 +305,7 @@ impl FunctionLowering<'_, '_> {
         let on = self.scalar(part, span)?;
         let (a, b) = (self.complex(left)?, self.complex(right)?);
         let Some(compare) = convert::comparison(op, on) else {
-            return Err(Unsupported::new("this comparison", span));
+            return Err(UnsupportedConstruct::new("this comparison", span));
         };
         let zero = self.zero(on.ty);
         let re = self.expr(Expr::Cmp(compare, a.re, b.re));
@@ -365,7 +365,7 @@ impl FunctionLowering<'_, '_> {
         let part = self.complex_part(expr.ty.ty);
         match part.and_then(|part| layout_of(self.unit, part)) {
             Some(layout) => Ok(self.offset_addr(addr, layout.size)),
-            None => Err(Unsupported::new("the imaginary part of this lvalue", expr.span)),
+            None => Err(UnsupportedConstruct::new("the imaginary part of this lvalue", expr.span)),
         }
     }
 
@@ -382,14 +382,14 @@ impl FunctionLowering<'_, '_> {
         let target_ty = self.unit.exprs[target].ty.ty;
         let compute = self.complex_part(result).unwrap_or(result);
         let (ty, on) = (self.scalar(target_ty, span)?, self.scalar(compute, span)?);
-        let place = self.place(target)?;
-        let old = self.read_place(place, ty, target)?;
+        let place = self.lvalue(target)?;
+        let old = self.read_lvalue(place, ty, target)?;
         let old = self.convert(old, ty, on);
         let a = Complex { re: self.part(old, compute, span)?, im: None };
         let new = self.complex_arithmetic(op, a, b, result, span)?;
         let value = self.convert(new.re, on, ty);
         let value = self.part(value, target_ty, span)?;
-        self.write_place(place, value, ty.ty);
+        self.write_lvalue(place, value, ty.ty);
         Ok(value)
     }
 
@@ -406,7 +406,7 @@ impl FunctionLowering<'_, '_> {
         let target_ty = self.unit.exprs[target].ty.ty;
         let compute = self.complex_part(result).unwrap_or(result);
         let Some(part) = self.complex_part(target_ty) else {
-            return Err(Unsupported::new("this assignment", span));
+            return Err(UnsupportedConstruct::new("this assignment", span));
         };
         let addr = self.address(target)?;
         let addr = self.pointer_temp(addr);
@@ -489,7 +489,7 @@ impl FunctionLowering<'_, '_> {
                 let im = value.im.map(|im| self.negated(im, scalar));
                 self.kept(Complex { re: value.re, im }, part, span)
             }
-            _ => Err(Unsupported::new("this call", span)),
+            _ => Err(UnsupportedConstruct::new("this call", span)),
         }
     }
 }

@@ -6,7 +6,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
 use crate::ast::BinaryOp;
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// The conversions, one after the other, that take a value of one type to another; `None` where
@@ -176,7 +176,7 @@ impl FunctionLowering<'_, '_> {
     /// Refuses a `_BitInt` with fewer bits than its bytes have, where those would matter.
     pub(in crate::lower) fn refuse_narrow(&self, scalar: Scalar, span: Span) -> Lowering<()> {
         match scalar.narrow {
-            Some(_) => Err(Unsupported::new("this builtin on a `_BitInt`", span)),
+            Some(_) => Err(UnsupportedConstruct::new("this builtin on a `_BitInt`", span)),
             None => Ok(()),
         }
     }

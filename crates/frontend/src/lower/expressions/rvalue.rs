@@ -8,8 +8,8 @@ use crate::ctypes::{CType, Quals};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::constant::{Constant, unary_op};
 use crate::lower::expressions::convert;
-use crate::lower::expressions::place::unsupported_name;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::expressions::lvalue::unsupported_name;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::statements::vla::Step;
 use crate::lower::types::Scalar;
 
@@ -61,17 +61,17 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Member { .. } if expr.category == ValueCategory::PrValue => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
                 let (value, frame) = self.framed(|l| {
-                    let place = l.place(e)?;
-                    l.read_place(place, scalar, e)
+                    let place = l.lvalue(e)?;
+                    l.read_lvalue(place, scalar, e)
                 })?;
                 let frame = crate::lower::builder::captures::Captures { opaque: true, ..frame };
                 self.keep_part(value, e, frame)
             }
             ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. } => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
-                let place = self.apart(|l| l.place(e))?;
+                let place = self.apart(|l| l.lvalue(e))?;
                 self.captures.opaque = true;
-                let value = self.read_place(place, scalar, e)?;
+                let value = self.read_lvalue(place, scalar, e)?;
                 let (_, temp) = self.keep(value, expr.ty.ty, expr.span)?;
                 Ok(self.read(temp))
             }
@@ -80,14 +80,16 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Atomic { op, args } => {
                 self.atomic(e, op, args)?.ok_or_else(|| no_value(expr.span))
             }
-            ExprKind::Unsupported(name) => Err(Unsupported::new(unsupported_name(name), expr.span)),
-            _ => Err(Unsupported::new("this expression", expr.span)),
+            ExprKind::Unsupported(name) => {
+                Err(UnsupportedConstruct::new(unsupported_name(name), expr.span))
+            }
+            _ => Err(UnsupportedConstruct::new("this expression", expr.span)),
         }
     }
 
     fn literal_or(&mut self, e: ast::ExprId, what: &str) -> Lowering<ExprId> {
         if self.module.constant(e).is_none() {
-            return Err(Unsupported::new(what, self.unit.exprs[e].span));
+            return Err(UnsupportedConstruct::new(what, self.unit.exprs[e].span));
         }
         self.literal(e)
     }
@@ -97,7 +99,7 @@ impl FunctionLowering<'_, '_> {
         let scalar = self.scalar(expr.ty.ty, expr.span)?;
         match self.module.constant(e) {
             Some(Constant::Bits(bits)) => Ok(self.expr(Expr::Const(scalar.ty, bits))),
-            _ => Err(Unsupported::new("this constant", expr.span)),
+            _ => Err(UnsupportedConstruct::new("this constant", expr.span)),
         }
     }
 
@@ -114,12 +116,12 @@ impl FunctionLowering<'_, '_> {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
                 let lvalue = &self.unit.exprs[operand];
                 if !lvalue.ty.quals.has(Quals::VOLATILE) {
-                    let place = self.place(operand)?;
-                    return self.read_place(place, scalar, operand);
+                    let place = self.lvalue(operand)?;
+                    return self.read_lvalue(place, scalar, operand);
                 }
                 let value = self.apart(|l| {
-                    let place = l.place(operand)?;
-                    l.read_place(place, scalar, operand)
+                    let place = l.lvalue(operand)?;
+                    l.read_lvalue(place, scalar, operand)
                 })?;
                 match self.body.exprs[value] {
                     Expr::Local(temp) => self.capture(self.text(operand), temp),
@@ -129,8 +131,8 @@ impl FunctionLowering<'_, '_> {
             }
             CastKind::LValueBitCast => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
-                let place = self.place(operand)?;
-                self.read_place(place, scalar, operand)
+                let place = self.lvalue(operand)?;
+                self.read_lvalue(place, scalar, operand)
             }
             CastKind::ArrayToPointerDecay | CastKind::FunctionToPointerDecay => {
                 self.address(operand)
@@ -176,7 +178,7 @@ impl FunctionLowering<'_, '_> {
                 Ok(self.convert(value, from, to))
             }
             CastKind::BuiltinFnToFnPtr => {
-                Err(Unsupported::new("a builtin function that is not called", expr.span))
+                Err(UnsupportedConstruct::new("a builtin function that is not called", expr.span))
             }
             CastKind::ToVoid
             | CastKind::ToUnion
@@ -184,7 +186,7 @@ impl FunctionLowering<'_, '_> {
             | CastKind::ComplexCast
             | CastKind::VectorSplat => Err(no_value(expr.span)),
             CastKind::Unsupported(name) => {
-                Err(Unsupported::new(format!("the conversion `{name}`"), expr.span))
+                Err(UnsupportedConstruct::new(format!("the conversion `{name}`"), expr.span))
             }
         }
     }
@@ -256,7 +258,7 @@ impl FunctionLowering<'_, '_> {
         let a = self.operand(left, &later)?;
         let b = self.rvalue(right)?;
         let Some(op) = convert::comparison(op, on) else {
-            return Err(Unsupported::new("this comparison", span));
+            return Err(UnsupportedConstruct::new("this comparison", span));
         };
         let test = self.expr(Expr::Cmp(op, a, b));
         self.note_span(test, span);
@@ -332,7 +334,7 @@ impl FunctionLowering<'_, '_> {
         span: Span,
     ) -> Lowering<ExprId> {
         let Some(ir_op) = convert::arithmetic(op, on) else {
-            return Err(Unsupported::new("this operator", span));
+            return Err(UnsupportedConstruct::new("this operator", span));
         };
         let b = match op {
             BinaryOp::Shl | BinaryOp::Shr => self.convert(b, other, Scalar::new(on.ty, on.signed)),
@@ -392,7 +394,7 @@ impl FunctionLowering<'_, '_> {
                 self.apart(|l| l.rvalue(e)).map(drop)
             }
             ExprKind::Cast { kind: CastKind::Unsupported(name), .. } => {
-                Err(Unsupported::new(format!("the conversion `{name}`"), expr.span))
+                Err(UnsupportedConstruct::new(format!("the conversion `{name}`"), expr.span))
             }
             ExprKind::Cast { operand, explicit: true, .. } => {
                 self.cast_bounds(e)?;
@@ -407,7 +409,9 @@ impl FunctionLowering<'_, '_> {
             ExprKind::CompoundLiteral { .. } => self.apart(|l| l.address(e)).map(drop),
             ExprKind::VaArg { list } => self.apart(|l| l.va_arg(e, *list)).map(drop),
             ExprKind::Atomic { op, args } => self.apart(|l| l.atomic(e, op, args)).map(drop),
-            ExprKind::Unsupported(name) => Err(Unsupported::new(unsupported_name(name), expr.span)),
+            ExprKind::Unsupported(name) => {
+                Err(UnsupportedConstruct::new(unsupported_name(name), expr.span))
+            }
             kind => {
                 let mut children = Vec::new();
                 crate::ast::for_each_child(kind, &mut |child| children.push(child));
@@ -417,6 +421,6 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
-fn no_value(span: Span) -> Unsupported {
-    Unsupported::new("the value of this expression", span)
+fn no_value(span: Span) -> UnsupportedConstruct {
+    UnsupportedConstruct::new("the value of this expression", span)
 }

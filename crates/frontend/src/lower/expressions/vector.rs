@@ -12,7 +12,7 @@ use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builtins::vector_builtin::vector_builtin;
 use crate::lower::convert;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, scalar_of};
 
 /// What is known of a vector type.
@@ -44,6 +44,15 @@ impl Lanes {
     }
 }
 
+/// Several elements of the vector that is, or that a pointer leads to (`arrow`).
+#[derive(Clone, Copy)]
+pub(in crate::lower) struct Swizzle<'a> {
+    pub(in crate::lower) base: ast::ExprId,
+    pub(in crate::lower) arrow: bool,
+    /// The positions of the elements.
+    pub(in crate::lower) lanes: &'a [u8],
+}
+
 impl FunctionLowering<'_, '_> {
     /// The vector type, if it is one that is computed with.
     pub(in crate::lower) fn vector_type(&self, ty: TypeId) -> Option<VectorType> {
@@ -54,8 +63,9 @@ impl FunctionLowering<'_, '_> {
 
     pub(in crate::lower) fn vector_of(&self, e: ast::ExprId) -> Lowering<VectorType> {
         let expr = &self.unit.exprs[e];
-        self.vector_type(expr.ty.ty)
-            .ok_or_else(|| Unsupported::new(self.module.type_description(expr.ty.ty), expr.span))
+        self.vector_type(expr.ty.ty).ok_or_else(|| {
+            UnsupportedConstruct::new(self.module.type_description(expr.ty.ty), expr.span)
+        })
     }
 
     /// Whether an expression has a vector as its value.
@@ -178,7 +188,7 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Call { callee, args } => {
                 match self.builtin_name(*callee).and_then(vector_builtin) {
                     Some(builtin) => self.vector_builtin_into(dst, e, builtin, args),
-                    None => Err(Unsupported::new("this vector expression", expr.span)),
+                    None => Err(UnsupportedConstruct::new("this vector expression", expr.span)),
                 }
             }
             ExprKind::Shuffle(args) => self.shuffle(dst, ty, args, expr.span),
@@ -200,7 +210,7 @@ impl FunctionLowering<'_, '_> {
                 self.emit(Stmt::Zero { dst, size });
                 self.fill_vector(dst, ty, list, expr.span)
             }
-            _ => Err(Unsupported::new("this vector expression", expr.span)),
+            _ => Err(UnsupportedConstruct::new("this vector expression", expr.span)),
         }
     }
 
@@ -213,7 +223,7 @@ impl FunctionLowering<'_, '_> {
         span: Span,
     ) -> Lowering<()> {
         let InitList::Array { elements, filler: None } = list else {
-            return Err(Unsupported::new("this initialiser", span));
+            return Err(UnsupportedConstruct::new("this initialiser", span));
         };
         let mut index = 0;
         for element in elements {
@@ -288,12 +298,12 @@ impl FunctionLowering<'_, '_> {
         span: Span,
     ) -> Lowering<()> {
         let [first, second, positions @ ..] = args else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         let a = self.lanes(*first, Some(*second))?;
         let b = self.lanes(*second, None)?;
         let (Lanes::At(from, of), Lanes::At(..)) = (a, b) else {
-            return Err(Unsupported::new("this builtin", span));
+            return Err(UnsupportedConstruct::new("this builtin", span));
         };
         if positions.is_empty() {
             // Bits above those that number the elements do not count.
@@ -314,7 +324,7 @@ impl FunctionLowering<'_, '_> {
         }
         for (index, position) in (0..ty.length).zip(positions) {
             let Some(position) = self.module.constant_integer(*position) else {
-                return Err(Unsupported::new("this builtin", span));
+                return Err(UnsupportedConstruct::new("this builtin", span));
             };
             // -1 leaves the element undefined.
             let position = u64::try_from(position).unwrap_or(0);
@@ -337,7 +347,8 @@ impl FunctionLowering<'_, '_> {
         let ty = self.unit.exprs[base].ty.ty;
         let vector = if arrow { self.unit.types.pointee(ty).map(|to| to.ty) } else { Some(ty) };
         let vector = vector.and_then(|ty| self.vector_type(ty));
-        let vector = vector.ok_or_else(|| Unsupported::new("this vector component", span))?;
+        let vector =
+            vector.ok_or_else(|| UnsupportedConstruct::new("this vector component", span))?;
         let addr = if arrow { self.rvalue(base)? } else { self.address(base)? };
         Ok((addr, vector))
     }
@@ -382,7 +393,7 @@ impl FunctionLowering<'_, '_> {
     /// `target.xy = value` of several elements.
     pub(in crate::lower) fn assign_swizzle(
         &mut self,
-        (base, arrow, lanes): (ast::ExprId, bool, &[u8]),
+        Swizzle { base, arrow, lanes }: Swizzle<'_>,
         value: ast::ExprId,
         span: Span,
     ) -> Lowering<()> {
@@ -414,7 +425,7 @@ impl FunctionLowering<'_, '_> {
         let ty = if arrow { self.unit.types.pointee(ty).map_or(ty, |to| to.ty) } else { ty };
         match *self.unit.types.get(ty) {
             CType::Vector { element, .. } => Ok(self.ctype(element)),
-            _ => Err(Unsupported::new("this vector component", span)),
+            _ => Err(UnsupportedConstruct::new("this vector component", span)),
         }
     }
 

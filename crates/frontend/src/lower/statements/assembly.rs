@@ -10,15 +10,15 @@ use lydian_ir::{BlockId, ExprId, LocalId, Stmt, SwitchCase, Terminator, Type};
 
 use crate::ast::{self, Assembly, AssemblyOperand};
 use crate::lower::builder::FunctionLowering;
-use crate::lower::expressions::place::Place;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::expressions::lvalue::LValue;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 
 /// Instructions that change nothing that a program of one thread can see.
 const IDLE: [&str; 8] = ["nop", "pause", "mfence", "lfence", "sfence", "yield", "rep", "isb"];
 
 /// A place that assembly writes.
 struct Output {
-    place: Place,
+    place: LValue,
     ty: crate::ctypes::TypeId,
     /// What it holds after instructions that change nothing.
     after: After,
@@ -70,7 +70,7 @@ impl FunctionLowering<'_, '_> {
     fn output(&mut self, operand: &AssemblyOperand) -> Lowering<Output> {
         let expr = &self.unit.exprs[operand.expr];
         let ty = expr.ty.ty;
-        let place = self.apart(|l| l.place(operand.expr))?;
+        let place = self.apart(|l| l.lvalue(operand.expr))?;
         let is_read = operand.constraint.starts_with('+');
         let after = if is_read { After::Unchanged } else { After::Unknown };
         Ok(Output { place, ty, after })
@@ -105,7 +105,7 @@ impl FunctionLowering<'_, '_> {
         for output in outputs {
             if let After::Value(value) = output.after {
                 let ty = self.body.type_of(value);
-                self.write_place(output.place, value, ty);
+                self.write_lvalue(output.place, value, ty);
             }
         }
         Ok(())
@@ -118,19 +118,19 @@ impl FunctionLowering<'_, '_> {
             memory: asm.clobbers_memory || !asm.extended,
             ..Havoc::default()
         };
-        let mut fields: Vec<(Place, LocalId, Type)> = Vec::new();
+        let mut fields: Vec<(LValue, LocalId, Type)> = Vec::new();
         for output in
             outputs.iter().filter(|output| output.after == After::Unknown || !asm.is_idle())
         {
             match output.place {
-                Place::Register(local) => havoc.registers.push(local),
-                Place::Memory { addr, .. } => {
+                LValue::Register(local) => havoc.registers.push(local),
+                LValue::Memory { addr, .. } => {
                     let size = self.size_of(output.ty, span)?;
                     if size > 0 {
                         havoc.places.push((addr, size));
                     }
                 }
-                Place::Bits { field, .. } => {
+                LValue::Bits { field, .. } => {
                     let ctype = self.ctype(output.ty);
                     let temp = self.temp_of(ctype, field.ty);
                     havoc.registers.push(temp);
@@ -141,7 +141,7 @@ impl FunctionLowering<'_, '_> {
         self.emit(Stmt::Havoc(Box::new(havoc)));
         for (place, temp, ty) in fields {
             let value = self.read(temp);
-            self.write_place(place, value, ty);
+            self.write_lvalue(place, value, ty);
         }
         Ok(())
     }
@@ -164,7 +164,10 @@ impl FunctionLowering<'_, '_> {
             let labels = &self.unit.functions[self.function].labels;
             let label = labels.iter().find(|label| self.unit.labels[**label].name == *name);
             let Some(label) = label else {
-                return Err(Unsupported::new("a label of `asm goto` that is not here", span));
+                return Err(UnsupportedConstruct::new(
+                    "a label of `asm goto` that is not here",
+                    span,
+                ));
             };
             let target = self.new_block();
             let at = index as i128 + 1;

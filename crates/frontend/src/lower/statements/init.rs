@@ -9,7 +9,7 @@ use crate::ast::{self, CastKind, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{ArrayLength, CType, QualType, Quals};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::module::string_bytes;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::scalar_of;
 
 /// Constant initialisers of more scalars than this are copied from a read-only object, as clang
@@ -119,7 +119,7 @@ impl FunctionLowering<'_, '_> {
                     CType::Array { element, length } => (element, length),
                     CType::Complex(part) => (QualType::plain(part), ArrayLength::Constant(2)),
                     CType::Vector { .. } => return self.vector_into(addr, init),
-                    _ => return Err(Unsupported::new("this initialiser", span)),
+                    _ => return Err(UnsupportedConstruct::new("this initialiser", span)),
                 };
                 let size = self.size_of(element.ty, span)?;
                 for (index, value) in elements.iter().enumerate() {
@@ -146,7 +146,7 @@ impl FunctionLowering<'_, '_> {
                 field.iter().try_for_each(|(field, value)| self.fill_field(addr, *field, *value))
             }
             InitList::Scalar(_) => {
-                Err(Unsupported::new("this initialiser", self.unit.exprs[init].span))
+                Err(UnsupportedConstruct::new("this initialiser", self.unit.exprs[init].span))
             }
         }
     }
@@ -156,15 +156,15 @@ impl FunctionLowering<'_, '_> {
             return Ok(());
         }
         let decl = self.unit.field(field);
-        let place = self.field_place(base, field, decl.ty.quals.has(Quals::VOLATILE))?;
+        let place = self.member_lvalue(base, field, decl.ty.quals.has(Quals::VOLATILE))?;
         match place {
-            crate::lower::expressions::place::Place::Memory { addr, .. } => {
+            crate::lower::expressions::lvalue::LValue::Memory { addr, .. } => {
                 self.fill(addr, decl.ty, value)
             }
             _ => {
                 let scalar = self.scalar(decl.ty.ty, decl.span)?;
                 let (new, frame) = self.framed(|l| l.rvalue(value))?;
-                let stmt = self.write_place(place, new, scalar.ty);
+                let stmt = self.write_lvalue(place, new, scalar.ty);
                 self.part_root(stmt, new, self.text(value), frame);
                 Ok(())
             }
@@ -232,15 +232,15 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn initialise_local(&mut self, var: ast::VarId) -> Lowering<()> {
         let decl = &self.unit.vars[var];
         let Some(init) = decl.init else { return Ok(()) };
-        let place = self.place_of_variable(var)?;
+        let place = self.lvalue_of_variable(var)?;
         if scalar_of(self.unit, decl.ty.ty).is_some() {
             return self.initialise_scalar(var, place, init);
         }
         match place {
-            crate::lower::expressions::place::Place::Memory { addr, .. } => {
+            crate::lower::expressions::lvalue::LValue::Memory { addr, .. } => {
                 self.apart(|l| l.initialise(addr, decl.ty, init))
             }
-            _ => Err(Unsupported::new("this initialiser", decl.span)),
+            _ => Err(UnsupportedConstruct::new("this initialiser", decl.span)),
         }
     }
 }

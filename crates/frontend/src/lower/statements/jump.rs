@@ -10,7 +10,7 @@ use crate::lower::builder::captures::Captures;
 use crate::lower::builder::gaps::Part;
 use crate::lower::builder::labels::Dispatch;
 use crate::lower::builder::nesting::JumpTargets;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 
 impl FunctionLowering<'_, '_> {
     /// `break` and `continue`: to the innermost target that `target` finds.
@@ -20,7 +20,10 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<()> {
         let found = self.nesting.jumps().find_map(|jump| Some((target(jump)?, jump.depth)));
         let Some((block, depth)) = found else {
-            return Err(Unsupported::new("a jump out of a statement expression", self.span));
+            return Err(UnsupportedConstruct::new(
+                "a jump out of a statement expression",
+                self.span,
+            ));
         };
         let span = self.span;
         self.leave_down_to(depth);
@@ -33,7 +36,10 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn goto(&mut self, label: LabelId) -> Lowering<()> {
         let block = self.label_block(label);
         let Some(common) = self.depth_in_common(label) else {
-            return Err(Unsupported::new("a `goto` to a label that is not here", self.span));
+            return Err(UnsupportedConstruct::new(
+                "a `goto` to a label that is not here",
+                self.span,
+            ));
         };
         self.leave_down_to(common);
         self.terminate_user(Terminator::Goto(block));
@@ -150,7 +156,7 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn place_label(&mut self, label: LabelId, span: Span) -> Lowering<()> {
         if !self.labels.place(label) {
             let what = "a label in an operand that is lowered twice";
-            return Err(Unsupported::new(what, span));
+            return Err(UnsupportedConstruct::new(what, span));
         }
         let block = self.label_block(label);
         self.goto_and_start(block);
@@ -204,7 +210,7 @@ impl FunctionLowering<'_, '_> {
         let label = Span::new(span.start, self.unit.stmts[body].span.start.max(span.start));
         let label = self.trimmed(label);
         let Some(switch) = self.nesting.switch_mut() else {
-            return Err(Unsupported::new("a `case` outside of its switch", span));
+            return Err(UnsupportedConstruct::new("a `case` outside of its switch", span));
         };
         // An empty range is no case.
         if low <= high {
@@ -218,7 +224,7 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn default_case(&mut self, span: Span) -> Lowering<()> {
         let target = self.new_block();
         let Some(switch) = self.nesting.switch_mut() else {
-            return Err(Unsupported::new("a `default` outside of its switch", span));
+            return Err(UnsupportedConstruct::new("a `default` outside of its switch", span));
         };
         switch.default = Some(target);
         self.goto_and_start(target);

@@ -7,7 +7,7 @@ use lydian_ir::{Stmt, Terminator};
 use crate::ast::{self, ExprId, ExprKind, LocalDecl, StmtId, StmtKind, VarStorage};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::gaps::Part;
-use crate::lower::outcome::{Lowering, NESTED, Unsupported};
+use crate::lower::outcome::{Lowering, NESTED, UnsupportedConstruct};
 use crate::lower::statements::marks::Slot;
 use crate::lower::types::layout_of;
 
@@ -75,8 +75,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 )
             }
             StmtKind::Unsupported(name) => {
-                let unsupported = Unsupported::new(
-                    crate::lower::expressions::place::unsupported_name(name),
+                let unsupported = UnsupportedConstruct::new(
+                    crate::lower::expressions::lvalue::unsupported_name(name),
                     stmt.span,
                 );
                 self.or_outline(
@@ -157,7 +157,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     Ok(())
                 },
             ),
-            _ => Err(Unsupported::new("this statement", stmt.span)),
+            _ => Err(UnsupportedConstruct::new("this statement", stmt.span)),
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     self.module.leave_out_nested(*id, span);
                     self.or_outline(
                         Part::Stmt(whole),
-                        |_| Err(Unsupported::new(NESTED, span)),
+                        |_| Err(UnsupportedConstruct::new(NESTED, span)),
                         |_| Ok(()),
                     )?;
                 }
@@ -223,7 +223,10 @@ impl<'a> FunctionLowering<'_, 'a> {
             return self.declare_array(var);
         }
         if layout_of(self.unit, decl.ty.ty).is_none() {
-            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), decl.span));
+            return Err(UnsupportedConstruct::new(
+                self.module.type_description(decl.ty.ty),
+                decl.span,
+            ));
         }
         let local = self.local_of(var, decl.span)?;
         if !self.in_register(local) {
@@ -236,7 +239,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.initialise_local(var)?;
         if let Some(function) = decl.cleanup {
             if self.in_register(local) {
-                return Err(Unsupported::new("a cleanup of this variable", decl.span));
+                return Err(UnsupportedConstruct::new("a cleanup of this variable", decl.span));
             }
             self.nesting.add_cleanup(local, function);
         }

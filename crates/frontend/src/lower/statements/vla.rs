@@ -13,7 +13,7 @@ use crate::ast::{
 };
 use crate::ctypes::{ArrayLength, CType, TypeId};
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
 /// How far one step of a pointer goes, in bytes.
@@ -64,7 +64,7 @@ impl FunctionLowering<'_, '_> {
         let Some(bounds) = bounds.filter(|bounds| bounds.len() == count) else {
             // A pointer to such an array can be passed on without its bounds.
             return match self.is_variable_array(ty) {
-                true => Err(Unsupported::new("a variable-length array", span)),
+                true => Err(UnsupportedConstruct::new("a variable-length array", span)),
                 false => Ok(()),
             };
         };
@@ -90,7 +90,8 @@ impl FunctionLowering<'_, '_> {
                 Bound::Expr(e) => self.bound_register(*e)?,
                 Bound::Of(owner, index) => {
                     let known = self.variables.bounds(*owner).and_then(|known| known.get(*index));
-                    *known.ok_or_else(|| Unsupported::new("a variable-length array", span))?
+                    *known
+                        .ok_or_else(|| UnsupportedConstruct::new("a variable-length array", span))?
                 }
             });
         }
@@ -144,7 +145,7 @@ impl FunctionLowering<'_, '_> {
             Some(ExprKind::InitList(_) | ExprKind::ImplicitValueInit) => self.clear(dst, size),
             Some(_) => {
                 let what = "an initialiser of a variable-length array";
-                return Err(Unsupported::new(what, decl.span));
+                return Err(UnsupportedConstruct::new(what, decl.span));
             }
         }
         Ok(())
@@ -194,7 +195,7 @@ impl FunctionLowering<'_, '_> {
         if let Some(layout) = layout_of(self.unit, ty) {
             return Ok(self.constant(word, i128::from(layout.size)));
         }
-        let missing = || Unsupported::new("the size of a variable-length array", span);
+        let missing = || UnsupportedConstruct::new("the size of a variable-length array", span);
         let CType::Array { element, length } = *self.unit.types.get(ty) else {
             return Err(missing());
         };
@@ -254,7 +255,7 @@ impl FunctionLowering<'_, '_> {
     /// How far one step of a pointer goes.
     pub(in crate::lower) fn step_of(&mut self, pointer: ast::ExprId) -> Lowering<Step> {
         let expr = &self.unit.exprs[pointer];
-        let missing = || Unsupported::new("arithmetic on this pointer", expr.span);
+        let missing = || UnsupportedConstruct::new("arithmetic on this pointer", expr.span);
         let CType::Pointer(pointee) = *self.unit.ty(expr.ty) else { return Err(missing()) };
         if let Some(layout) = layout_of(self.unit, pointee.ty) {
             return Ok(Step::Fixed(layout.size));
@@ -305,7 +306,8 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn variable_size(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
-        let missing = || Unsupported::new("the size of a variable-length array", expr.span);
+        let missing =
+            || UnsupportedConstruct::new("the size of a variable-length array", expr.span);
         let ExprKind::TypeTrait { argument, bounds, kind, .. } = &expr.kind else {
             return Err(missing());
         };

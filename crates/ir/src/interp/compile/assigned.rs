@@ -14,7 +14,7 @@ const MOST_WORDS: usize = 1 << 21;
 pub(super) type Set = Vec<u64>;
 
 /// What is surely set.
-pub(super) struct Assigned {
+pub(super) struct DefiniteAssignment {
     /// At the start of each block; empty where nothing was analysed.
     at: Vec<Set>,
     /// Registers that may be read unset.
@@ -41,7 +41,7 @@ pub(super) const fn target(stmt: &Stmt) -> Option<LocalId> {
     }
 }
 
-impl Assigned {
+impl DefiniteAssignment {
     /// Linear in the body, but for loops that are entered in several places.
     pub(super) fn new(body: &Body) -> Self {
         let words = body.locals.len().div_ceil(64);

@@ -1,7 +1,7 @@
 //! Branches and switches.
 
 use super::values::Val;
-use super::{Builder, select};
+use super::{Builder, Comparison, select};
 use crate::interp::code::{BitRange, CaseRange, Op, Table};
 use crate::interp::slots::is_wide;
 use crate::program::arith;
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
 
     /// A jump that compares by itself. Where there is none, nothing is made.
     fn fused(&mut self, cond: ExprId, outcome: bool) -> Option<Op> {
-        let (op, a, b) = self.comparison(cond)?;
+        let Comparison { op, a, b } = self.comparison(cond)?;
         let ty = self.types[a];
         // Whether there is one must be known before anything is made.
         let (two, swapped) = select::jump(op, ty, outcome)?;

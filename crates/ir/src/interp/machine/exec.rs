@@ -8,7 +8,7 @@
 use crate::interp::code::{Code, Op, Slow};
 use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::observe::Observer;
-use crate::interp::outcome::{End, Location, Unknown};
+use crate::interp::outcome::{End, Location, UnknownCause};
 use crate::interp::slots::{Slot, WINDOW, Window, is_wide, read, write};
 use crate::program::arith;
 use crate::program::arith::{f32_bits, f64_bits};
@@ -52,6 +52,13 @@ const fn of_double(bits: u64) -> f64 {
 fn float_to_int(bits: u64, to: Type) -> Result<u64, TrapKind> {
     arith::cast(crate::program::expr::CastOp::FToS, Type::F64, to, u128::from(bits))
         .map(|bits| bits as u64)
+}
+
+/// The slots of an operator: of its result, and of its operands.
+struct Operands {
+    to: Slot,
+    a: Slot,
+    b: Slot,
 }
 
 impl<'p, 'c> Machine<'p, 'c> {
@@ -558,7 +565,7 @@ impl<'p, 'c> Machine<'p, 'c> {
                     get!(to) = attempt!(float_to_int(get!(a), Type::Int(64)));
                 }
                 Op::Slow(to, a, b, number) => {
-                    attempt!(self.slow(code.slow[number as usize], (to, a, b), regs));
+                    attempt!(self.slow(code.slow[number as usize], Operands { to, a, b }, regs));
                 }
                 Op::Plan(to, number, wide) => {
                     here!();
@@ -677,7 +684,7 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::Havoc => {
                     here!();
-                    return Ok(End::Unknown(Unknown::Assembly));
+                    return Ok(End::Unknown(UnknownCause::Assembly));
                 }
 
                 Op::SeesEntry => observer.entry(&self.view(regs)),
@@ -744,7 +751,7 @@ impl<'p, 'c> Machine<'p, 'c> {
     fn slow(
         &self,
         slow: Slow,
-        (to, a, b): (Slot, Slot, Slot),
+        Operands { to, a, b }: Operands,
         regs: &mut Window,
     ) -> Result<(), TrapKind> {
         let overflow = self.options.overflow;

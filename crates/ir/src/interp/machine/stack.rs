@@ -6,7 +6,7 @@ use crate::interp::machine::{Machine, Step};
 use crate::interp::memory::Bytes;
 use crate::interp::slots::{Window, is_wide, read};
 use crate::program::stmt::{MAX_OBJECT, Stmt, TrapKind};
-use crate::variadic::{self, Area};
+use crate::variadic::{self, Area, ListWord};
 
 impl<'p> Machine<'p, '_> {
     /// `Stmt::Alloca`: the address of the object.
@@ -103,7 +103,8 @@ impl<'p> Machine<'p, '_> {
     /// `Stmt::VaStart`.
     pub(in crate::interp) fn va_start(&mut self, list: u64) -> Result<(), TrapKind> {
         let first = self.frame().variable;
-        for (offset, size, value) in variadic::started(self.program.types.target, first) {
+        for ListWord { offset, size, value } in variadic::started(self.program.types.target, first)
+        {
             self.memory.store(list.wrapping_add(offset), size, u128::from(value))?;
         }
         Ok(())

@@ -9,12 +9,12 @@ use crate::ast::{
 };
 use crate::ctypes::{ArrayLength, CType, Quals};
 use crate::lower::builder::FunctionLowering;
-use crate::lower::outcome::{Lowering, Unsupported};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
 /// What an lvalue designates.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::lower) enum Place {
+pub(in crate::lower) enum LValue {
     /// A register.
     Register(LocalId),
     /// Memory at an address.
@@ -46,7 +46,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Lowers an lvalue.
-    pub(in crate::lower) fn place(&mut self, e: ast::ExprId) -> Lowering<Place> {
+    pub(in crate::lower) fn lvalue(&mut self, e: ast::ExprId) -> Lowering<LValue> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
         let volatile = expr.ty.quals.has(Quals::VOLATILE);
@@ -55,7 +55,7 @@ impl FunctionLowering<'_, '_> {
             | ExprKind::Chosen(inner)
             | ExprKind::Constant { inner, .. }
             | ExprKind::Unary { op: UnaryOp::Extension, operand: inner } => {
-                return self.place(*inner);
+                return self.lvalue(*inner);
             }
             ExprKind::DeclRef(DeclRef::Var(var)) => return self.variable(*var, expr.span),
             ExprKind::DeclRef(DeclRef::Function(function)) => {
@@ -78,14 +78,14 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Unary { op: UnaryOp::Real, operand }
                 if expr.category == ValueCategory::LValue =>
             {
-                return self.place(*operand);
+                return self.lvalue(*operand);
             }
             ExprKind::Unary { op: UnaryOp::Deref, operand } => self.rvalue(*operand)?,
             ExprKind::String(_) => match self.module.string(e) {
                 Some(global) => self.expr(Expr::AddrGlobal(global)),
-                None => return Err(Unsupported::new("this string literal", expr.span)),
+                None => return Err(UnsupportedConstruct::new("this string literal", expr.span)),
             },
-            ExprKind::Predefined { literal, .. } => return self.place(*literal),
+            ExprKind::Predefined { literal, .. } => return self.lvalue(*literal),
             ExprKind::CompoundLiteral { init, file_scope } => {
                 self.compound_literal(e, *init, *file_scope)?
             }
@@ -93,29 +93,30 @@ impl FunctionLowering<'_, '_> {
             | ExprKind::Cast { kind: CastKind::NoOp, operand, .. }
                 if expr.category == ValueCategory::LValue =>
             {
-                return self.place(*operand);
+                return self.lvalue(*operand);
             }
             _ if self.is_aggregate(expr.ty.ty) => self.aggregate(e)?,
             ExprKind::Unsupported(name) => {
-                return Err(Unsupported::new(unsupported_name(name), expr.span));
+                return Err(UnsupportedConstruct::new(unsupported_name(name), expr.span));
             }
-            _ => return Err(Unsupported::new("this lvalue", expr.span)),
+            _ => return Err(UnsupportedConstruct::new("this lvalue", expr.span)),
         };
         self.note_span(addr, expr.span);
-        Ok(Place::Memory { addr, volatile })
+        Ok(LValue::Memory { addr, volatile })
     }
 
     /// The address of an lvalue that is no register and no bit-field.
     pub(in crate::lower) fn address(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
-        match self.place(e)? {
-            Place::Memory { addr, .. } => Ok(addr),
-            Place::Register(_) | Place::Bits { .. } => {
-                Err(Unsupported::new("the address of this expression", self.unit.exprs[e].span))
-            }
+        match self.lvalue(e)? {
+            LValue::Memory { addr, .. } => Ok(addr),
+            LValue::Register(_) | LValue::Bits { .. } => Err(UnsupportedConstruct::new(
+                "the address of this expression",
+                self.unit.exprs[e].span,
+            )),
         }
     }
 
-    fn variable(&mut self, var: VarId, span: Span) -> Lowering<Place> {
+    fn variable(&mut self, var: VarId, span: Span) -> Lowering<LValue> {
         let decl = &self.unit.vars[var];
         let volatile = decl.ty.quals.has(Quals::VOLATILE);
         let addr = match decl.storage {
@@ -125,16 +126,16 @@ impl FunctionLowering<'_, '_> {
             }
             VarStorage::Local(_) | VarStorage::Param(_) => {
                 if let Some(addr) = self.array_address(var) {
-                    return Ok(Place::Memory { addr, volatile });
+                    return Ok(LValue::Memory { addr, volatile });
                 }
                 let local = self.local_of(var, span)?;
                 if self.is_register(var) {
-                    return Ok(Place::Register(local));
+                    return Ok(LValue::Register(local));
                 }
                 self.expr(Expr::AddrLocal(local))
             }
         };
-        Ok(Place::Memory { addr, volatile })
+        Ok(LValue::Memory { addr, volatile })
     }
 
     fn member(
@@ -143,27 +144,30 @@ impl FunctionLowering<'_, '_> {
         arrow: bool,
         field: FieldRef,
         volatile: bool,
-    ) -> Lowering<Place> {
+    ) -> Lowering<LValue> {
         let base = if arrow { self.rvalue(base)? } else { self.address(base)? };
-        self.field_place(base, field, volatile)
+        self.member_lvalue(base, field, volatile)
     }
 
     /// A member of the record at an address.
-    pub(in crate::lower) fn field_place(
+    pub(in crate::lower) fn member_lvalue(
         &mut self,
         base: ExprId,
         field: FieldRef,
         volatile: bool,
-    ) -> Lowering<Place> {
+    ) -> Lowering<LValue> {
         let decl = self.unit.field(field);
         let record = self.module.record(field.record);
         let Some(width) = decl.bit_width else {
             let addr = self.expr(Expr::Field { base, record, field: field.index });
-            return Ok(Place::Memory { addr, volatile });
+            return Ok(LValue::Memory { addr, volatile });
         };
         let first = (decl.bit_offset % 8) as u32;
         if first + width > 128 {
-            return Err(Unsupported::new("a bit-field over more than 16 bytes", decl.span));
+            return Err(UnsupportedConstruct::new(
+                "a bit-field over more than 16 bytes",
+                decl.span,
+            ));
         }
         let scalar = crate::lower::types::scalar_of(self.unit, decl.ty.ty).unwrap_or(Scalar::INT);
         let byte_offset = decl.bit_offset / 8;
@@ -177,7 +181,7 @@ impl FunctionLowering<'_, '_> {
             ty: scalar.ty,
         };
         let addr = self.offset_addr(base, byte_offset);
-        Ok(Place::Bits { addr, field, volatile })
+        Ok(LValue::Bits { addr, field, volatile })
     }
 
     fn subscript(
@@ -231,24 +235,24 @@ impl FunctionLowering<'_, '_> {
 
     /// The value in a place, of a machine type; a volatile one is read into a temporary, which the
     /// caller captures.
-    pub(in crate::lower) fn read_place(
+    pub(in crate::lower) fn read_lvalue(
         &mut self,
-        place: Place,
+        place: LValue,
         scalar: Scalar,
         e: ast::ExprId,
     ) -> Lowering<ExprId> {
         let ty = scalar.ty;
         let (value, volatile) = match place {
             // Whoever calls, or wrote the bytes, may have left anything beyond the width.
-            Place::Register(local) => {
+            LValue::Register(local) => {
                 let value = self.read(local);
                 (self.extended(value, scalar), false)
             }
-            Place::Memory { addr, volatile } => {
+            LValue::Memory { addr, volatile } => {
                 let value = self.expr(Expr::Load { ty, addr, volatile });
                 (self.extended(value, scalar), volatile)
             }
-            Place::Bits { addr, field, volatile } => {
+            LValue::Bits { addr, field, volatile } => {
                 (self.expr(Expr::LoadBits { field, addr }), volatile)
             }
         };
@@ -262,24 +266,24 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Writes a value of the place's machine type.
-    pub(in crate::lower) fn write_place(
+    pub(in crate::lower) fn write_lvalue(
         &mut self,
-        place: Place,
+        place: LValue,
         value: ExprId,
         ty: Type,
     ) -> StmtId {
         match place {
-            Place::Register(dst) => self.emit(Stmt::Assign { dst, value }),
-            Place::Memory { addr, volatile } => {
+            LValue::Register(dst) => self.emit(Stmt::Assign { dst, value }),
+            LValue::Memory { addr, volatile } => {
                 self.emit(Stmt::Store { addr, value, ty, volatile })
             }
-            Place::Bits { addr, field, .. } => self.emit(Stmt::StoreBits { addr, field, value }),
+            LValue::Bits { addr, field, .. } => self.emit(Stmt::StoreBits { addr, field, value }),
         }
     }
 
     /// What reading a bit-field gives after `value` was written to it.
-    pub(in crate::lower) fn as_read_back(&mut self, place: Place, value: ExprId) -> ExprId {
-        let Place::Bits { field, .. } = place else { return value };
+    pub(in crate::lower) fn as_read_back(&mut self, place: LValue, value: ExprId) -> ExprId {
+        let LValue::Bits { field, .. } = place else { return value };
         let unused = field.ty.bits().saturating_sub(u32::from(field.bits));
         if unused == 0 {
             return value;
@@ -295,9 +299,9 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
-/// Whether [`FunctionLowering::place`] knows what an lvalue of this kind is without asking what its
+/// Whether [`FunctionLowering::lvalue`] knows what an lvalue of this kind is without asking what its
 /// value is.
-pub(in crate::lower) const fn is_place(kind: &ExprKind) -> bool {
+pub(in crate::lower) const fn is_lvalue(kind: &ExprKind) -> bool {
     matches!(
         kind,
         ExprKind::Constant { .. }
