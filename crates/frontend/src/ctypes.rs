@@ -182,7 +182,7 @@ pub enum CType {
     },
     /// A function.
     Function {
-        /// What it returns.
+        /// The type of its result.
         result: QualType,
         /// Its parameters, after array and function parameters became pointers.
         params: Box<[QualType]>,

@@ -5,7 +5,7 @@
 //! order of the text, so that types are known before their uses. The bodies of functions in system
 //! headers are dropped.
 //!
-//! What JSON omits is made up for here: record layouts come from clang's layout dump
+//! The decoder adds facts that the JSON omits: record layouts come from clang's layout dump
 //! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
 
 mod assembly;
@@ -81,7 +81,7 @@ pub(crate) fn decode(
     stream::on_deep_stack(decode)?
 }
 
-/// The state of decoding: the tree so far, and what clang's ids and names mean in it.
+/// The state of decoding: the tree so far, and the meaning of clang's ids and names in it.
 struct Decoder<'s> {
     unit: TranslationUnit,
     source: &'s SourceMap,

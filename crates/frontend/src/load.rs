@@ -12,10 +12,10 @@ use crate::flags::CompileFlags;
 use crate::lower::{Gap, LoweredUnit, LoweringOptions, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
-/// What to load, and how.
+/// A request to load a source file.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// What to parse.
+    /// A request to parse a source file.
     pub parse: ParseRequest,
     /// How to lower it.
     pub lowering: LoweringOptions,

@@ -13,7 +13,7 @@ use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// What to parse.
+/// A request to parse a source file.
 #[derive(Clone, Debug)]
 pub struct ParseRequest {
     /// The C source file.
@@ -56,7 +56,7 @@ pub enum FrontendError {
     Source {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
     /// Clang gave no result: it is missing, or it rejects the program.
@@ -171,7 +171,7 @@ fn start_dump(
     clang.start(&arguments, None, text, runs)
 }
 
-/// What two runs of clang give that do not wait for each other.
+/// The results of two runs of clang that do not wait for each other.
 struct ClangInput {
     flags: CompileFlags,
     target: TargetLayout,

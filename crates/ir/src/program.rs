@@ -11,7 +11,7 @@ use self::expr::Expr;
 use self::stmt::{Callee, Stmt};
 
 pub mod arith;
-mod arithmetic_type;
+pub mod arithmetic_type;
 pub mod ctype;
 pub mod decision;
 pub mod expr;
@@ -39,7 +39,7 @@ pub struct Program {
     pub functions: Arena<FuncId, Function>,
     /// `typedef` names that a declaration can use, for spelling types in what is emitted.
     pub typedefs: IndexMap<String, CTypeId>,
-    /// What runs before and after `main`, in the order of the source.
+    /// The functions that run before and after `main`, in the order of the source.
     pub startup: Vec<Startup>,
     /// Further names that other units may use, in the order of the source.
     pub aliases: Vec<Alias>,
@@ -50,7 +50,7 @@ pub struct Program {
 pub struct Alias {
     /// The name, of external linkage.
     pub name: String,
-    /// What it stands for.
+    /// The function or global that it names.
     pub target: RelocationTarget,
 }
 
@@ -119,7 +119,7 @@ pub enum GlobalInit {
 pub struct InitItem {
     /// Where it starts.
     pub offset: u64,
-    /// What stands there.
+    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -128,13 +128,13 @@ pub struct InitItem {
 pub struct Relocation {
     /// Where it stands.
     pub offset: u64,
-    /// What it is the address of.
+    /// The object or function whose address it is.
     pub target: RelocationTarget,
-    /// What is added to it, in bytes.
+    /// The offset from that address, in bytes.
     pub addend: i64,
 }
 
-/// What an address constant is the address of.
+/// The object or function whose address a constant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelocationTarget {
     /// A global.

@@ -2,7 +2,7 @@
 
 use crate::program::ctype::{CType, CTypeId, CTypes, IntKind};
 
-/// What a scalar is.
+/// The kinds of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarKind {
     /// An integer, an enumeration or a bit-field's bytes.
@@ -27,7 +27,7 @@ pub struct Scalar {
     pub offset: u64,
     /// How many bytes it has.
     pub size: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: ScalarKind,
 }
 

@@ -131,7 +131,7 @@ pub struct Test {
     pub objects: Vec<TestObject>,
     /// An image of each argument, of the size of its type.
     pub args: Vec<Image>,
-    /// What is passed after these to a function with `...`, in order.
+    /// The arguments for `...`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variable: Vec<VariableArgument>,
     /// The globals that differ from their initial contents, by name.
@@ -151,7 +151,7 @@ pub struct EarlierCall {
     pub variable: Vec<VariableArgument>,
 }
 
-/// What one of a test's calls passes.
+/// The arguments of one of a test's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassedArguments<'a> {
     /// For the parameters.
@@ -183,11 +183,11 @@ pub struct Image {
 pub struct ImagePointer {
     /// Where it stands.
     pub offset: u64,
-    /// What it points to.
+    /// The target.
     pub target: PointerTarget,
 }
 
-/// What a pointer in an image points to. Null pointers are plain zero bytes.
+/// The target of a pointer in an image. Null pointers are plain zero bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PointerTarget {
     /// An input object, by position, and a byte offset into it.
@@ -228,7 +228,7 @@ pub struct GlobalInput {
     pub image: Image,
 }
 
-/// What one call of an undefined function returns.
+/// The result of one call of an undefined function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ExternalResult {
     /// The function.
@@ -240,12 +240,12 @@ pub struct ExternalResult {
     /// for `getenv`, whose result holds for all calls with that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
-    /// What the call writes before it returns, in this order.
+    /// The writes of the call before it returns, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<ExternalWrite>,
 }
 
-/// What a call of an undefined function writes ([`crate::outside`]).
+/// A write of a call of an undefined function ([`crate::outside`]).
 ///
 /// The way to the place begins at what an argument points to, or at a variable. Each step follows the
 /// pointer that lies so many bytes behind where the way leads so far. Where an argument or a pointer on
@@ -260,11 +260,11 @@ pub struct ExternalWrite {
     pub through: Vec<u64>,
     /// How many bytes behind the place where the way ends.
     pub offset: u64,
-    /// What is written.
+    /// The bytes that are written.
     pub image: Image,
 }
 
-/// Where the way to what an undefined function writes begins.
+/// Where the chain of pointers to a written place begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WriteBase {
     /// What the argument at a position, from 0, points to.
@@ -339,7 +339,7 @@ impl Test {
         }
     }
 
-    /// What its calls pass, in their order.
+    /// The arguments of its calls, in their order.
     pub fn calls(&self) -> impl Iterator<Item = PassedArguments<'_>> {
         let earlier = self.earlier.iter();
         let earlier =

@@ -10,7 +10,7 @@ use crate::program::arith::{self, Overflow};
 use crate::program::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
 use crate::program::function::{Body, Storage};
 
-/// What an address that is written as a constant offset into a variable points into.
+/// The place of an address that is a constant offset into a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct VariableOffset {
     /// Bytes of the variable.
@@ -33,7 +33,7 @@ pub fn may_trap(
     let types = OnceCell::new();
     let types = || types.get_or_init(|| body.types_in(arena));
     let mut waiting = BTreeSet::from([expr]);
-    // Operands come before what they are operands of: each is looked at once.
+    // Operands have smaller ids than their users, so each is looked at once.
     while let Some(id) = waiting.pop_last() {
         if node_traps(program, body, arena, &|| types()[id], id, overflow) {
             return true;

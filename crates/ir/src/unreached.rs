@@ -31,7 +31,7 @@ use written::WrittenVariables;
 const MOST_NODES: u32 = 1000;
 const MOST_DEPTH: u32 = 40;
 
-/// What is read by name: bits of a variable, some of which at a time.
+/// Bits of a variable that is read by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Region {
     of: Variable,
@@ -71,7 +71,7 @@ fn asked(body: &Body) -> impl Iterator<Item = Asked> + '_ {
     })
 }
 
-/// What follows from the expression alone.
+/// The value that follows from the expression alone.
 fn by_expression(program: &Program, body: &Body, expr: ExprId) -> UnreachedValue {
     if regions(program, body, expr).is_none() {
         return UnreachedValue::Never;

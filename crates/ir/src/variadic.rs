@@ -1,4 +1,4 @@
-//! Variable arguments: where a call's further arguments lie, and what a `va_list` holds.
+//! Variable arguments: the places of a call's further arguments, and the contents of a `va_list`.
 //!
 //! A call of a variadic function that has a body makes one object in the callee's frame, the
 //! *variable arguments*: the arguments after the fixed ones, in order, as the x86-64 ABI lays out
@@ -35,7 +35,7 @@ pub const fn next_argument(target: Target) -> u64 {
     }
 }
 
-/// What a slot's address is a multiple of at least, in bytes.
+/// The least alignment of a slot, in bytes.
 pub const fn slot(target: Target) -> u64 {
     target.pointer_bytes()
 }
@@ -70,7 +70,7 @@ pub fn used_up(target: Target) -> Vec<ListWord> {
     started(target, 0).into_iter().filter(|word| word.offset != next).collect()
 }
 
-/// Whether a type is the `va_list` of a compiler for x86-64, or what that is an array of.
+/// Whether a type is the `va_list` of a compiler for x86-64, or the element type of that array.
 pub fn is_list(types: &CTypes, ty: CTypeId) -> bool {
     match types.get(ty) {
         CType::Array { element, .. } => is_list(types, *element),
@@ -92,7 +92,7 @@ const FP_OFFSET: u64 = 4;
 const FP_USED_UP: u32 = 176;
 /// Where `reg_save_area` lies in it, an address: null here.
 const REGISTER_AREA: u64 = 16;
-/// What the variable arguments are aligned to, in bytes, if no argument needs more.
+/// The alignment of the variable arguments, in bytes, if no argument needs more.
 pub const AREA_ALIGN: u64 = 16;
 
 /// Where one argument lies.
@@ -104,7 +104,7 @@ pub struct Slot {
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it is passed by the address of what is copied (a struct or union).
+    /// Whether it is passed by the address of the object that is copied (a struct or union).
     pub by_address: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct Area {
     pub slots: Vec<Slot>,
     /// Bytes of all of them.
     pub size: u64,
-    /// What the area is aligned to, in bytes.
+    /// Alignment of the area, in bytes.
     pub align: u64,
 }
 
@@ -205,7 +205,7 @@ pub fn is_variadic(types: &CTypes, function: CTypeId) -> bool {
     matches!(types.get(function), CType::Function { variadic: true, .. })
 }
 
-/// Lays out what a call passes after `fixed` arguments. `arg_types` are the C types of all its
+/// Lays out the arguments that a call passes after the first `fixed`. `arg_types` are the C types of all its
 /// arguments as passed.
 pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
     let mut area = Area { align: AREA_ALIGN, ..Area::default() };

@@ -41,25 +41,25 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub unit: &'a TranslationUnit,
     /// The function.
     pub function: ast::FunctionId,
-    /// What is built.
+    /// The body that is built.
     pub body: Body,
     /// Where statements go.
     current: BlockId,
     /// Whether the current block has its terminator.
     closed: bool,
-    /// What is known of the function before it is lowered.
+    /// Facts about the function, found before it is lowered.
     pub facts: Facts,
     /// Effects of expressions.
     pub effects: EffectsTable,
-    /// What stands for the function's variables.
+    /// The locals of the function's variables.
     pub variables: Variables,
     /// The function's labels.
     pub labels: Labels,
     /// The scopes, loops and switches around the current statement.
     pub nesting: Nesting,
-    /// What the root being lowered has captured.
+    /// The captures of the root that is being lowered.
     pub captures: Captures,
-    /// What the conditions lowered before have made, for their second copies.
+    /// The entities that lowering each condition made, for second copies of conditions.
     pub journals: Journals,
     /// The text that statements and terminators being emitted stand for.
     pub span: Span,
@@ -252,7 +252,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         self.module.ctype(ty)
     }
 
-    /// What is known of a scalar type.
+    /// The machine type and sign of a scalar type.
     pub(super) fn scalar(&self, ty: TypeId, span: Span) -> Lowering<Scalar> {
         crate::lower::types::scalar_of(self.unit, ty)
             .ok_or_else(|| UnsupportedConstruct::new(self.module.type_description(ty), span))

@@ -15,7 +15,7 @@ use crate::lower::expressions::convert;
 use crate::lower::module::Module;
 use crate::lower::types::{Scalar, layout_of};
 
-/// What an address constant starts from.
+/// The base of an address constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConstBase {
     /// A variable with static storage.
@@ -33,7 +33,7 @@ pub(super) enum ConstBase {
 pub(super) enum Constant {
     /// Bits of the expression's machine type.
     Bits(u128),
-    /// An address and what is added to it.
+    /// An address and an offset from it.
     Address(ConstBase, i64),
 }
 
@@ -529,7 +529,7 @@ impl Module<'_> {
         }
     }
 
-    /// What is known of an expression's type, if it is a scalar to compute with.
+    /// The scalar type of an expression, if it has one to compute with.
     pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
         crate::lower::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
     }
@@ -546,7 +546,7 @@ pub(super) const fn unary_op(op: UnaryOp, on: Scalar) -> Option<ir::UnOp> {
     }
 }
 
-/// What C tests for.
+/// Whether a value counts as true in C.
 fn is_not_zero(ty: Type, bits: u128) -> bool {
     if ty.is_float() { !arith::is_float_zero(ty, bits) } else { bits != 0 }
 }

@@ -19,7 +19,7 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
     attempt(module, id, &mut None)
 }
 
-/// The same; what is not supported in it is left to its text, and given too.
+/// The same as an outline, with the parts that are not supported.
 pub(super) fn outline_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<(Body, Vec<Gap>)> {
     let said = module.diagnostics.len();
     let mut gaps = Some(Gaps::default());

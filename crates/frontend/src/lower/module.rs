@@ -32,11 +32,11 @@ pub(super) struct Module<'a> {
     pub source: &'a SourceMap,
     /// How to lower.
     pub options: LoweringOptions,
-    /// What is made.
+    /// The program that is made.
     pub program: Program,
-    /// What was left out.
+    /// Diagnostics, mostly for constructs that were left out.
     pub diagnostics: Vec<Diagnostic>,
-    /// The functions whose bodies are outlines, each with what is not in it.
+    /// The functions whose bodies are outlines, each with the parts that are left out.
     pub outlines: BTreeMap<FuncId, Vec<Gap>>,
     /// The functions without a body though they are defined, each with the reason.
     pub left_out: BTreeMap<FuncId, Gap>,

@@ -1,19 +1,19 @@
-//! What lowering gives, and what it leaves out.
+//! The result of lowering, and the constructs that it leaves out.
 
 use std::collections::BTreeMap;
 
 use lydian_base::{Diagnostic, Span};
 use lydian_ir::{FuncId, Program};
 
-/// What lowering gives.
+/// The result of lowering a translation unit.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredUnit {
     /// The translation unit.
     pub program: Program,
-    /// What was left out (`unsupported-construct`), and ill-formed objectives of the user
+    /// Constructs that were left out (`unsupported-construct`), and ill-formed objectives of the user
     /// (`ill-formed-objective`).
     pub diagnostics: Vec<Diagnostic>,
-    /// The functions whose bodies are outlines, each with what is not in it.
+    /// The functions whose bodies are outlines, each with the parts that are left out.
     pub outlines: BTreeMap<FuncId, Vec<Gap>>,
     /// The functions without a body though they are defined, each with the reason.
     pub left_out: BTreeMap<FuncId, Gap>,
@@ -22,19 +22,19 @@ pub struct LoweredUnit {
 /// A construct that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// What it is, as a noun.
+    /// Its name, a noun.
     pub what: String,
     /// Where it is.
     pub span: Span,
 }
 
-/// What a function is that another one defines.
+/// The name of a function that another function defines.
 pub(super) const NESTED: &str = "a nested function";
 
 /// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.
 #[derive(Clone, Debug)]
 pub(super) struct UnsupportedConstruct {
-    /// What it is, as a noun: `inline assembly`.
+    /// Its name, a noun: `inline assembly`.
     pub what: String,
     /// Where.
     pub span: Span,

@@ -196,7 +196,7 @@ impl Module<'_> {
         }
     }
 
-    /// A later, whole initialiser replaces what was there.
+    /// A later, whole initialiser replaces earlier ones.
     fn clear(&self, out: &mut Contents, offset: u64, ty: QualType) {
         let size = layout_of(self.unit, ty.ty).map_or(0, |layout| layout.size);
         let end = (offset + size).min(out.bytes.len() as u64);
@@ -356,7 +356,7 @@ impl Module<'_> {
         )
     }
 
-    /// What a constant address is the address of, made if it is a literal.
+    /// The target of a constant address, made if it is a literal.
     pub(super) fn relocation_target(&mut self, base: ConstBase) -> Option<RelocationTarget> {
         Some(match base {
             ConstBase::Var(var) => RelocationTarget::Global(self.global(var)),

@@ -1,7 +1,7 @@
-//! Lowers a translation unit: what it defines, then what that refers to.
+//! Lowers a translation unit.
 //!
-//! Order: defined functions and then defined globals in the order of the text; after them what they
-//! refer to, as it is met.
+//! Defined functions come first, then defined globals, both in the order of the text; then the functions
+//! and globals that these refer to, as they are met.
 
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir as ir;
@@ -62,7 +62,7 @@ fn lower_unit(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptio
 }
 
 impl Module<'_> {
-    /// Notes the names that other units may use for what is defined here.
+    /// Notes the further names of functions and globals of this unit.
     fn aliases(&mut self) {
         let unit = self.unit;
         for (id, decl) in unit.functions.iter().filter(|(_, decl)| !decl.is_static) {
@@ -80,7 +80,7 @@ impl Module<'_> {
         }
     }
 
-    /// Notes what runs beside `main`.
+    /// Notes the functions that run before and after `main`.
     fn startup(&mut self, id: FunctionId) {
         let (decl, function) = (&self.unit.functions[id], self.function(id));
         let moments = [(decl.constructor, Moment::BeforeMain), (decl.destructor, Moment::AtExit)];
@@ -93,7 +93,7 @@ impl Module<'_> {
 
     fn body(&mut self, id: FunctionId) {
         let func = self.function(id);
-        // Nobody measures what the system's headers define.
+        // Nobody measures functions that the system's headers define.
         let is_users = !self.source.is_system(self.unit.functions[id].span.start);
         let lowered = match self.options.outlines && is_users {
             true => outline_body(self, id),

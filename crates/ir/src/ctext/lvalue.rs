@@ -100,7 +100,7 @@ impl UserC<'_> {
         }
     }
 
-    /// What a pointer points to, if C's arithmetic on it goes in steps of this size.
+    /// The type that a pointer points to, if C's arithmetic on it goes in steps of this size.
     fn steps_by(&self, pointer: ExprId, size: u64) -> Option<CTypeId> {
         let types = &self.program.types;
         self.pointee(pointer).filter(|ty| match types.get(*ty) {
@@ -137,7 +137,7 @@ impl UserC<'_> {
         )
     }
 
-    /// What a pointer's value points to, as far as C's types say.
+    /// The type that a pointer's value points to, as far as C's types say.
     pub(super) fn pointee(&self, addr: ExprId) -> Option<CTypeId> {
         let ty = match self.arena.get(addr)? {
             Expr::Local(local) => self.body.locals[*local].ty,

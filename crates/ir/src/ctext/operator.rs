@@ -7,7 +7,7 @@ use super::{UserC, Val};
 use crate::program::ctype::CType;
 use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
-/// What an operator asks of the type that its operands are brought to.
+/// The type to which an operator converts its operands.
 #[derive(Clone, Copy)]
 struct OperandType {
     shape: Shape,

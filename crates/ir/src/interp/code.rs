@@ -1,4 +1,4 @@
-//! The linear code of a function, and what it refers to.
+//! The linear code of a function, with its tables.
 //!
 //! Values live in *slots* of 64 bits, zero above the width of their type; 128-bit values take two,
 //! the lower half first. A call's slots are a window of [`WINDOW`] slots in one stack of slots:
@@ -336,7 +336,7 @@ pub(super) enum Receive {
     Register,
     /// It is stored.
     Scalar { offset: u32, size: u32 },
-    /// What it points to is copied.
+    /// It is the address of a record, which is copied.
     Record { offset: u32, size: u32 },
 }
 

@@ -42,11 +42,11 @@ const ARGUMENT_SLOTS: usize = 8_000;
 /// Frames of more bytes than this are never entered.
 const MOST_FRAME: u64 = 1 << 31;
 
-/// What code is made for.
+/// The assumptions that code is compiled for.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'a> {
     pub(super) overflow: Overflow,
-    /// What an observer hears of.
+    /// The events for an observer.
     pub(super) events: EventLevel,
     /// Whether host calls are served.
     pub(super) hosted: bool,
@@ -418,7 +418,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         }
     }
 
-    /// Sets a register to what `make` puts into the slot.
+    /// Sets a register to the value that `make` puts into the slot.
     fn assign(&mut self, dst: LocalId, make: impl FnOnce(&mut Self, Slot)) {
         match self.code.layout.home(dst) {
             Home::Near(slot) => {

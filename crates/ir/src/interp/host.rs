@@ -1,5 +1,5 @@
-//! The few calls by which a program reaches the world outside: what a C library written in C rests
-//! on. They are served only in a run of a whole program ([`super::run_program`]); elsewhere
+//! Host calls: the few calls by which a program reaches the world outside, and on which the C library in
+//! C rests. They are served only in a run of a whole program ([`super::run_program`]); elsewhere
 //! functions of these names are undefined like any other.
 //!
 //! | function | gives |
@@ -50,13 +50,13 @@ const MOST_FILES: usize = 1024;
 /// Which files a program may reach: those at these paths, and below them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// What it may read.
+    /// Files that it may read.
     pub read: Vec<PathBuf>,
-    /// What it may write, make, and read.
+    /// Files that it may write, make, and read.
     pub write: Vec<PathBuf>,
 }
 
-/// Hears what a program writes to descriptor 1 or 2.
+/// Receives the output of a program: the descriptor (1 or 2), and the bytes.
 pub type Output<'a> = dyn FnMut(i32, &[u8]) + 'a;
 
 /// An open file.

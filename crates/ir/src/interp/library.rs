@@ -1,4 +1,4 @@
-//! The models of library functions: what the interpreter does instead of running their code.
+//! The models of library functions, which the interpreter applies instead of running their code.
 
 pub(super) mod builtins;
 pub(super) mod character;

@@ -1,4 +1,4 @@
-//! The machine: calls in progress, and what a run needs besides its code and memory.
+//! The machine: the state of a run.
 //!
 //! Its parts own their state: the call stack, the counter of steps, the marks of undefined values, the
 //! answers of the test to undefined functions, the calls of allocators. The modules below it execute code
@@ -54,7 +54,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// The end of the run; what is to be followed is a use where nothing runs yet.
+    /// The end of the run. Where no operation runs yet, reading an undefined value is a use of it.
     pub(super) const fn end(self) -> End {
         match self {
             Self::End(end) => end,
@@ -71,7 +71,7 @@ impl From<TrapKind> for Stop {
 
 pub(super) type Step<T> = Result<T, Stop>;
 
-/// Where a run first did what C does not define though it goes on.
+/// The places where a run first did something that C does not define without ending.
 #[derive(Clone, Copy, Debug, Default)]
 struct FirstUses {
     /// Of a value that was never written.
@@ -144,7 +144,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         self
     }
 
-    /// Takes what a test says of undefined functions.
+    /// Takes the answers of a test to calls of undefined functions.
     pub(super) fn take_externals(&mut self, test: &Test) -> Result<(), BadTest> {
         for external in &test.externals {
             let (name, image) = (external.function.as_str(), &external.result);
@@ -463,7 +463,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         (location, steps)
     }
 
-    /// Ends the run: what it did.
+    /// Ends the run and gives its outcome.
     pub(super) fn outcome(self, end: End, objects: &[u64]) -> Outcome {
         let (location, steps) = self.place_and_steps(end);
         let undetermined_objects = objects.iter().enumerate().flat_map(|(at, base)| {
@@ -509,7 +509,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         }
     }
 
-    /// What expressions are evaluated on.
+    /// The state on which expressions are evaluated.
     pub(super) fn eval_context<'a>(&'a self, slots: &'a [u64]) -> EvalContext<'a> {
         let frame = self.frame();
         EvalContext {
@@ -533,8 +533,8 @@ impl<'p, 'c> Machine<'p, 'c> {
         self.externals.variable(name)
     }
 
-    /// What the next call of a function gives; where the test does not say which function gives
-    /// what, the next of its inputs, as a number of this kind. `None` where it says nothing.
+    /// The answer to the next call of a function. Where the test lists inputs without functions, it is
+    /// the next of its inputs, as a number of this kind. `None` where the test has no answer.
     pub(super) fn next_input(
         &mut self,
         name: &str,
@@ -554,7 +554,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         given.map(Some).ok_or(Stop::End(End::Exited(1)))
     }
 
-    /// The size of what a function returns, and whether it is a struct or union.
+    /// The size of a function's result, and whether it is a struct or union.
     pub(super) fn result_shape(&self, function: FuncId) -> (u64, bool) {
         let types = &self.program.types;
         let result = |ty: CTypeId| match types.get(ty) {

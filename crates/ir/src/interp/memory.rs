@@ -156,7 +156,7 @@ impl Memory {
         1 << self.shift
     }
 
-    /// What the program is made for.
+    /// The target that the program is compiled for.
     pub fn target(&self) -> Target {
         self.target
     }

@@ -1,4 +1,4 @@
-//! What watches a run, and the state that it sees.
+//! Observers of runs, and their view of the state.
 
 use std::cell::RefCell;
 
@@ -113,7 +113,7 @@ impl EventLevel {
     /// How many levels there are.
     pub(super) const COUNT: usize = 3;
 
-    /// What an observer hears of.
+    /// The events for an observer.
     pub(super) fn of(observer: &dyn Observer) -> Self {
         match (observer.listens(), observer.hears_statements()) {
             (false, _) => Self::Nothing,

@@ -1,8 +1,8 @@
-//! What a run may use, and what it does where C leaves it open.
+//! Options of a run: its limits, and its behaviour where C leaves it open.
 
 use crate::program::arith::Overflow;
 
-/// What a use of a value that was never written does: a test, an address, a divisor, an argument,
+/// The effect of a use of a value that was never written: of a test, an address, a divisor, an argument,
 /// a result or output that depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum UninitialisedUse {
@@ -13,12 +13,12 @@ pub enum UninitialisedUse {
     Trap,
 }
 
-/// What a run may use.
+/// The limits of a run, and its behaviour where C leaves it open.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What signed operators do on overflow.
+    /// The behaviour of signed operators on overflow.
     pub overflow: Overflow,
-    /// What a use of a value that was never written does.
+    /// The effect of a use of a value that was never written.
     pub uninitialised: UninitialisedUse,
     /// How many statements and terminators may run.
     pub max_steps: u64,

@@ -1,4 +1,4 @@
-//! How runs end, and what they leave.
+//! Outcomes of runs, and why a test does not suit a program.
 
 use lydian_base::StopReason;
 
@@ -16,12 +16,12 @@ pub enum End {
     Exited(i32),
     /// A fault of the program under test.
     Trapped(TrapKind),
-    /// What the program assumes of its inputs does not hold, or it asks for no test: the run does
+    /// An assumption of the program about its inputs does not hold, or it asks for no test: the run does
     /// not count.
     Assumption,
     /// A function that never returns was called, and nothing is known of it.
     NoReturn(FuncId),
-    /// What happens next is not known.
+    /// The next state is not known.
     Unknown(UnknownCause),
     /// A limit was reached.
     Stopped(StopReason),
@@ -45,7 +45,7 @@ pub struct Location {
     pub point: Point,
 }
 
-/// What a run did.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// How it ended.
@@ -107,13 +107,13 @@ pub enum BadTest {
         /// Arguments.
         given: usize,
     },
-    /// An image is larger than what it is of.
+    /// An image is larger than its object.
     #[error("the image of {0} is too large")]
     TooLarge(String),
     /// An object lies over another one or outside of the region of inputs.
     #[error("object {0} is misplaced")]
     Misplaced(String),
-    /// A pointer in an image names what is not there or stands over the image's end.
+    /// A pointer in an image has no target, or stands over the image's end.
     #[error("a pointer in the image of {0} leads nowhere")]
     Pointer(String),
     /// There is no such global.

@@ -5,7 +5,7 @@
 //! one in that order. Where there is a [`Expr::Select`], each node has a value or a trap of its own,
 //! and the choice passes on what its chosen operand has.
 
-use lydian_base::{EntityId, SideTable};
+use lydian_base::SideTable;
 use rustc_hash::FxHashMap;
 
 use super::layout::{FrameLayout, Home};
@@ -26,7 +26,7 @@ struct Node {
     a: u32,
     b: u32,
     c: u32,
-    /// What is added to the base, for a member.
+    /// For a member: its offset from the base.
     offset: u64,
     /// For what is read: the positions of the subscripts on the way to it, each with how many
     /// elements there are. Memory alone does not tell where an array ends and another object begins.
@@ -68,7 +68,7 @@ pub struct Value {
     pub uninitialised: bool,
 }
 
-/// What an expression is evaluated on.
+/// The state on which an expression is evaluated.
 pub(super) struct EvalContext<'a> {
     pub(super) memory: &'a Memory,
     /// The running call's window.
@@ -185,7 +185,7 @@ impl Plan {
         Ok(Value { bits, uninitialised })
     }
 
-    /// Evaluates every node for itself: what is not chosen may trap.
+    /// Evaluates every node for itself, since an operand that is not chosen may trap.
     fn eval_choosing(&self, context: &EvalContext<'_>) -> Result<Value, TrapKind> {
         let mut values: Vec<Result<Value, TrapKind>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -242,7 +242,7 @@ fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<Access
     }
 }
 
-/// The subscripts of arrays of known length in the address of what an expression reads.
+/// The subscripts of arrays of known length in the address that an expression reads at.
 fn subscripts(arena: &ExprArena, expr: ExprId) -> impl Iterator<Item = (ExprId, u64)> {
     let mut at = match &arena[expr] {
         Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => Some(*addr),

@@ -1,4 +1,5 @@
-//! What runs of one program share: its code, the memory in which it begins, room for registers.
+//! An interpreter of one program, whose runs share its code, the memory in which they begin, and room for
+//! registers.
 
 use std::cell::{Cell, OnceCell};
 
@@ -18,13 +19,13 @@ use crate::test::Test;
 /// the system gives.
 const MOST_KEPT: u64 = 1 << 16;
 
-/// A program that is run any number of times. What does not depend on a test is made once, when it
-/// is first needed.
+/// A program that is run any number of times. Code and memory that do not depend on a test are made once,
+/// when they are first needed.
 pub struct Interpreter<'p> {
     program: &'p Program,
     /// Memory with the program's globals, if they are small: they lie where they lie in every run.
     globals: OnceCell<Result<Memory, BadTest>>,
-    /// The code, by what it is made for.
+    /// The code, by the level of events and the behaviour on overflow.
     codes: [OnceCell<CodeCache<'p>>; EventLevel::COUNT * 2],
     /// The slots of the last run. No run reads one that it did not set.
     slots: Cell<Vec<u64>>,

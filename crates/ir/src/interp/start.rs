@@ -71,7 +71,7 @@ pub(super) fn with_inputs(
 ) -> Result<Memory, BadTest> {
     for object in &test.objects {
         let size = program.types.size(object.ty).and_then(|size| size.checked_mul(object.count));
-        // What follows the elements belongs to a flexible array member.
+        // The bytes behind the elements belong to a flexible array member.
         let size = size.unwrap_or(0).max(object.image.bytes.len() as u64);
         if size > max_size {
             return Err(BadTest::TooLarge(object.name.clone()));
@@ -137,7 +137,7 @@ fn initialise_globals(program: &Program, memory: &mut Memory) {
     }
 }
 
-/// The address of what a relocation in a global's first contents names.
+/// The address of the target of a relocation.
 fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
     match target {
         RelocationTarget::Global(global) => memory.global_address(global),

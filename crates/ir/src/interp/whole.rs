@@ -20,7 +20,7 @@ pub struct ProgramRun<'a> {
     pub args: Vec<Vec<u8>>,
     /// The environment: names and values.
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
-    /// What descriptor 0 gives.
+    /// The standard input.
     pub input: &'a [u8],
     /// Which files the program may open.
     pub files: Files,
@@ -29,7 +29,7 @@ pub struct ProgramRun<'a> {
     pub time: Option<u64>,
     /// Whether the program's output goes to a terminal: a C library then writes every line at once.
     pub terminal: bool,
-    /// What the run may use. The default of 10 million steps is over in less than a second.
+    /// The limits of the run. The default of 10 million steps is over in less than a second.
     pub options: Options,
 }
 
@@ -47,7 +47,7 @@ impl Default for ProgramRun<'_> {
     }
 }
 
-/// What a run of a program did.
+/// The outcome of a run of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramOutcome {
     /// How it ended: [`End::Exited`] where `main` returned or the program called `exit`.
@@ -64,15 +64,15 @@ pub struct ProgramOutcome {
     pub externals: Vec<FuncId>,
 }
 
-/// Steps that writing what is buffered may take, once a run was stopped.
+/// The limit of steps for writing buffered output, once a run was stopped.
 const FLUSH_STEPS: u64 = 10_000_000;
 
-/// Runs a program from `main` to its end. What it writes to descriptors 1 and 2 goes to `output` at
-/// once. Constructors run before `main`; what runs at the exit is for `exit` to call
-/// (`__lydian_destructor`). Where the program defines `exit`, that is called with what `main` returns, as a C library
-/// would do. Where it defines `lydian_flush_all`, that is called after a run that was ended for what
-/// it did or for its limits, so that nothing is lost of what it had written up to there; a program
-/// that ends itself by `abort` or a trap loses what it has not flushed, as it does on the machine.
+/// Runs a program from `main` to its end. Bytes that it writes to descriptors 1 and 2 go to `output` at
+/// once. Constructors run before `main`; `exit` calls the functions that run at the exit
+/// (`__lydian_destructor`). Where the program defines `exit`, that is called with the result of `main`, as a
+/// C library would do. Where it defines `lydian_flush_all`, that is called after a run that ended by a fault
+/// or a limit, so that its buffered output is written. A program
+/// that ends itself by `abort` or a trap loses its buffered output, as it does on the machine.
 ///
 /// # Errors
 /// Where there is no `main` with a body, of at most three parameters.
@@ -147,7 +147,7 @@ pub fn run_program(
     Ok(ProgramOutcome { end, location, trace, uninitialised, steps, externals })
 }
 
-/// Whether a program ends this way on the machine, too, with what it has buffered lost or written.
+/// Whether a program ends this way on the machine, too, which decides itself what becomes of its buffers.
 const fn ends_itself(end: End) -> bool {
     matches!(end, End::Exited(_) | End::Trapped(TrapKind::Abort | TrapKind::Trap))
 }

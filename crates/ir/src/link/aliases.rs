@@ -6,7 +6,7 @@ use crate::program::expr::Expr;
 use crate::program::stmt::{Callee, Stmt};
 use crate::program::{FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
 
-/// What stands for what.
+/// The replacement of each function and global that is an alias.
 #[derive(Default)]
 struct Found {
     functions: FxHashMap<FuncId, FuncId>,

@@ -1,4 +1,4 @@
-//! What a library gives a program: definitions of what it leaves undefined, and what those need.
+//! Takes definitions from a library: of all that the program leaves undefined, and of all that these need.
 
 use lydian_base::EntityId;
 use rustc_hash::FxHashMap;
@@ -84,7 +84,7 @@ impl Search<'_> {
         }
     }
 
-    /// Follows what was chosen to all that it names.
+    /// Adds everything that a chosen definition names.
     fn close(mut self) -> UnitSelection {
         loop {
             if let Some(id) = self.functions.pop() {

@@ -1,4 +1,4 @@
-//! What the operators compute on bits: the one definition that the interpreter runs and that the
+//! The meaning of the operators on bits: the one definition that the interpreter runs and that the
 //! symbolic evaluator is tested against.
 //!
 //! Values are `u128`s that hold the bits of their type, zero above its width. Every function takes
@@ -17,7 +17,7 @@ use super::machine_type::Type;
 use super::operator::{BinOp, CastOp, CmpOp, UnOp};
 use super::trap_kind::TrapKind;
 
-/// What signed operators do on overflow.
+/// The behaviour of signed operators on overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Overflow {
     /// They wrap, as under `-fwrapv`.
@@ -242,7 +242,7 @@ pub fn to_f64(ty: Type, bits: u128) -> f64 {
     }
 }
 
-/// Reads a decimal number as a float of a type, correctly rounded; `None` for what is no number.
+/// Reads a decimal number as a float of a type, correctly rounded; `None` for a text that is no number.
 pub fn parse_float(ty: Type, text: &str) -> Option<u128> {
     match ty {
         Type::F32 => text.parse::<f32>().ok().map(f32_bits),

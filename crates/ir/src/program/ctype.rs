@@ -70,7 +70,7 @@ pub enum CType {
     },
     /// A pointer.
     Pointer {
-        /// What it points to.
+        /// The type that it points to.
         pointee: CTypeId,
         /// Whether that is const.
         to_const: bool,
@@ -133,11 +133,11 @@ pub struct CTypes {
     ids: IndexMap<CType, CTypeId>,
     /// Structs and unions.
     pub records: Arena<RecordId, Record>,
-    /// What the sizes depend on.
+    /// The target, which fixes the sizes.
     pub target: Target,
 }
 
-/// What is stored of a [`CTypes`]; the index follows from it.
+/// The stored form of a [`CTypes`], from which its index is made.
 #[derive(Deserialize)]
 struct StoredTypes {
     types: Arena<CTypeId, CType>,
@@ -372,7 +372,7 @@ impl CTypes {
         }
     }
 
-    /// What a pointer points to; `None` for everything else.
+    /// The type that a pointer points to; `None` for everything else.
     pub fn pointee(&self, id: CTypeId) -> Option<CTypeId> {
         match self.get(id) {
             CType::Pointer { pointee, .. } => Some(*pointee),

@@ -1,6 +1,6 @@
 //! Decisions and their conditions: the side table that lowering keeps beside a function's branches.
 //!
-//! A decision's tree is what a designer of tests sees; the branches are what runs. The tree never
+//! A designer of tests sees a decision's tree; the branches are executed. The tree never
 //! changes what is evaluated: it is the non-intrusive map of [003].
 
 use lydian_base::{Arena, Span};
@@ -31,7 +31,7 @@ pub enum DecisionKind {
     Value,
 }
 
-/// What evaluating a condition does besides giving its value.
+/// Side effects and traps of evaluating a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Purity {
     /// Nothing, and it traps on no state.
@@ -54,7 +54,7 @@ pub enum UnreachedValue {
 }
 
 impl UnreachedValue {
-    /// What is evaluated.
+    /// The expression that is evaluated.
     pub const fn expr(self) -> Option<ExprId> {
         match self {
             Self::Never => None,
@@ -92,7 +92,7 @@ pub struct Condition {
     /// Its value, of type `i1`. Where purity is `Effects` it has that meaning only at the branch
     /// that tests it.
     pub expr: ExprId,
-    /// What evaluating that does besides.
+    /// Its side effects and traps.
     pub purity: Purity,
     /// Its value where it is not reached.
     pub unreached: UnreachedValue,

@@ -33,9 +33,9 @@ pub enum Expr {
     /// The value at an address. Traps where the address is not of a live object with that many
     /// bytes left.
     Load {
-        /// What is read.
+        /// The type that is read.
         ty: Type,
-        /// From where.
+        /// The address.
         addr: ExprId,
         /// Whether C calls it volatile. Such a load stands alone, as the whole value of an
         /// assignment to a temporary.
@@ -43,7 +43,7 @@ pub enum Expr {
     },
     /// The value of a bit-field, extended to its type.
     LoadBits {
-        /// Which bits, of what.
+        /// The bit-field.
         field: BitField,
         /// Address of the record's first byte plus `field.byte_offset`.
         addr: ExprId,
@@ -160,7 +160,7 @@ impl Expr {
         leaf
     }
 
-    /// The same expression with each operand replaced by what `map` gives for it.
+    /// The same expression with each operand replaced by the result of `map` on it.
     pub fn map_operands(&self, mut map: impl FnMut(ExprId) -> ExprId) -> Self {
         let mut new = self.clone();
         match &mut new {

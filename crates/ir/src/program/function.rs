@@ -100,7 +100,7 @@ pub struct Body {
     pub decisions: Arena<DecisionId, Decision>,
     /// Places that objectives refer to, in source order.
     pub marks: Arena<MarkId, Mark>,
-    /// Places in the text, and what the rewriter needs.
+    /// Places in the text, for diagnostics and the source rewriter.
     pub source: FunctionSource,
 }
 
@@ -112,7 +112,7 @@ pub struct Local {
     pub name: String,
     /// Its C type.
     pub ty: CTypeId,
-    /// What it is.
+    /// Its kind.
     pub kind: LocalKind,
     /// Where it is kept.
     pub storage: Storage,
@@ -120,7 +120,7 @@ pub struct Local {
     pub scope: Span,
 }
 
-/// What a local is in C.
+/// The role of a local in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LocalKind {
     /// A parameter.

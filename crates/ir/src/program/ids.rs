@@ -1,6 +1,6 @@
 //! The names of all entities of a program: a number each, with a letter in the text form.
 //!
-//! They stand apart from what they name, so that expressions, statements, functions and programs can name
+//! They stand apart from the entities, so that expressions, statements, functions and programs can name
 //! each other without depending on each other.
 
 use lydian_base::entity_id;

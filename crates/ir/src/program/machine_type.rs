@@ -1,4 +1,4 @@
-//! Machine types: what registers and values have, as opposed to the types of C.
+//! Machine types: the types of registers and values, as opposed to the types of C.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// they take is the target's ([`crate::Target::stored_bytes`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
-    /// An integer of 1, 8, 16, 32, 64 or 128 bits. One bit is what a comparison gives.
+    /// An integer of 1, 8, 16, 32, 64 or 128 bits. The result of a comparison has one bit.
     Int(u8),
     /// IEEE binary16, C's `_Float16`.
     F16,
@@ -25,7 +25,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// What a comparison gives.
+    /// The type of a comparison.
     pub const BOOL: Self = Self::Int(1);
 
     /// Width in bits.

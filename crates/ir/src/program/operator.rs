@@ -102,7 +102,7 @@ pub enum CmpOp {
     FGe,
 }
 
-/// Conversions. The operand's type and the target type together say what happens.
+/// Conversions. Their effect follows from the operand's type and the target type together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastOp {
     /// To fewer bits.

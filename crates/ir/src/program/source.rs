@@ -17,7 +17,7 @@ pub use super::ids::RootId;
 /// A line of a comment in which the user writes objectives in the language of hyperlabels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenLine {
-    /// The line's text, without what makes it a comment.
+    /// The line's text, without the comment's delimiters.
     pub text: String,
     /// The place in the user's file at which the text begins.
     pub place: Place,
@@ -35,7 +35,7 @@ pub struct FunctionSource {
     pub body: Span,
     /// Text of each statement's C expression or statement.
     pub stmts: SideTable<StmtId, Span>,
-    /// Text of what each block's terminator stands for.
+    /// Text of the statement or condition that each block's terminator stands for.
     pub terms: SideTable<BlockId, Span>,
     /// Text of each expression, where C has one for it.
     pub exprs: SideTable<ExprId, Span>,
@@ -161,12 +161,12 @@ pub struct Root {
     pub copies: Vec<Point>,
     /// The expression; for [`RootKind::Address`] the address, of type `ptr`.
     pub expr: ExprId,
-    /// What its value is used for.
+    /// The use of its value.
     pub kind: RootKind,
     /// The text. For [`RootKind::Address`] the text of the lvalue; for [`RootKind::Update`] the
     /// whole assignment or increment.
     pub span: Span,
-    /// What must be evaluated first, once, in this order, its text being replaced by a name.
+    /// The parts that must be evaluated first, once, in this order; a name replaces the text of each.
     pub captures: Vec<Capture>,
     /// Whether the text allows the expression to be watched by rewriting. Where not (such as
     /// `*p++ += 2`, whose lvalue has an effect), no objective is made for it.
@@ -180,7 +180,7 @@ impl Root {
     }
 }
 
-/// What a root's value is used for.
+/// The use of a root's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RootKind {
     /// As a value.

@@ -27,9 +27,9 @@ pub enum Stmt {
     },
     /// Writes a scalar to memory.
     Store {
-        /// Where.
+        /// The address.
         addr: ExprId,
-        /// What.
+        /// The value.
         value: ExprId,
         /// Type of the value.
         ty: Type,
@@ -49,23 +49,23 @@ pub enum Stmt {
     Copy {
         /// To where.
         dst: ExprId,
-        /// From where.
+        /// The address.
         src: ExprId,
         /// How many bytes.
         size: u64,
     },
     /// Sets bytes to zero (initialisers).
     Zero {
-        /// Where.
+        /// The address.
         dst: ExprId,
         /// How many bytes.
         size: u64,
     },
     /// Calls a function.
     Call {
-        /// Whom.
+        /// The function.
         callee: Callee,
-        /// What is passed: scalars by value, structs and unions by the address of what is copied.
+        /// The arguments: scalars by value, structs and unions by the address of the object that is copied.
         args: Vec<ExprId>,
         /// The C type of each argument as passed.
         arg_types: Vec<CTypeId>,
@@ -122,7 +122,7 @@ pub enum Stmt {
 /// The most bytes that one object on the stack can have.
 pub const MAX_OBJECT: u64 = 1 << 46;
 
-/// What inline assembly may have changed.
+/// The places that inline assembly may have changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Havoc {
     /// Registers.
@@ -134,7 +134,7 @@ pub struct Havoc {
     pub memory: bool,
 }
 
-/// Whom a call calls.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callee {
     /// A function by name.
@@ -143,7 +143,7 @@ pub enum Callee {
     Indirect(ExprId),
 }
 
-/// What a mark stands for.
+/// The kinds of marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MarkKind {
     /// The start of a C statement (a compound statement is none; a declaration with an initialiser
@@ -162,7 +162,7 @@ pub enum MarkKind {
 /// A place of the source that objectives refer to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What stands there.
+    /// Its kind.
     pub kind: MarkKind,
     /// Its text.
     pub span: Span,
@@ -199,7 +199,7 @@ pub enum Terminator {
     Trap(TrapKind),
 }
 
-/// What the branch of a condition means for its decision.
+/// The condition that a branch evaluates, and how it ends its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchOrigin {
     /// The decision.

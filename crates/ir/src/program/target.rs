@@ -1,5 +1,4 @@
-//! Targets: what the sizes of types and the ranges of addresses depend on, and the kinds of integers that C
-//! has on them.
+//! Targets, which fix the sizes of types and the ranges of addresses, and the kinds of C's integers.
 
 use serde::{Deserialize, Serialize};
 

@@ -77,7 +77,7 @@ impl<'a> BodyPrinter<'a> {
         }
     }
 
-    /// One tree for people; what is too much for one tree is left as ids.
+    /// One tree for people. Expressions too large for one tree are left as ids.
     pub(super) fn tree(arena: &'a ExprArena, expr: ExprId) -> String {
         let mut printer = Self::on(arena);
         printer.plain = Some(PLAIN_NODES);
@@ -183,7 +183,7 @@ impl<'a> BodyPrinter<'a> {
         if label { format!("{id}:{node}") } else { node }
     }
 
-    /// An operand. What breaks the order of ids is not followed, as it could be a circle.
+    /// An operand. An id that breaks the order of ids is not followed, as it could close a cycle.
     fn operand(&mut self, user: ExprId, id: ExprId) -> String {
         if id < user { self.expr(id) } else { id.to_string() }
     }

@@ -23,7 +23,7 @@ use crate::program::stmt::{
 /// Deeper trees are refused: the reader works by recursion.
 const MAX_DEPTH: u32 = 150;
 
-/// What is read of a body whose ids need not come in order.
+/// The parts of a body as they are read: their ids need not come in order.
 #[derive(Default)]
 struct Draft {
     exprs: BTreeMap<ExprId, Expr>,
@@ -89,7 +89,7 @@ pub(super) fn body(reader: &mut Reader<'_>) -> Result<Body> {
     Ok(Body { params, locals, exprs, stmts, blocks, entry, decisions, marks, source })
 }
 
-/// An arena of what was read in any order, if no id is left out.
+/// An arena of entities that were read in any order, if no id is left out.
 fn dense<I: EntityId, T>(reader: &Reader<'_>, items: BTreeMap<I, T>) -> Result<Arena<I, T>> {
     let mut arena = Arena::new();
     for (id, item) in items {

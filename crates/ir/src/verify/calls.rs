@@ -6,14 +6,14 @@ use crate::program::expr::Type;
 use crate::program::function::Storage;
 use crate::program::stmt::{Callee, Stmt, StmtId};
 
-/// The machine type of a value as it is passed or returned: an address for what is kept in memory.
-/// `None` for what cannot be.
+/// The machine type of a value as it is passed or returned: an address for a value in memory.
+/// `None` for a type that cannot be passed.
 fn passed(scope: &BodyContext<'_>, ty: CTypeId) -> Option<Type> {
     let types = &scope.program.types;
     if types.is_aggregate(ty) { Some(Type::Ptr) } else { types.scalar(ty) }
 }
 
-/// The machine type of what a function of this type returns; `None` for `void`.
+/// The machine type of the result of a function of this type; `None` for `void`.
 pub(super) fn result(scope: &BodyContext<'_>, ty: CTypeId) -> Option<Type> {
     match scope.program.types.get(ty) {
         CType::Function { result, .. } => passed(scope, *result),

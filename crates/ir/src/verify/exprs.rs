@@ -100,7 +100,7 @@ fn check_types_written(id: ExprId, expr: &Expr, found: &mut Violations) {
     }
 }
 
-/// Rule 24: what code evaluates has no choice in it.
+/// Rule 24: no expression that code evaluates contains a choice.
 fn check_choices(scope: &BodyContext<'_>, found: &mut Violations) {
     let body = scope.body;
     let is_choice = |expr: &Expr| matches!(expr, Expr::Select { .. });

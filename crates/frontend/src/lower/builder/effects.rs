@@ -1,4 +1,4 @@
-//! Effects of expressions of the tree: what evaluating one does besides giving a value.
+//! Side effects of expressions of the tree.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::ast::{ExprId, VarId};
 pub(in crate::lower) struct Effects {
     /// Whether lowering it emits statements or branches at all.
     pub hoists: bool,
-    /// Whether it may write memory, or do what cannot be undone.
+    /// Whether it may write memory, or have another effect that cannot be undone.
     pub memory: bool,
     /// Whether it may write any variable.
     pub all_vars: bool,

@@ -1,4 +1,4 @@
-//! What must be known of a function before it is lowered: whose address is taken, which labels
+//! Facts about a function, found before it is lowered: whose address is taken, which labels
 //! stand in which scopes, and which variables a jump can enter the scope of.
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -36,7 +36,7 @@ impl Gaps {
         self.found.insert(part, Gap { what, span });
     }
 
-    /// Takes what an attempt found to what is known; whether there is anything.
+    /// Adds the parts that an attempt found; whether there are any.
     pub(in crate::lower) fn learn(&mut self) -> bool {
         let found = std::mem::take(&mut self.found);
         let is_new = !found.is_empty();

@@ -41,7 +41,7 @@ impl Journal {
     }
 }
 
-/// What the first copy of a condition made.
+/// The entities that the first copy of a condition made.
 #[derive(Clone, Debug)]
 struct FirstCopy {
     entities: Vec<CopiedEntity>,

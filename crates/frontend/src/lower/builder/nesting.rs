@@ -58,7 +58,7 @@ impl Nesting {
         NestingDepth { scopes: scopes.len(), jumps: jumps.len(), switches: switches.len() }
     }
 
-    /// Drops what was opened since that much was open.
+    /// Closes the scopes, loops and switches beyond a depth.
     pub(in crate::lower) fn cut(&mut self, depth: NestingDepth) {
         self.scopes.truncate(depth.scopes);
         self.jumps.truncate(depth.jumps);

@@ -1,4 +1,4 @@
-//! What stands for the variables of the function that is being lowered.
+//! The locals and registers of the variables of the function that is being lowered.
 
 use lydian_ir::{ExprId, LocalId};
 use rustc_hash::FxHashMap;

@@ -10,7 +10,7 @@ use crate::lower::expressions::convert;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
-/// What an atomic builtin does.
+/// The operations of atomic builtins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum AtomicOp {
     /// Gives the value.
@@ -49,7 +49,7 @@ pub(in crate::lower) enum AtomicOp {
     CompareExchange(ExchangeForm),
 }
 
-/// Where a compare-and-exchange finds what it expects, and what it gives.
+/// The forms of compare-and-exchange: where the expected value is, and the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum ExchangeForm {
     /// Through a pointer, where the value that was found is written; gives whether it was equal.

@@ -17,7 +17,7 @@ use crate::lower::builtins::wide_overflow::OverflowTypes;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
-/// What a builtin function is.
+/// The builtin functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum Builtin {
     /// Its value is its first argument's.
@@ -52,7 +52,7 @@ pub(in crate::lower) enum Builtin {
     Unsupported(String),
 }
 
-/// What is done with the bits of an integer.
+/// The operations on the bits of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum BitsOp {
     LeadingZeros,
@@ -67,7 +67,7 @@ pub(in crate::lower) enum BitsOp {
     RotateRight,
 }
 
-/// What orders memory accesses between threads: nothing, while no other thread runs.
+/// Builtins that order memory accesses between threads: they do nothing, as no other thread runs.
 const FENCES: [&str; 5] = [
     "__sync_synchronize",
     "__atomic_thread_fence",

@@ -10,7 +10,7 @@ use crate::lower::builtins::sse::{SseValue, sse_value};
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
-/// What such a builtin does.
+/// The builtins whose value is computed here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum ValueOp {
     /// `__builtin_addc` and its like: adds with a carry; true to subtract.

@@ -7,7 +7,7 @@ use crate::ast;
 use crate::lower::builder::FunctionLowering;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 
-/// What is asked of one or two floats.
+/// The tests of one or two floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum FloatTest {
     IsNan,

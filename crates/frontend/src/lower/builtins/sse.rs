@@ -11,7 +11,7 @@ use crate::lower::expressions::vector::VectorType;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
-/// What a builtin does that gives a vector.
+/// The operations of builtins that give a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum SseBuiltin {
     /// Bytes of the first, at the places that the second's bytes name; zero where those are
@@ -54,7 +54,7 @@ pub(in crate::lower) enum SseBuiltin {
     Insert,
 }
 
-/// What a builtin does that has vectors and gives a number, or works on numbers.
+/// The operations of builtins that take vectors and give a number, or take numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum SseValue {
     /// An element, by a constant.

@@ -11,7 +11,7 @@ use crate::lower::builder::FunctionLowering;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 
-/// What `alloca` aligns to without being asked, in bytes.
+/// The default alignment of `alloca`, in bytes.
 const ALLOCA_ALIGN: u64 = 16;
 
 /// The builtins for variable arguments.

@@ -12,7 +12,7 @@ use crate::lower::expressions::vector::VectorType;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
-/// What a builtin does with vectors.
+/// The operations of builtins on vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum VectorBuiltin {
     /// Every element shifted by one amount; one that is too large leaves zeros, or signs.

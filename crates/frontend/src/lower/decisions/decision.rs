@@ -185,7 +185,7 @@ impl FunctionLowering<'_, '_> {
         yes: Exit,
         no: Exit,
     ) -> Lowering<()> {
-        // What is constantly so leaves one way, however its conditions are evaluated.
+        // A tree with a constant value has one exit, however its conditions are evaluated.
         let (yes, no) = match always(tree) {
             Some(true) => (yes, yes),
             Some(false) => (no, no),
@@ -335,7 +335,7 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
-    /// What evaluating a condition does besides giving its value.
+    /// Side effects and traps of evaluating a condition.
     pub(in crate::lower) fn purity(&self, expr: ExprId, effects: bool) -> Purity {
         match effects {
             true => Purity::Effects,

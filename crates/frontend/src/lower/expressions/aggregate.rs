@@ -108,7 +108,7 @@ impl FunctionLowering<'_, '_> {
             }
             // The literal that clang makes of a transparent union's argument is no lvalue.
             ExprKind::Member { .. } | ExprKind::CompoundLiteral { .. } => self.address(e),
-            // What is no place by itself would come back here.
+            // An lvalue of another kind would come back here.
             kind if expr.category == ValueCategory::LValue && is_lvalue(kind) => self.address(e),
             ExprKind::Unsupported(name) => Err(UnsupportedConstruct::new(
                 crate::lower::expressions::lvalue::unsupported_name(name),

@@ -91,7 +91,7 @@ impl FunctionLowering<'_, '_> {
         Ok(write.result)
     }
 
-    /// What the right side of an assignment to this target is.
+    /// The kind of root that the right side of an assignment to this target is.
     fn assigned_kind(&mut self, target: ast::ExprId, place: LValue) -> RootKind {
         let ExprKind::DeclRef(DeclRef::Var(var)) =
             self.unit.exprs[self.unit.strip_parens(target)].kind
@@ -101,7 +101,7 @@ impl FunctionLowering<'_, '_> {
         self.assigned_variable(var, place)
     }
 
-    /// What a value that is assigned to a variable is.
+    /// The kind of root that a value is which is assigned to a variable.
     pub(in crate::lower) fn assigned_variable(&self, var: ast::VarId, place: LValue) -> RootKind {
         let decl = &self.unit.vars[var];
         if decl.ty.quals.has(Quals::VOLATILE) {

@@ -193,7 +193,7 @@ impl FunctionLowering<'_, '_> {
         self.convert(value, narrow, Scalar::INDEX)
     }
 
-    /// What is lowered for.
+    /// The target.
     pub(in crate::lower) fn target(&self) -> ir::Target {
         crate::lower::types::target_of(self.unit)
     }

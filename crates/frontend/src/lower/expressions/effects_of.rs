@@ -89,7 +89,7 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    /// What the outermost operator does.
+    /// The effects of the outermost operator.
     fn own_effects(&self, e: ExprId) -> Effects {
         use crate::ast::BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         let all_decisions =

@@ -1,4 +1,4 @@
-//! Lvalues: what an expression designates, and reading and writing it.
+//! Lvalues: the objects that expressions designate, and reading and writing them.
 
 use lydian_base::Span;
 use lydian_ir as ir;
@@ -12,7 +12,7 @@ use crate::lower::builder::FunctionLowering;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
-/// What an lvalue designates.
+/// The object that an lvalue designates.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lower) enum LValue {
     /// A register.
@@ -281,7 +281,7 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    /// What reading a bit-field gives after `value` was written to it.
+    /// The value of a bit-field after `value` was written to it.
     pub(in crate::lower) fn as_read_back(&mut self, place: LValue, value: ExprId) -> ExprId {
         let LValue::Bits { field, .. } = place else { return value };
         let unused = field.ty.bits().saturating_sub(u32::from(field.bits));

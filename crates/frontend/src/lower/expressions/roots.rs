@@ -106,7 +106,7 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    /// Lowers an operand that is followed by what has the effects `later`: its value is kept in a
+    /// Lowers an operand that is followed by the effects `later`: its value is kept in a
     /// temporary if they could change it.
     pub(in crate::lower) fn operand(
         &mut self,

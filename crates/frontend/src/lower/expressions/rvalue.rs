@@ -274,7 +274,7 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<ExprId> {
         if op == BinaryOp::Comma {
             return match self.computes {
-                // What the left side computes is not used.
+                // The value of the left side is not used.
                 true => self.rvalue(right),
                 false => self.comma(e, left, right),
             };

@@ -15,7 +15,7 @@ use crate::lower::convert;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, scalar_of};
 
-/// What is known of a vector type.
+/// The layout of a vector type.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lower) struct VectorType {
     /// The type of an element.

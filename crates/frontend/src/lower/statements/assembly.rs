@@ -1,6 +1,6 @@
 //! Inline assembly: its outputs have values of which nothing is known.
 //!
-//! What is known to do nothing is left out: an empty template, with which the compiler is only kept
+//! Assembly that surely does nothing is left out: an empty template, with which the compiler is only kept
 //! from moving or knowing values (then an output that is tied to an input has its value), and the
 //! instructions of [`IDLE`]. Everything else is a [`Stmt::Havoc`] and a warning.
 
@@ -20,16 +20,16 @@ const IDLE: [&str; 8] = ["nop", "pause", "mfence", "lfence", "sfence", "yield", 
 struct Output {
     place: LValue,
     ty: crate::ctypes::TypeId,
-    /// What it holds after instructions that change nothing.
+    /// Its value after instructions that change nothing.
     after: After,
 }
 
-/// What a place holds after instructions that change nothing.
+/// The value of a place after instructions that change nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     /// Anything.
     Unknown,
-    /// What it held before: it is read and written (`+`).
+    /// Its value before: it is read and written (`+`).
     Unchanged,
     /// The value of the input that is tied to it.
     Value(ExprId),

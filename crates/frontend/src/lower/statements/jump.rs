@@ -231,7 +231,7 @@ impl FunctionLowering<'_, '_> {
         Ok(())
     }
 
-    /// A label's text without what follows its colon.
+    /// A label's text up to its colon.
     fn trimmed(&self, span: Span) -> Span {
         let text = self.module.source.slice(span);
         match text.rfind(':') {

@@ -1,6 +1,6 @@
-//! What of a function cannot be lowered, and an outline of the function without it.
+//! Outlines: bodies of functions without the parts that cannot be lowered.
 //!
-//! Who measures a program asks about statements, decisions and conditions. For these the text is
+//! Measuring asks about statements, decisions and conditions. For these the text is
 //! enough: an outline has all control flow of its function, and each part that is not supported is a
 //! call of something unknown in it. No engine runs an outline.
 //!

@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 1 << 21;
 /// A set of locals.
 pub(super) type Set = Vec<u64>;
 
-/// What is surely set.
+/// Which registers are set on every path.
 pub(super) struct DefiniteAssignment {
     /// At the start of each block; empty where nothing was analysed.
     at: Vec<Set>,
@@ -86,7 +86,7 @@ impl DefiniteAssignment {
         Self { at: Vec::new(), uncertain }
     }
 
-    /// What is set at the start of a block.
+    /// The registers that are set at the start of a block.
     pub(super) fn at(&self, block: usize) -> Set {
         self.at.get(block).cloned().unwrap_or_default()
     }

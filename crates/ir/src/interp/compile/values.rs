@@ -25,7 +25,7 @@ pub(super) struct Ref {
     owned: bool,
 }
 
-/// What an address is counted from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     Slot(Ref),
@@ -88,7 +88,7 @@ impl Val {
     }
 }
 
-/// What is known of the nodes of the expression that is being made.
+/// The nodes of the expression that is being compiled.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// By expression: how many users are still to come.

@@ -124,7 +124,7 @@ const fn operation(function: OverflowFn) -> Operation {
 }
 
 impl Machine<'_, '_> {
-    /// `__builtin_add_overflow` and its like: computes exactly, stores what fits, tells of the rest.
+    /// `__builtin_add_overflow` and its like: computes exactly, stores the bits that fit, and returns whether some do not.
     pub(in crate::interp) fn overflow_function(
         &mut self,
         function: OverflowFn,

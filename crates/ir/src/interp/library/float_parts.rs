@@ -61,7 +61,7 @@ fn frexp(x: f64) -> (f64, i32) {
     (f64::from_bits(sign | 0x3fe << 52 | mantissa), exponent)
 }
 
-/// What follows the point, with the sign of the whole.
+/// The fractional part, with the sign of the whole.
 fn fraction_of(x: f64) -> f64 {
     let fraction = if x.is_infinite() { 0.0 } else { x - x.trunc() };
     fraction.copysign(x)

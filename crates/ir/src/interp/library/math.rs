@@ -32,7 +32,7 @@ pub fn math_function(function: LibFn, ty: Type, a: u128, b: u128) -> Option<u128
     }
 }
 
-/// What a function computes of its arguments.
+/// The computation of a function on its arguments.
 enum Calculation {
     /// It only moves bits, also those of a NaN.
     Bits(fn(u128, u128) -> u128),

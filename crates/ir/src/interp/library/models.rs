@@ -92,7 +92,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// Inputs, and what is assumed of them. `args` are the first two arguments.
+    /// The functions of verifiers: inputs and assumptions. `args` are the first two arguments.
     pub(in crate::interp) fn verification_function(
         &mut self,
         function: VerificationFn,
@@ -155,7 +155,7 @@ pub(in crate::interp) fn ended(function: EndFn, status: u128) -> Stop {
     }
 }
 
-/// Goes on where what is assumed holds.
+/// Ends the run unless the assumption holds.
 fn assume(holds: bool) -> Step<Option<u128>> {
     match holds {
         true => Ok(None),

@@ -1,4 +1,4 @@
-//! `<string.h>`: what works on bytes and strings in memory.
+//! `<string.h>`: functions on bytes and strings in memory.
 //!
 //! Comparisons return the difference of the first bytes that differ, as glibc's do.
 

@@ -82,7 +82,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         Ok(self.jump_value.is_some())
     }
 
-    /// A call of a function of which nothing is known: the test says what it writes and returns.
+    /// A call of an undefined function: its writes and its result are those that the test lists.
     pub(in crate::interp) fn external(
         &mut self,
         function: FuncId,

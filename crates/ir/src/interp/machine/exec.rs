@@ -1,9 +1,9 @@
 //! The loop that runs linear code.
 //!
-//! One `match` over the operations; what an operation does at its width is said in its arm. Each
-//! arm computes what [`crate::program::arith`] says of the operator, which is tested, operator by operator
-//! and width by width. What is rare (a load that is not all live and written, calls that are not
-//! plain, events) is done out of line.
+//! One `match` over the operations, with an arm for each operation at its width. Each
+//! arm computes the same as [`crate::program::arith`], which is tested, operator by operator
+//! and width by width. Rare cases (a load of bytes that are not all live and written, calls that are not
+//! plain, events) are executed out of line.
 
 use crate::interp::code::{Code, Op, Slow};
 use crate::interp::machine::{Machine, Step, Stop};
@@ -711,8 +711,8 @@ impl<'p, 'c> Machine<'p, 'c> {
         }
     }
 
-    /// What is left to run of a run of `count` statements that the limit of steps cuts; `None` if
-    /// that is nothing.
+    /// The code for the rest of a segment of `count` statements that the limit of steps cuts; `None` if
+    /// no statement of it may run.
     #[cold]
     fn limit(&mut self, count: u64) -> Option<&'c [Op]> {
         let frame = self.frame();

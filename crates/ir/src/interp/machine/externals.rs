@@ -1,4 +1,4 @@
-//! What a test says of the calls of undefined functions, and which of them were called.
+//! The answers of a test to calls of undefined functions, and the calls that were made.
 
 use std::collections::VecDeque;
 
@@ -29,16 +29,16 @@ pub(super) enum WriteStart {
     At(u64),
 }
 
-/// What a test says of one call of an undefined function.
+/// The answer of a test to one call of an undefined function.
 #[derive(Debug, Default)]
 pub(in crate::interp) struct ExternalAnswer {
     /// Its result.
     pub(in crate::interp) bytes: Vec<u8>,
-    /// What it writes.
+    /// Its writes.
     pub(in crate::interp) writes: Vec<GivenWrite>,
 }
 
-/// Under what the value of an environment variable is kept among results.
+/// The key of an environment variable among the answers.
 fn variable_key(variable: &str) -> String {
     format!("${variable}")
 }
@@ -54,7 +54,7 @@ pub(super) struct Externals {
 }
 
 impl Externals {
-    /// Takes what a test says of one call.
+    /// Adds the answer to one call.
     pub(super) fn add(&mut self, external: &ExternalResult, answer: ExternalAnswer) {
         let name = external.function.as_str();
         let key = external.variable().map_or_else(|| name.to_owned(), variable_key);
@@ -92,7 +92,7 @@ impl Externals {
         &self.called
     }
 
-    /// What was called and asked for in a run that has ended.
+    /// The calls of a run that has ended.
     pub(super) fn into_calls(self) -> ExternalCalls {
         ExternalCalls { called: self.called, missed_variables: self.missed }
     }

@@ -1,10 +1,10 @@
-//! What was never written, followed through slots and memory.
+//! Undefined values: follows values that depend on memory or registers that were never written through
+//! slots and memory.
 //!
-//! A value that was computed from bytes or registers that were never written is *undefined*. To
-//! assign, store or copy it is no use of it: the register or the bytes are undefined then too, with
-//! the value that was computed (from zeros). A
-//! use is a test, a switch, an address, a divisor, an argument, a result, or what is written to a
-//! file; it is noted, or ends the run, as [`crate::interp::options::Options::uninitialised`] says.
+//! A value is *undefined* if it was computed from bytes or registers that were never written (which read
+//! as zero). Assigning, storing or copying it makes the register or the bytes undefined, and is no use.
+//! A use is a test, a switch, an address, a divisor, an argument, a result, or output to a
+//! file. A use is noted, or ends the run, as [`crate::interp::options::Options::uninitialised`] says.
 //!
 //! Nothing is followed until something undefined is read for the first time: up to there no slot
 //! holds anything undefined. From there on [`Machine::follow`] looks at every operation before it
@@ -62,7 +62,7 @@ impl<'p> Machine<'p, '_> {
         Ok(())
     }
 
-    /// A call uses its arguments; what it gives is defined.
+    /// A call uses its arguments, and its result is defined.
     fn calls(&mut self, code: &Code<'p>, site: u32) -> Step<()> {
         let site = &code.sites[site as usize];
         let slots = site.args.iter().map(|arg| site.at + arg.slot);
@@ -75,7 +75,8 @@ impl<'p> Machine<'p, '_> {
         Ok(())
     }
 
-    /// Follows what an operation will do. Where it is a use, the machine must know the place.
+    /// Follows the effect of the next operation. The machine must know the place, for uses are noted with
+    /// it.
     pub(in crate::interp) fn follow(
         &mut self,
         op: Op,

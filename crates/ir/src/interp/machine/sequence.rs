@@ -9,10 +9,10 @@ use crate::program::function::{Body, Storage};
 use crate::test::{Image, PassedArguments, Test, VariableArgument};
 use crate::variadic::{self, Area, Room};
 
-/// What a call passes, all pointers being filled in.
+/// The arguments of a call, all pointers being filled in.
 pub(in crate::interp) struct CallImages {
     images: Vec<Vec<u8>>,
-    /// What is passed for `...`; `None` to a function that takes none.
+    /// The arguments for `...`; `None` for a function that takes none.
     variable: Option<VariableImages>,
 }
 
@@ -23,7 +23,7 @@ struct VariableImages {
 }
 
 impl Machine<'_, '_> {
-    /// What a test's calls pass.
+    /// The arguments of a test's calls.
     pub(in crate::interp) fn call_images(
         &self,
         test: &Test,

@@ -1,4 +1,4 @@
-//! What is made on the stack while a function runs: arrays of variable length, and the variable
+//! Objects that are made on the stack while a function runs: arrays of variable length, and the variable
 //! arguments of a call.
 
 use crate::interp::code::Code;
@@ -28,7 +28,7 @@ impl<'p> Machine<'p, '_> {
         Ok(span.base)
     }
 
-    /// `Stmt::Release` of what a register points to.
+    /// `Stmt::Release` of the object that a register points to.
     pub(in crate::interp) fn release(&mut self, address: u64) {
         if address == 0 {
             return;

@@ -1,4 +1,5 @@
-//! Which slots hold undefined values: those that were computed from what was never written.
+//! Marks of the slots that hold undefined values: values computed from memory or registers that were
+//! never written.
 
 use crate::interp::slots::WINDOW;
 
@@ -9,7 +10,7 @@ pub(super) struct StoredBytes {
     pub(super) count: u64,
 }
 
-/// The marks of undefined values, and what is left to do for the last operation.
+/// The marks of undefined values, and the bytes that the store under way makes undefined.
 #[derive(Default)]
 pub(super) struct UndefinedValues {
     /// By slot of all windows. Empty until a value is undefined.

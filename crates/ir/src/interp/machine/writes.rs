@@ -1,4 +1,4 @@
-//! What undefined functions write, as the test says ([`crate::test::ExternalWrite`]).
+//! The writes of undefined functions, as the test lists them ([`crate::test::ExternalWrite`]).
 
 use super::externals::{ExternalAnswer, GivenWrite, WriteStart};
 use crate::interp::code::CallSite;
@@ -12,7 +12,7 @@ use crate::program::stmt::{Stmt, TrapKind};
 use crate::test::{ExternalResult, Test, WriteBase};
 
 impl Machine<'_, '_> {
-    /// What a call is to write.
+    /// The writes of a call.
     pub(in crate::interp) fn given_writes(
         &self,
         test: &Test,
@@ -37,8 +37,8 @@ impl Machine<'_, '_> {
         Ok(writes)
     }
 
-    /// Writes what a test says that a call of an undefined function writes, in that order. A write on
-    /// whose way a null pointer lies is left out.
+    /// Does the writes of a call of an undefined function, in the order of the test. A write is left out
+    /// if a null pointer lies on the way to its place.
     pub(in crate::interp) fn write_given(
         &mut self,
         given: &ExternalAnswer,
