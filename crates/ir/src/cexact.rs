@@ -232,7 +232,7 @@ impl<'a> ExactC<'a> {
         Self { program, body, arena, types, names, guard }
     }
 
-    /// The same with the types of the arena's expressions, for those who write many of them.
+    /// The same with the types of the arena's expressions, for writing many of them.
     pub fn with_types(
         program: &'a Program,
         body: &'a Body,

@@ -18,7 +18,7 @@ entity_id!(
     "loop"
 );
 
-/// Who follows whom.
+/// The edges between blocks, in both directions.
 #[derive(Clone, Debug)]
 pub struct Cfg {
     successors: Vec<Vec<BlockId>>,

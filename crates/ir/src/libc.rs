@@ -7,7 +7,7 @@
 //! each call of which gives a fresh input and of which nothing is known. A function that the program
 //! defines itself is never modelled.
 //!
-//! Who asks about library functions asks this table. To model a function, add a row; the compiler then
+//! All analyses ask this table about library functions. To model a function, add a row; the compiler then
 //! leads to the engines' matches on the enum of its kind.
 
 use std::sync::LazyLock;

@@ -86,7 +86,7 @@ pub struct Global {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Who can see it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// Whether it is const, so that a write is a fault.
     pub read_only: bool,

@@ -93,7 +93,7 @@ impl std::fmt::Debug for Interpreter<'_> {
     }
 }
 
-/// Runs a test. The program must have passed [`crate::verify::verify`]. Who runs many makes one
+/// Runs a test. The program must have passed [`crate::verify::verify`]. For many tests, make one
 /// [`Interpreter`].
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub struct Function {
     pub symbol: Option<String>,
     /// Its C type, a function type.
     pub ty: CTypeId,
-    /// Who can see it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// Names of the parameters; empty where a declaration has none.
     pub param_names: Vec<String>,
@@ -71,7 +71,7 @@ impl Function {
     }
 }
 
-/// Who can see a function or global.
+/// Linkage: the translation units that can see a function or global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Linkage {
     /// Every translation unit.

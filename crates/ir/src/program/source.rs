@@ -154,9 +154,9 @@ pub struct SwitchSite {
 /// A whole pure expression at the place that evaluates it. Theorem 2 of [000] is about these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
-    /// Who evaluates it.
+    /// The place that evaluates it.
     pub point: Point,
-    /// Who else does: the right side of a Boolean `==`, `!=`, `^`, `&` or `|` is lowered once for
+    /// Further places that evaluate it: the right side of a Boolean `==`, `!=`, `^`, `&` or `|` is lowered once for
     /// each value of the left. The same expression means the same there.
     pub copies: Vec<Point>,
     /// The expression; for [`RootKind::Address`] the address, of type `ptr`.

@@ -2,7 +2,8 @@
 //!
 //! A *Boolean expression* is a comparison, a `_Bool` value, `&&`, `||`, `!`, or any scalar where C
 //! tests for zero. *Boolean operators* are `&&`, `||`, `!`, and, between Boolean expressions, `==`,
-//! `!=`, `^`, `&`, `|` and `?:`. The conditions are the other Boolean expressions in them. Constants are folded: they are no
+//! `!=`, `^`, `&`, `|` and `?:`. Operands that are no such operators are the
+//! conditions. Constants are folded: they are no
 //! conditions. `__builtin_expect` is transparent, and so are conversions that keep a truth value.
 
 use lydian_ir::BoolTree;
