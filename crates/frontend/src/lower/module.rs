@@ -13,7 +13,7 @@ use crate::ast::{
 };
 use crate::ctypes::{ArrayLength, CType, QualType, Quals, TypeId};
 use crate::lower::options::LoweringOptions;
-use crate::lower::outcome::{Gap, NESTED, UnsupportedConstruct};
+use crate::lower::outcome::{Gap, NESTED};
 use crate::lower::types::{TypeMap, layout_of, quals_of};
 
 /// A global whose initialiser is still to be computed.

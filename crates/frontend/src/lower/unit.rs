@@ -151,7 +151,7 @@ impl Module<'_> {
         }
     }
 
-    fn report_initialiser(&mut self, id: GlobalId, unsupported: &Unsupported) {
+    fn report_initialiser(&mut self, id: GlobalId, unsupported: &UnsupportedConstruct) {
         let name = &self.program.globals[id].name;
         let message =
             format!("{} in the initialiser of `{name}` is not supported", unsupported.what);

@@ -31,7 +31,7 @@ impl Gaps {
     }
 
     /// This attempt fails at a part.
-    pub(in crate::lower) fn add(&mut self, part: Part, unsupported: Unsupported) {
+    pub(in crate::lower) fn add(&mut self, part: Part, unsupported: UnsupportedConstruct) {
         let UnsupportedConstruct { what, span } = unsupported;
         self.found.insert(part, Gap { what, span });
     }

@@ -1,6 +1,5 @@
 //! Statements.
 
-use lydian_base::Span;
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{Stmt, Terminator};
 
