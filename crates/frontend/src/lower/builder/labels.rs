@@ -39,7 +39,7 @@ impl Labels {
     }
 
     /// The statement of a label is lowered; whether it is for the first time.
-    pub(in crate::lower) fn lvalue(&mut self, label: LabelId) -> bool {
+    pub(in crate::lower) fn place(&mut self, label: LabelId) -> bool {
         let is_new = !self.placed.contains(&label);
         if is_new {
             self.placed.push(label);

@@ -13,7 +13,7 @@ use lydian_ir::{BinOp, Callee, CmpOp, Expr, ExprId, Stmt, Type, UnOp};
 use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
-use crate::lower::convert;
+use crate::lower::expressions::convert;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, layout_of};
 

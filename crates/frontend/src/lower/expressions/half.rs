@@ -86,7 +86,7 @@ impl FunctionLowering<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lower::convert;
+    use crate::lower::expressions::convert;
 
     #[test]
     fn a_half_becomes_an_integer_over_float() {

@@ -11,7 +11,7 @@ use crate::ast::{self, BinaryOp, CastKind, ExprKind, InitList, UnaryOp};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builtins::vector_builtin::vector_builtin;
-use crate::lower::convert;
+use crate::lower::expressions::convert;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{Scalar, scalar_of};
 
