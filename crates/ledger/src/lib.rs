@@ -29,9 +29,11 @@ use lydian_base::Place;
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
 use lydian_objective::evidence::{
-    AssumedObjective, Contradictory, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
+    AssumedObjective, Contradiction, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
 };
-use lydian_objective::{Accepted, Criterion, Entry, FunctionObjectives, HyperEntry, LabelKey};
+use lydian_objective::{
+    AcceptedAssumptions, Criterion, FunctionObjectives, HyperEntry, LabelEntry, LabelKey,
+};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
@@ -87,7 +89,7 @@ pub struct LabelVerdict {
     /// The label.
     pub label: LabelKey,
     /// Its verdict, without regard to whether a criterion counts it as a duplicate.
-    pub verdict: Result<Verdict, Contradictory>,
+    pub verdict: Result<Verdict, Contradiction>,
 }
 
 /// An objective of a criterion as the ledger has it.
@@ -187,7 +189,7 @@ impl Ledger {
         &self,
         function: FunctionName<'_>,
         scope: &Scope,
-        accepted: &Accepted,
+        accepted: &AcceptedAssumptions,
     ) -> Result<Vec<LabelVerdict>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -214,7 +216,7 @@ impl Ledger {
         function: FunctionName<'_>,
         scope: &Scope,
         criteria: &[Criterion],
-        accepted: &Accepted,
+        accepted: &AcceptedAssumptions,
     ) -> Result<Vec<CriterionRow>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -432,7 +434,8 @@ impl Recording<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         let labels = objectives.criteria.iter().map(|(criterion, entries)| {
-            let row = |e: &Entry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
+            let row =
+                |e: &LabelEntry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
             (criterion, entries.iter().map(row).collect::<Vec<_>>())
         });
         let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {

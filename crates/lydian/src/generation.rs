@@ -11,8 +11,8 @@ use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
 use lydian_ledger::Scope;
 use lydian_native::Build;
-use lydian_objective::{Accepted, AssumptionKind, FunctionObjectives};
-use lydian_report::minimise::Effort;
+use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
+use lydian_report::suite::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
 use lydian_symex::Config;
 use lydian_symex::Unreached;
@@ -174,10 +174,10 @@ impl<'p> Generator<'p> {
 }
 
 /// The kinds of assumptions that the options and the settings accept.
-fn accepted(project: &Project, options: &GeneratorOptions) -> Accepted {
+fn accepted(project: &Project, options: &GeneratorOptions) -> AcceptedAssumptions {
     let asked: Vec<String> = options.accept.iter().map(ToString::to_string).collect();
     let names = asked.iter().chain(&project.accepted).map(String::as_str);
-    Accepted::named(names).expect("names were checked when they were read")
+    AcceptedAssumptions::named(names).expect("names were checked when they were read")
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -203,7 +203,7 @@ struct Run<'a> {
     objectives: &'a Objectives,
     options: &'a GeneratorOptions,
     configuration: String,
-    accepted: Accepted,
+    accepted: AcceptedAssumptions,
     cancel: &'a CancelToken,
     observer: &'a dyn Observer,
 }

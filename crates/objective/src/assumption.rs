@@ -1,7 +1,7 @@
 //! Assumptions: what an argument of infeasibility takes for granted without the user having said so.
 //!
 //! An engine names every assumption that its argument needs, where it makes it. Which of them count
-//! as granted is no business of engines: [`Accepted`] says that when verdicts are made, so that the
+//! as granted is no business of engines: [`AcceptedAssumptions`] says that when verdicts are made, so that the
 //! same evidence gives another verdict once the user accepts more.
 //!
 //! Two kinds are *bounds* of an exploration ([`AssumptionKind::is_bound`]): inputs beyond them were
@@ -176,16 +176,16 @@ impl fmt::Display for Assumption {
 /// The kinds of assumptions under which *infeasible* counts: those that are granted to everybody, and
 /// those that the user accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted(BTreeSet<AssumptionKind>);
+pub struct AcceptedAssumptions(BTreeSet<AssumptionKind>);
 
-impl Default for Accepted {
+impl Default for AcceptedAssumptions {
     /// Only what is granted.
     fn default() -> Self {
         Self(AssumptionKind::GRANTED.into())
     }
 }
 
-impl Accepted {
+impl AcceptedAssumptions {
     /// The word that stands for all kinds.
     pub const ALL: &str = "all";
 
@@ -217,18 +217,18 @@ mod tests {
     #[test]
     fn what_any_tester_grants_is_granted_and_more_where_the_user_accepts_it() {
         let of = |kind| Assumption::new(kind, "p", "a sentence");
-        let granted = |accepted: &Accepted| -> Vec<&str> {
+        let granted = |accepted: &AcceptedAssumptions| -> Vec<&str> {
             let all = AssumptionKind::ALL.into_iter();
             all.filter(|kind| accepted.includes(&of(*kind))).map(AssumptionKind::name).collect()
         };
         let all = ["object-size", "character-pointer", "kept-pointers"];
-        assert_eq!(granted(&Accepted::default()), all);
-        let some = Accepted::named(["alias", "leading-elements"]).expect("kinds");
+        assert_eq!(granted(&AcceptedAssumptions::default()), all);
+        let some = AcceptedAssumptions::named(["alias", "leading-elements"]).expect("kinds");
         assert_eq!(
             granted(&some),
             ["object-size", "character-pointer", "alias", "kept-pointers", "leading-elements"]
         );
-        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 13);
+        assert_eq!(granted(&AcceptedAssumptions::named(["all"]).expect("a word")).len(), 13);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_no_kind_is_refused_with_those_that_are() {
-        let error = Accepted::named(["alais"]).unwrap_err().to_string();
+        let error = AcceptedAssumptions::named(["alais"]).unwrap_err().to_string();
         assert!(error.contains("`alais`") && error.contains("alias, external-writes"), "{error}");
     }
 

@@ -73,7 +73,7 @@ pub enum Witness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClausePair {
     /// It is marked in both, with different values and outcomes.
-    Marked,
+    Masking,
     /// It decides in both, with different values and outcomes.
     Correlated,
     /// It alone differs, and the outcome does.

@@ -5,7 +5,7 @@ use std::fmt;
 use lydian_base::StopReason;
 use serde::{Deserialize, Serialize};
 
-use crate::assumption::{Accepted, Assumption};
+use crate::assumption::{AcceptedAssumptions, Assumption};
 pub use criterion_row::{AssumedObjective, CriterionRow};
 
 mod criterion_row;
@@ -90,7 +90,7 @@ pub enum UnknownReason {
     /// A budget ran out.
     Budget(StopReason),
     /// A bound was reached, such as that of a loop or of a recursion.
-    Bound {
+    BoundValue {
         /// What was bounded.
         what: String,
         /// The bound.
@@ -118,7 +118,7 @@ impl fmt::Display for UnknownReason {
         match self {
             Self::NotTried => f.write_str("not tried"),
             Self::Budget(reason) => reason.fmt(f),
-            Self::Bound { what, limit } => write!(f, "{what} bound of {limit}"),
+            Self::BoundValue { what, limit } => write!(f, "{what} bound of {limit}"),
             Self::InputBounds(bounds) => {
                 write!(f, "not reached within bounds on inputs: {bounds}")
             }
@@ -166,7 +166,7 @@ pub enum Verdict {
 /// A label that is both covered and infeasible: an internal error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("internal error: {} covers what {} claims is infeasible", named(covered), infeasible.method())]
-pub struct Contradictory {
+pub struct Contradiction {
     /// The tests that cover it.
     pub covered: Vec<TestHash>,
     /// The argument that it is infeasible.
@@ -189,8 +189,8 @@ fn named(tests: &[TestHash]) -> String {
 pub fn verdict(
     duplicate_of: Option<u32>,
     evidence: &[Evidence],
-    accepted: &Accepted,
-) -> Result<Verdict, Contradictory> {
+    accepted: &AcceptedAssumptions,
+) -> Result<Verdict, Contradiction> {
     if let Some(of) = duplicate_of {
         return Ok(Verdict::Duplicate { of });
     }
@@ -205,7 +205,7 @@ pub fn verdict(
             None => Ok(Verdict::Covered { tests: covered.to_vec() }),
             Some(infeasible) => {
                 let (covered, infeasible) = (covered.to_vec(), infeasible.clone());
-                Err(Contradictory { covered, infeasible })
+                Err(Contradiction { covered, infeasible })
             }
         };
     }
@@ -310,7 +310,7 @@ impl Evidence {
 
     /// What it takes for granted and the user does not accept; none if it is no argument for
     /// infeasibility.
-    fn open(&self, accepted: &Accepted) -> Option<Vec<Assumption>> {
+    fn open(&self, accepted: &AcceptedAssumptions) -> Option<Vec<Assumption>> {
         let open = self.assumptions()?.iter().filter(|one| !accepted.includes(one));
         Some(open.cloned().collect())
     }
@@ -335,8 +335,8 @@ mod tests {
     use super::*;
     use crate::assumption::AssumptionKind;
 
-    fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
-        super::verdict(duplicate_of, evidence, &Accepted::default())
+    fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradiction> {
+        super::verdict(duplicate_of, evidence, &AcceptedAssumptions::default())
     }
 
     fn measured() -> Evidence {
@@ -385,7 +385,7 @@ mod tests {
             Verdict::InfeasibleAssumed { argument: argument.clone(), assumptions: vec![told] };
         assert_eq!(verdict(None, evidence), Ok(assumed));
         let infeasible = Ok(Verdict::Infeasible { argument: argument.clone() });
-        let accepted = Accepted::named(["leading-elements"]).expect("a kind");
+        let accepted = AcceptedAssumptions::named(["leading-elements"]).expect("a kind");
         assert_eq!(super::verdict(None, evidence, &accepted), infeasible);
     }
 
@@ -415,7 +415,7 @@ mod tests {
         let evidence = std::slice::from_ref(&argument);
         let reason = UnknownReason::InputBounds("size of s".into());
         assert_eq!(verdict(None, evidence), Ok(Verdict::Unknown { reason }));
-        let accepted = Accepted::named(["size"]).expect("a kind");
+        let accepted = AcceptedAssumptions::named(["size"]).expect("a kind");
         let found = super::verdict(None, evidence, &accepted);
         assert!(matches!(found, Ok(Verdict::InfeasibleAssumed { .. })), "{found:?}");
     }

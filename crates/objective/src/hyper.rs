@@ -29,14 +29,14 @@ use lydian_base::{Place, entity_id};
 use lydian_ir::{BlockId, ExprId, FuncId};
 use serde::{Deserialize, Serialize};
 
-use crate::dataflow::{DefUse, Variable};
+use crate::dataflow::def_use::{DefUse, Variable};
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
-mod form;
+pub mod form;
 pub mod normal;
 mod value;
 
-pub use form::IllFormed;
+pub use form::{IllFormed, Rule};
 
 entity_id!(
     /// Names a sequence of a function.
@@ -81,12 +81,12 @@ pub struct Binding {
     /// The metavariable.
     pub name: String,
     /// Its value. Where that is unknown, the event binds nothing, and does not cover the atom.
-    pub value: Bound,
+    pub value: BoundValue,
 }
 
 /// What a metavariable is bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Bound {
+pub enum BoundValue {
     /// A scalar expression on the state at the label's site.
     Expr(ExprId),
     /// A predicate on the label's event: 1 or 0.
@@ -175,7 +175,7 @@ pub struct Sequence {
     /// What is asked between each two of them: one fewer than atoms.
     pub passages: Vec<Passage>,
     /// Where the atoms may be.
-    pub scope: Scope,
+    pub scope: SequenceScope,
     /// The pair of [`crate::DataFlow`] of which this is the sequence, for those who record uses
     /// with the last definition instead of watching the sequence. It adds nothing to the meaning.
     pub flow: Option<DefUse>,
@@ -211,7 +211,7 @@ impl Sequence {
 
 /// Of what a sequence is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Scope {
+pub enum SequenceScope {
     /// One activation of the function.
     Activation,
     /// One run of the program.

@@ -3,14 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use lydian_base::{Arena, Place, entity_id};
+use lydian_base::{Place, entity_id};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{BlockId, ConditionId, DecisionId, ExprArena, ExprId, FuncId, MarkId, StmtId};
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, StmtId};
 use serde::{Deserialize, Serialize};
-
-use crate::criterion::Criterion;
-use crate::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 
 entity_id!(
     /// Names a label of a function.
@@ -98,7 +94,7 @@ pub struct Label {
 
 /// A label as one criterion counts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LabelEntry {
     /// The label.
     pub label: LabelId,
     /// What the criterion calls it, such as `d3 true` or `AOR + -> -`.
@@ -106,27 +102,6 @@ pub struct Entry {
     /// The position in the criterion's list of an earlier entry with the same site and predicate.
     /// Such a duplicate is outside of the denominator.
     pub duplicate_of: Option<u32>,
-}
-
-/// The objectives of one function.
-#[derive(Clone, Debug)]
-pub struct FunctionObjectives {
-    /// The function.
-    pub function: FuncId,
-    /// The body's expressions and after them those of the predicates. Ids of the body's own
-    /// expressions mean the same in both.
-    pub exprs: ExprArena,
-    /// Each label once, whatever the number of criteria that ask for it.
-    pub labels: Arena<LabelId, Label>,
-    /// The labels of each criterion, in the criterion's own order.
-    pub criteria: IndexMap<Criterion, Vec<Entry>>,
-    /// The sequences that hyperlabels are made of.
-    pub sequences: Arena<SequenceId, Sequence>,
-    /// Each hyperlabel once, whatever the number of criteria that ask for it.
-    pub hypers: Arena<HyperId, Hyperlabel>,
-    /// The hyperlabels of each criterion that labels alone cannot express, in its own order. A
-    /// criterion is here or in `criteria`.
-    pub hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
 }
 
 impl Pred {

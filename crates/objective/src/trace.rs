@@ -17,14 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use lydian_ir::{DecisionId, FuncId};
 use rustc_hash::FxHashMap;
 
+use crate::coverage_record::{CoverageRecord, RecordRequest};
 use crate::dataflow::Variable;
-use crate::event::DecisionVector;
-use crate::harvest::{Harvest, Wanted};
+use crate::decision::vector::DecisionVector;
 use crate::hyper::{
-    Atom, Bound, CellDefinition, Definitions, Formula, Hyper, Obligation, Passage, SameCell, Scope,
-    Sequence,
+    Atom, BoundValue, CellDefinition, Definitions, Formula, Hyper, Obligation, Passage, SameCell,
+    Sequence, SequenceScope,
 };
-use crate::label::{FunctionObjectives, LabelId, Site};
+use crate::label::{LabelId, Site};
+use crate::objectives::FunctionObjectives;
 
 #[cfg(test)]
 mod tests;
@@ -51,7 +52,7 @@ pub struct TraceEvent {
     /// The labels of the function that it covers.
     pub labels: BTreeSet<LabelId>,
     /// The values that are known.
-    pub values: FxHashMap<Bound, i128>,
+    pub values: FxHashMap<BoundValue, i128>,
     /// The vector of a decision's event.
     pub vector: Option<(DecisionId, DecisionVector)>,
     /// The variables that a write through a pointer hits.
@@ -106,25 +107,29 @@ pub fn is_covered(traces: &[Trace], objectives: &FunctionObjectives, hyper: &Hyp
 
 impl Trace {
     /// What monitors that keep every environment would have recorded of the run.
-    pub fn harvest(&self, objectives: &FunctionObjectives, wanted: &Wanted) -> Harvest {
-        let mut harvest = Harvest::new();
+    pub fn record(
+        &self,
+        objectives: &FunctionObjectives,
+        wanted: &RecordRequest,
+    ) -> CoverageRecord {
+        let mut record = CoverageRecord::new();
         let own = |event: &&TraceEvent| event.function == objectives.function;
         for event in self.events.iter().filter(own) {
-            event.labels.iter().for_each(|label| _ = harvest.cover_label(*label));
+            event.labels.iter().for_each(|label| _ = record.cover_label(*label));
             let labels = wanted.labels.iter().map(|asked| &asked.values);
             for values in labels.filter(|v| event.labels.contains(&v.label)) {
                 let row = values.values.iter().map(|value| event.values.get(value).copied());
                 if let Some(row) = row.collect() {
-                    harvest.add_label_values(values.clone(), row);
+                    record.add_label_values(values.clone(), row);
                 }
             }
             if let Some((decision, vector)) = &event.vector {
-                harvest.add_vector(*decision, vector.clone());
+                record.add_vector(*decision, vector.clone());
             }
         }
         for (id, sequence) in objectives.sequences.iter() {
             if !ways(self, sequence).is_empty() {
-                harvest.cover_sequence(id);
+                record.cover_sequence(id);
             }
         }
         for values in wanted.sequences.iter().map(|asked| &asked.values) {
@@ -134,10 +139,10 @@ impl Trace {
                     &sequence.atoms[*atom as usize].bindings[*binding as usize].name
                 };
                 let row = values.values.iter().map(|value| environment[name(value)]).collect();
-                harvest.add_sequence_values(values.clone(), row);
+                record.add_sequence_values(values.clone(), row);
             }
         }
-        harvest
+        record
     }
 }
 
@@ -157,7 +162,7 @@ fn covers(event: &TraceEvent, atom: &Atom) -> Option<Environment> {
     if event.function != atom.function || !event.labels.contains(&atom.label) {
         return None;
     }
-    let value = |bound: &Bound| event.values.get(bound).copied();
+    let value = |bound: &BoundValue| event.values.get(bound).copied();
     let binding = |b: &crate::hyper::Binding| Some((b.name.clone(), value(&b.value)?));
     atom.bindings.iter().map(binding).collect()
 }
@@ -192,7 +197,7 @@ fn extend(
         let fits = chosen.last().is_none_or(|last| {
             let first = &trace.events[*last];
             let passage = &sequence.passages[chosen.len() - 1];
-            (sequence.scope == Scope::Run || first.activation == event.activation)
+            (sequence.scope == SequenceScope::Run || first.activation == event.activation)
                 && is_by(trace, *last..at, passage)
                 && match passage.otherwise() {
                     Passage::Cell(same) => is_same_cell(trace, *last..at, same, sequence, atom),
@@ -212,10 +217,11 @@ fn extend(
 fn is_by(trace: &Trace, range: std::ops::Range<usize>, passage: &Passage) -> bool {
     let Passage::By(path, _) = passage else { return true };
     let (first, last) = (&trace.events[range.start], &trace.events[range.end]);
-    let entered = between(trace, range, Scope::Activation).filter_map(|event| match event.site {
-        Site::Block(block) => Some(block),
-        _ => None,
-    });
+    let entered =
+        between(trace, range, SequenceScope::Activation).filter_map(|event| match event.site {
+            Site::Block(block) => Some(block),
+            _ => None,
+        });
     first.activation == last.activation && entered.eq(path.iter().copied())
 }
 
@@ -225,7 +231,7 @@ fn is_free(
     trace: &Trace,
     range: std::ops::Range<usize>,
     passage: &Passage,
-    scope: Scope,
+    scope: SequenceScope,
     environment: &Environment,
 ) -> bool {
     let mut between = between(trace, range, scope);
@@ -247,11 +253,11 @@ fn is_free(
 fn between(
     trace: &Trace,
     range: std::ops::Range<usize>,
-    scope: Scope,
+    scope: SequenceScope,
 ) -> impl Iterator<Item = &TraceEvent> {
     let activation = trace.events[range.start].activation;
     let between = trace.events[range.start + 1..range.end].iter();
-    between.filter(move |event| scope == Scope::Run || event.activation == activation)
+    between.filter(move |event| scope == SequenceScope::Run || event.activation == activation)
 }
 
 /// Whether some byte that the event at the end of a range reads, covering an atom, was written by
@@ -297,7 +303,7 @@ fn defines_byte(
 ) -> bool {
     match definition.writes {
         Some((addr, bytes)) => {
-            let start = event.values.get(&Bound::Expr(addr));
+            let start = event.values.get(&BoundValue::Expr(addr));
             start.is_some_and(|start| byte.wrapping_sub(*start as u64) < bytes)
         }
         None if definition.indirect => {
@@ -326,6 +332,6 @@ fn is_at(event: &TraceEvent, obligation: &Obligation) -> bool {
 
 fn holds(event: &TraceEvent, formula: &Formula, environment: &Environment) -> bool {
     let name = |name: &str| environment.get(name).copied();
-    let state = |expr| event.values.get(&Bound::Expr(expr)).copied();
+    let state = |expr| event.values.get(&BoundValue::Expr(expr)).copied();
     formula.value(&name, &state).is_some_and(|value| value != 0)
 }

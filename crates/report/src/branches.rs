@@ -13,8 +13,8 @@ use lydian_objective::Criterion;
 use lydian_objective::criterion::{ClausePair, Construct, Witness};
 
 use crate::coverage::{
-    ConditionCoverage, Count, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus,
-    Position, SwitchCoverage,
+    ConditionCoverage, DecisionCoverage, ExecutionCount, FileCoverage, FunctionCoverage,
+    ObjectiveStatus, Position, SwitchCoverage,
 };
 use crate::independence::{Analysis, analyse};
 
@@ -28,7 +28,7 @@ pub struct LineTable {
 /// What is known of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// How often control passed it ([`Count::or_once`]).
+    /// How often control passed it ([`ExecutionCount::or_once`]).
     pub hits: u64,
     /// Its branches, by where they begin.
     pub branches: Vec<BranchGroup>,
@@ -43,22 +43,22 @@ pub struct BranchGroup {
     pub start: Position,
     /// What decides.
     pub kind: BranchKind,
-    /// How often control came here ([`Count::or_once`]).
+    /// How often control came here ([`ExecutionCount::or_once`]).
     pub reached: u64,
     /// The ways that count; true before false.
-    pub ways: Vec<Way>,
+    pub ways: Vec<BranchWay>,
 }
 
 /// A way of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct BranchWay {
     /// Its number among all ways of the branch, those that do not count too.
     pub number: usize,
-    /// How often it was taken ([`Count::or_once`]).
+    /// How often it was taken ([`ExecutionCount::or_once`]).
     pub hits: u64,
 }
 
-impl Way {
+impl BranchWay {
     /// Whether it was taken.
     pub const fn taken(&self) -> bool {
         self.hits > 0
@@ -100,7 +100,7 @@ impl LineTable {
     }
 
     fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
-        let excused = Excused::of(function);
+        let excused = JustifiedLines::of(function);
         let first = function.start.line;
         let is_counted = function.is_listed() && !file.exclusions.line(first);
         if is_counted && (function.ran() || !excused.statements(first)) {
@@ -119,9 +119,9 @@ impl LineTable {
         }
     }
 
-    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &Excused) {
+    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &JustifiedLines) {
         if excused.branches(group.start.line) {
-            group.ways.retain(Way::taken);
+            group.ways.retain(BranchWay::taken);
         }
         if !file.exclusions.branch(group.start.line) && !group.ways.is_empty() {
             self.lines.entry(group.start.line).or_default().branches.push(group);
@@ -132,7 +132,7 @@ impl LineTable {
         &mut self,
         file: &FileCoverage,
         decision: &DecisionCoverage,
-        excused: &Excused,
+        excused: &JustifiedLines,
     ) {
         for group in jump_groups(decision) {
             self.add_group(file, group, excused);
@@ -193,9 +193,9 @@ impl Line {
 }
 
 /// The lines of a function of which comments justify that something is not covered.
-struct Excused(Vec<(u32, Criterion)>);
+struct JustifiedLines(Vec<(u32, Criterion)>);
 
-impl Excused {
+impl JustifiedLines {
     fn of(function: &FunctionCoverage) -> Self {
         let excused = function
             .objectives
@@ -240,7 +240,7 @@ impl LineEntry {
             Construct::Statement => Self::Statement,
             Construct::Branch | Construct::Decision(Witness::Value) => Self::Branch,
             Construct::Decision(Witness::Pair(
-                ClausePair::Marked | ClausePair::Correlated | ClausePair::Restricted,
+                ClausePair::Masking | ClausePair::Correlated | ClausePair::Restricted,
             )) => Self::Pair,
             Construct::Decision(
                 Witness::Combination
@@ -263,7 +263,7 @@ impl LineEntry {
 }
 
 fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
-    let jump = |start, seen, [no, yes]: [Count; 2]| {
+    let jump = |start, seen, [no, yes]: [ExecutionCount; 2]| {
         let [seen_false, seen_true] = seen;
         group(start, BranchKind::Jump, [(seen_true, yes), (seen_false, no)])
     };
@@ -291,13 +291,13 @@ fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
 fn group(
     start: Position,
     kind: BranchKind,
-    ways: impl IntoIterator<Item = (bool, Count)>,
+    ways: impl IntoIterator<Item = (bool, ExecutionCount)>,
 ) -> BranchGroup {
-    let (mut reached, mut sum) = (false, Count::default());
-    let way = |(number, (taken, count)): (usize, (bool, Count))| {
+    let (mut reached, mut sum) = (false, ExecutionCount::default());
+    let way = |(number, (taken, count)): (usize, (bool, ExecutionCount))| {
         reached |= taken;
         sum.add(count);
-        Way { number, hits: count.or_once(taken) }
+        BranchWay { number, hits: count.or_once(taken) }
     };
     let ways = ways.into_iter().enumerate().map(way).collect();
     BranchGroup { start, kind, reached: sum.or_once(reached), ways }

@@ -16,7 +16,7 @@ use lydian_ir::ConditionId;
 use lydian_objective::{Criterion, DecisionVector};
 use serde::{Deserialize, Serialize};
 
-pub use count::Count;
+pub use count::ExecutionCount;
 
 /// What runs covered of a program's sources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub struct FileCoverage {
     pub changed: bool,
     /// Functions by the place where they begin.
     pub functions: Vec<FunctionCoverage>,
-    /// Which lines comments take out of the count ([`crate::exclusion`]).
+    /// Which lines comments take out of the count ([`crate::filters::exclusion`]).
     #[serde(default, skip_serializing_if = "Exclusions::is_empty")]
     pub exclusions: Exclusions,
 }
@@ -115,8 +115,8 @@ pub struct FunctionCoverage {
     /// Whether it was entered; `None` where that was not measured.
     pub entered: Option<bool>,
     /// How often.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub entries: Count,
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub entries: ExecutionCount,
     /// The lines that begin statements, and whether one of them was passed. Empty where that was
     /// not measured.
     pub lines: Vec<LineCoverage>,
@@ -138,8 +138,8 @@ pub struct LineCoverage {
     /// Whether control passed it.
     pub covered: bool,
     /// How often: as often as that of its statements which ran most.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub count: Count,
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub count: ExecutionCount,
 }
 
 /// A decision with everything that was seen of it.
@@ -179,7 +179,7 @@ pub struct ConditionCoverage {
     pub pure: bool,
     /// How often it was false, and true, where evaluation reached it.
     #[serde(default, skip_serializing_if = "count::are_none")]
-    pub counts: [Count; 2],
+    pub counts: [ExecutionCount; 2],
 }
 
 /// One evaluation of a decision.
@@ -213,8 +213,8 @@ pub struct SwitchWay {
     /// Whether it was taken.
     pub covered: bool,
     /// How often.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub count: Count,
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub count: ExecutionCount,
 }
 
 /// One objective of one criterion.
@@ -394,8 +394,8 @@ impl DecisionCoverage {
 
     /// How often it was false, and true, by the counts of its conditions: each ends the evaluation with
     /// one of its values or both. Unknown where an operator evaluates both of its sides.
-    pub fn outcome_counts(&self) -> [Count; 2] {
-        let mut counts = [Count::default(); 2];
+    pub fn outcome_counts(&self) -> [ExecutionCount; 2] {
+        let mut counts = [ExecutionCount::default(); 2];
         if !self.tree.is_in_order() {
             return counts;
         }

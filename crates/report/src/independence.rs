@@ -35,7 +35,7 @@ pub struct Analysis {
 
 /// A row that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MissingRow {
     /// What each condition has to be; `None` where that does not matter.
     pub values: Vec<Option<bool>>,
     /// The outcome that it has then.
@@ -117,7 +117,7 @@ pub fn wanted(
     decision: &DecisionCoverage,
     index: usize,
     analysis: &Analysis,
-) -> Option<Vec<Wanted>> {
+) -> Option<Vec<MissingRow>> {
     if analysis.masking.is_some() {
         return Some(Vec::new());
     }
@@ -129,7 +129,7 @@ pub fn wanted(
             let near = reached_values(&decision.rows[row]);
             let target = Some(!decision.rows[row].outcome);
             let missing = build(&decision.tree, index, !value, &near, target)?;
-            Some(vec![Wanted { beside: Some(row), ..missing }])
+            Some(vec![MissingRow { beside: Some(row), ..missing }])
         }
         None => {
             let near = decision.rows.first().map(reached_values);
@@ -154,11 +154,11 @@ fn build(
     value: bool,
     near: &[Option<bool>],
     target: Option<bool>,
-) -> Option<Wanted> {
+) -> Option<MissingRow> {
     let mut row = Builder { near, index, value, values: vec![None; near.len()] };
     row.values[index] = Some(value);
     let outcome = row.carry(tree, target)?;
-    Some(Wanted { values: row.values, outcome, beside: None })
+    Some(MissingRow { values: row.values, outcome, beside: None })
 }
 
 /// Gives conditions values so that one of them decides.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use lydian_base::{Diagnostic, Severity};
 
 use crate::coverage::{Coverage, DecisionCoverage};
-use crate::exclusion;
-use crate::paths::shown;
+use crate::filters::exclusion;
+use crate::filters::paths::shown;
 use crate::sources::{SourceText, Sources};
 
 /// Coverage with what comments exclude, and with the sources.

@@ -3,6 +3,9 @@
 //! Coverage is `covered / (objectives - duplicates - excluded)`. An objective that cannot be
 //! measured stays in the denominator: nothing shows that it is covered.
 
+pub mod thresholds;
+pub mod trend;
+
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -10,8 +10,8 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId};
-use lydian_report::suite_c::{HEADER, Options, to_c};
-use lydian_report::{Observed, Outcome, SuiteTest};
+use lydian_report::suite::c::{HEADER, Options, to_c};
+use lydian_report::{Observation, Outcome, SuiteTest};
 
 const SOURCE: &str = "\
 #include <stdlib.h>
@@ -130,7 +130,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
         let (objects, globals) =
             if after { (&objects[..], &globals[..]) } else { (&[][..], &[][..]) };
         let observed =
-            Observed::from_bytes(&unit.program, test, outcome, &result, objects, globals);
+            Observation::from_bytes(&unit.program, test, outcome, &result, objects, globals);
         SuiteTest {
             name: name.into(),
             test: test.clone(),

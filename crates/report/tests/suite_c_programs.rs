@@ -8,8 +8,8 @@ use std::process::Command;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, load};
 use lydian_ir::Program;
-use lydian_report::suite_c::{HEADER, Options, emit};
-use lydian_report::suite_json::{from_json, to_json};
+use lydian_report::suite::c::{HEADER, Options, emit};
+use lydian_report::suite::json::{from_json, to_json};
 
 const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
 

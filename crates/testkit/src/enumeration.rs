@@ -22,7 +22,7 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, FuncId, Program};
-use lydian_objective::{Criterion, Foresight, LabelId};
+use lydian_objective::{CoverageInterpreter, Criterion, LabelId};
 use lydian_symex::Config;
 
 use crate::oracle::Subject;
@@ -78,12 +78,12 @@ pub struct Enumerated {
 /// of the traits `without`.
 pub fn enumerate(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     func: FuncId,
     limit: u64,
     without: &[Trait],
 ) -> Enumerated {
-    let mut enumeration = Enumeration::new(subject, foresight, func, limit, without);
+    let mut enumeration = Enumeration::new(subject, coverage_interpreter, func, limit, without);
     enumeration.run();
     enumeration.found
 }
@@ -189,7 +189,7 @@ fn targets(pointee: &CType, name: &str) -> Vec<Target> {
 
 struct Enumeration<'a> {
     program: &'a Program,
-    foresight: &'a Foresight<'a>,
+    coverage_interpreter: &'a CoverageInterpreter<'a>,
     func: FuncId,
     index: usize,
     limit: u64,
@@ -215,7 +215,7 @@ struct Input {
 impl<'a> Enumeration<'a> {
     fn new(
         subject: &'a Subject,
-        foresight: &'a Foresight<'a>,
+        coverage_interpreter: &'a CoverageInterpreter<'a>,
         func: FuncId,
         limit: u64,
         without: &'a [Trait],
@@ -231,7 +231,7 @@ impl<'a> Enumeration<'a> {
         let has_it = program.globals.iter().any(|(_, global)| global.name == static_local);
         Self {
             program,
-            foresight,
+            coverage_interpreter,
             func,
             index: index.expect("the function is the subject's"),
             limit,
@@ -555,7 +555,7 @@ pub fn judge(
     let text = pointers::HEAD.to_owned() + &pointers::function("f", seed, moves);
     let subject = Subject::read(&text, criteria, false);
     let func = subject.functions[0];
-    let found = enumerate(&subject, &subject.foresight(), func, limit, without);
+    let found = enumerate(&subject, &subject.coverage_interpreter(), func, limit, without);
     let mut infeasible = BTreeMap::new();
     let explored = subject.explore(func, settings, &Config::default(), time).summary;
     if explored.bounds.is_empty() {

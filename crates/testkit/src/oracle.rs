@@ -18,7 +18,9 @@ use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, FuncId, Program};
 use lydian_native::{Companion, Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
+use lydian_objective::{
+    Annotators, CoverageInterpreter, Criterion, FunctionObjectives, LabelId, Request,
+};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
@@ -161,8 +163,8 @@ impl Subject {
     }
 
     /// The objectives, ready to be watched in runs of the interpreter.
-    pub fn foresight(&self) -> Foresight<'_> {
-        Foresight::new(&self.program, &self.objectives, self.short_circuit)
+    pub fn coverage_interpreter(&self) -> CoverageInterpreter<'_> {
+        CoverageInterpreter::new(&self.program, &self.objectives, self.short_circuit)
     }
 
     /// Explores one function, with its own labels and those of all others, under these settings.

@@ -5,7 +5,7 @@ use lydian_ir::test::Test;
 use lydian_ledger::{LedgerError, Recording};
 use lydian_native::Measured;
 use lydian_objective::evidence::{
-    Contradictory, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
+    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use lydian_report::CriterionSummary;
@@ -246,7 +246,7 @@ impl Session<'_, '_> {
     }
 
     /// The objectives that are both covered and infeasible, each as a sentence.
-    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradictory)>, Error> {
+    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradiction)>, Error> {
         let mut all = Vec::new();
         for target in self.targets {
             let (function, accepted) = (self.function(target), self.accepted);

@@ -10,9 +10,8 @@ use lydian_ir::source::RootKind;
 use lydian_ir::{Body, ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Context;
-use super::domain::parameter_name;
-use crate::formula::reaches;
+use super::context::Context;
+use crate::decision::predicates::reaches;
 use crate::label::{Pred, Site};
 
 /// Longer texts are cut.
@@ -290,23 +289,8 @@ pub(super) fn temporaries(cx: &Context<'_>) -> FxHashMap<LocalId, Temporary> {
         }
     }
     for (position, local) in body.params.iter().enumerate() {
-        if let Some(name) = parameter_name(cx, position) {
+        if let Some(name) = cx.parameter_name(position) {
             found.entry(*local).or_insert(Temporary::Parameter(name));
-        }
-    }
-    found
-}
-
-/// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. They may
-/// have the text of the update, whose value in C is another, or which must not be read as one.
-pub(super) fn updates(body: &Body) -> FxHashSet<ExprId> {
-    let mut found = FxHashSet::default();
-    for root in body.source.roots.values().filter(|root| root.kind == RootKind::Update) {
-        let mut expr = root.expr;
-        found.insert(expr);
-        while let Expr::Cast(_, _, a) = body.exprs[expr] {
-            expr = a;
-            found.insert(expr);
         }
     }
     found

@@ -242,7 +242,7 @@ criteria! {
         name: "mcdc",
         about: "MC/DC as evaluation goes, conditions that it skips masked",
         source: "[003] III-B to III-D",
-        construct: Construct::Decision(Witness::Pair(ClausePair::Marked)),
+        construct: Construct::Decision(Witness::Pair(ClausePair::Masking)),
         form: Form::Hyperlabel,
         author: Author::Program,
         of_control: true,

@@ -19,7 +19,7 @@ use lydian_ir::libc::{Family, library_function_of};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, CType, CTypeId, CTypes, Expr, ExprId, GlobalId, LocalId, Program, Stmt};
 
-use super::Variable;
+use super::def_use::Variable;
 use super::graph::{self, Extent};
 
 /// What the variables of data flow are.

@@ -6,14 +6,17 @@ use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
 use super::cells::{Access, may_meet, overwrites};
-use super::events::{Event, Finder, Globals};
-use super::{Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable};
+use super::def_use::{
+    Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable,
+};
+use super::events::{EventFinder, VariableEvent};
+use super::globals::TrackedGlobals;
 
 /// What is known of one function before others are looked at.
-pub(super) struct Part {
+pub(super) struct LocalFlow {
     pub(super) cfg: Cfg,
     /// What each block does, in order.
-    pub(super) events: Vec<Vec<Event>>,
+    pub(super) events: Vec<Vec<VariableEvent>>,
     /// Its definitions: those of locals, then those of globals, numbered within the function.
     pub(super) definitions: Vec<Definition>,
     /// The definition that a statement makes of a variable.
@@ -24,10 +27,10 @@ pub(super) struct Part {
     pub(super) global_reads: Vec<(BlockId, usize, usize)>,
 }
 
-impl Part {
-    pub(super) fn of(program: &Program, body: &Body, globals: &Globals) -> Self {
+impl LocalFlow {
+    pub(super) fn of(program: &Program, body: &Body, globals: &TrackedGlobals) -> Self {
         let cfg = Cfg::new(body);
-        let mut finder = Finder::new(program, body, globals);
+        let mut finder = EventFinder::new(program, body, globals);
         let events = finder.events(&cfg);
         finder.number(&events);
         let mut this = Self {
@@ -92,7 +95,7 @@ impl Part {
             let mut epochs = [0; 2];
             for (index, event) in self.events[block.index()].iter().enumerate() {
                 match *event {
-                    Event::Read { variable, at, read_at, span, argument, cell } => {
+                    VariableEvent::Read { variable, at, read_at, span, argument, cell } => {
                         let epoch = epochs[usize::from(variable.is_global())];
                         let key = match (at, cell) {
                             (_, Some(cell)) => Some(cell_key(variable, at, &cell)),
@@ -156,7 +159,7 @@ impl Part {
             let mut epochs = [0; 2];
             for event in events {
                 match *event {
-                    Event::Read { variable, at: UseSite::Stmt(stmt), .. } => {
+                    VariableEvent::Read { variable, at: UseSite::Stmt(stmt), .. } => {
                         let (at, epoch) =
                             (UseSite::Stmt(stmt), epochs[usize::from(variable.is_global())]);
                         let key = use_key(body, block, variable, at, epoch);
@@ -173,9 +176,11 @@ impl Part {
         keys
     }
 
-    fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
+    fn apply(&self, variables: &Variables, event: &VariableEvent, state: &mut Reaching) {
         match event {
-            Event::Write { variable: Variable::Local(local), at, cell: Some(cell), .. } => {
+            VariableEvent::Write {
+                variable: Variable::Local(local), at, cell: Some(cell), ..
+            } => {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 let Some(made) = made.map(|id| id.index()) else { return };
                 let all = self.definitions.iter().enumerate();
@@ -187,30 +192,33 @@ impl Part {
                 }
                 state.set(variables.bit[made]);
             }
-            Event::Write { variable: Variable::Local(local), at, cell: None, .. } => {
+            VariableEvent::Write { variable: Variable::Local(local), at, cell: None, .. } => {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 state.define(variables, *local, made.map(|id| id.index()));
             }
-            Event::MayWrite { variable: Variable::Local(local), at, .. } => {
+            VariableEvent::MayWrite { variable: Variable::Local(local), at, .. } => {
                 if let Some(made) = self.made.get(&(*at, Variable::Local(*local))) {
                     state.set(variables.bit[made.index()]);
                 }
             }
-            Event::Forget { variable } => state.define(variables, *variable, None),
-            Event::MayWrite { .. } | Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
+            VariableEvent::Forget { variable } => state.define(variables, *variable, None),
+            VariableEvent::MayWrite { .. }
+            | VariableEvent::Read { .. }
+            | VariableEvent::Call(_)
+            | VariableEvent::Write { .. } => {}
         }
     }
 }
 
 /// Counts what keeps reads before and after apart: for locals, and for globals.
-fn pass_epochs(event: &Event, epochs: &mut [u32; 2]) {
+fn pass_epochs(event: &VariableEvent, epochs: &mut [u32; 2]) {
     match event {
-        Event::Read { .. } => {}
-        Event::Write { variable, .. } | Event::MayWrite { variable, .. } => {
+        VariableEvent::Read { .. } => {}
+        VariableEvent::Write { variable, .. } | VariableEvent::MayWrite { variable, .. } => {
             epochs[usize::from(variable.is_global())] += 1;
         }
-        Event::Forget { .. } => epochs[0] += 1,
-        Event::Call(_) => epochs[1] += 1,
+        VariableEvent::Forget { .. } => epochs[0] += 1,
+        VariableEvent::Call(_) => epochs[1] += 1,
     }
 }
 

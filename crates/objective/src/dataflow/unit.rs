@@ -14,11 +14,12 @@ use lydian_ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Access, Grain};
-use super::events::{Event, Globals, Target};
+use super::def_use::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
+use super::events::{CallTarget, VariableEvent};
+use super::globals::TrackedGlobals;
 use super::graph::{FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
 use super::linked::SharedFlow;
-use super::local::Part;
-use super::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
+use super::local::LocalFlow;
 use crate::hyper::{CellDefinition, CellDefinitions, Definitions};
 use crate::label::{LabelId, Pred, Site};
 
@@ -94,14 +95,14 @@ impl UnitFlow {
     }
 
     fn with_grain(program: &Program, map: &SourceMap, grain: Grain) -> Self {
-        let globals = Globals::of(program, map, grain);
-        let parts: BTreeMap<FuncId, Part> = program
+        let globals = TrackedGlobals::of(program, map, grain);
+        let local_flows: BTreeMap<FuncId, LocalFlow> = program
             .defined()
             .filter(|(id, _)| globals.defined.contains(id))
-            .filter_map(|(id, f)| Some((id, Part::of(program, f.body.as_ref()?, &globals))))
+            .filter_map(|(id, f)| Some((id, LocalFlow::of(program, f.body.as_ref()?, &globals))))
             .collect();
-        let stores = Stores::new(&globals, &parts);
-        let made = GraphMaker::new(program, &stores, &parts).make();
+        let stores = Stores::new(&globals, &local_flows);
+        let made = GraphMaker::new(program, &stores, &local_flows).make();
         let mut reached = made.graph.reaching();
         let mut reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>> = BTreeMap::new();
         for (index, (function, usage)) in made.uses.iter().enumerate() {
@@ -112,7 +113,7 @@ impl UnitFlow {
         lost.sort_unstable();
         let mut joiner =
             Joiner { program, grain, stores: &stores, reaching, order: FxHashMap::default() };
-        let flow = joiner.join(parts);
+        let flow = joiner.join(local_flows);
         let id = |(function, at): &(FuncId, usize)| (*function, joiner.order[function][*at]);
         let graph_uses = made.uses.iter().map(id).collect();
         Self { graph: made.graph, graph_uses, lost, ..flow }
@@ -221,14 +222,14 @@ struct Stores {
 }
 
 impl Stores {
-    fn new(globals: &Globals, parts: &BTreeMap<FuncId, Part>) -> Self {
+    fn new(globals: &TrackedGlobals, local_flows: &BTreeMap<FuncId, LocalFlow>) -> Self {
         let mut of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>> =
             globals.all().into_iter().map(|global| (global, Vec::new())).collect();
         let mut before = FxHashMap::default();
         let mut indirect = FxHashSet::default();
         let mut cells = FxHashMap::default();
-        for (function, part) in parts {
-            for definition in &part.definitions {
+        for (function, local_flow) in local_flows {
+            for definition in &local_flow.definitions {
                 let Variable::Global(global) = definition.variable else { continue };
                 let DefinitionSite::Stmt(stmt) = definition.at else { continue };
                 let all = of.entry(global).or_default();
@@ -254,7 +255,7 @@ impl Stores {
 struct GraphMaker<'a> {
     program: &'a Program,
     stores: &'a Stores,
-    parts: &'a BTreeMap<FuncId, Part>,
+    local_flows: &'a BTreeMap<FuncId, LocalFlow>,
     variables: FxHashMap<GlobalId, u32>,
     functions: FxHashMap<FuncId, u32>,
     made: MadeGraph,
@@ -269,10 +270,14 @@ struct MadeGraph {
 }
 
 impl<'a> GraphMaker<'a> {
-    fn new(program: &'a Program, stores: &'a Stores, parts: &'a BTreeMap<FuncId, Part>) -> Self {
+    fn new(
+        program: &'a Program,
+        stores: &'a Stores,
+        local_flows: &'a BTreeMap<FuncId, LocalFlow>,
+    ) -> Self {
         let variables = stores.of.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
-        let functions = parts.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
-        Self { program, stores, parts, variables, functions, made: MadeGraph::default() }
+        let functions = local_flows.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
+        Self { program, stores, local_flows, variables, functions, made: MadeGraph::default() }
     }
 
     fn make(mut self) -> MadeGraph {
@@ -284,9 +289,9 @@ impl<'a> GraphMaker<'a> {
             });
         }
         let taken = taken(self.program);
-        let visible = visible(self.program, self.parts, &taken);
-        for (function, part) in self.parts {
-            let blocks = self.blocks(*function, part);
+        let visible = visible(self.program, self.local_flows, &taken);
+        for (function, local_flow) in self.local_flows {
+            let blocks = self.blocks(*function, local_flow);
             let found = &self.program.functions[*function];
             self.made.graph.functions.push(FlowFunction {
                 name: found.name.clone(),
@@ -299,35 +304,35 @@ impl<'a> GraphMaker<'a> {
         self.made
     }
 
-    fn blocks(&mut self, function: FuncId, part: &Part) -> Vec<FlowBlock> {
+    fn blocks(&mut self, function: FuncId, local_flow: &LocalFlow) -> Vec<FlowBlock> {
         let Some(body) = &self.program.functions[function].body else { return Vec::new() };
-        let reads: FxHashMap<(usize, usize), usize> = part
+        let reads: FxHashMap<(usize, usize), usize> = local_flow
             .global_reads
             .iter()
             .map(|(block, event, usage)| ((block.index(), *event), *usage))
             .collect();
         let mut uses: FxHashMap<usize, u32> = FxHashMap::default();
-        let order = part.cfg.reverse_postorder();
+        let order = local_flow.cfg.reverse_postorder();
         let at: FxHashMap<_, u32> = order.iter().copied().zip(0..).collect();
         let mut blocks = Vec::new();
         for block in order {
             let mut events = Vec::new();
-            for (index, event) in part.events[block.index()].iter().enumerate() {
+            for (index, event) in local_flow.events[block.index()].iter().enumerate() {
                 let usage = reads.get(&(block.index(), index)).copied();
                 let usage = usage.map(|usage| {
-                    *uses.entry(usage).or_insert_with(|| self.usage(function, part, usage))
+                    *uses.entry(usage).or_insert_with(|| self.usage(function, local_flow, usage))
                 });
-                events.extend(self.event(function, part, event, usage));
+                events.extend(self.event(function, local_flow, event, usage));
             }
-            let successors = part.cfg.successors(*block).iter().map(|to| at[to]).collect();
+            let successors = local_flow.cfg.successors(*block).iter().map(|to| at[to]).collect();
             let returns = matches!(body.blocks[*block].term, Terminator::Return(_));
             blocks.push(FlowBlock { events, successors, returns });
         }
         blocks
     }
 
-    fn usage(&mut self, function: FuncId, part: &Part, position: usize) -> u32 {
-        let usage = &part.uses[position];
+    fn usage(&mut self, function: FuncId, local_flow: &LocalFlow, position: usize) -> u32 {
+        let usage = &local_flow.uses[position];
         let Variable::Global(global) = usage.variable else { return 0 };
         let (variable, reads) = (self.variables[&global], usage.cell.as_ref().map(Access::extent));
         self.made.uses.push((function, position));
@@ -338,29 +343,33 @@ impl<'a> GraphMaker<'a> {
     fn event(
         &self,
         function: FuncId,
-        part: &Part,
-        event: &Event,
+        local_flow: &LocalFlow,
+        event: &VariableEvent,
         usage: Option<u32>,
     ) -> Option<FlowEvent> {
         match event {
-            Event::Write { variable: Variable::Global(global), at, .. }
-            | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
-                let made = part.made.get(&(*at, Variable::Global(*global)));
+            VariableEvent::Write { variable: Variable::Global(global), at, .. }
+            | VariableEvent::MayWrite { variable: Variable::Global(global), at, .. } => {
+                let made = local_flow.made.get(&(*at, Variable::Global(*global)));
                 let number = made.map_or(0, |made| {
-                    let own = part.definitions[made.index()].number;
+                    let own = local_flow.definitions[made.index()].number;
                     self.stores.number(function, *global, own)
                 });
                 let variable = self.variables[global];
-                let may_miss = matches!(event, Event::MayWrite { .. });
+                let may_miss = matches!(event, VariableEvent::MayWrite { .. });
                 Some(FlowEvent::Define { variable, number, may_miss })
             }
-            Event::Call(Target::Function(callee)) => Some(FlowEvent::Call(self.functions[callee])),
-            Event::Call(Target::Undefined(callee)) => {
+            VariableEvent::Call(CallTarget::Function(callee)) => {
+                Some(FlowEvent::Call(self.functions[callee]))
+            }
+            VariableEvent::Call(CallTarget::Undefined(callee)) => {
                 Some(FlowEvent::CallNamed(self.program.functions[*callee].name.clone()))
             }
-            Event::Call(Target::Outside) => Some(FlowEvent::CallOutside),
-            Event::Read { .. } => usage.map(FlowEvent::Use),
-            Event::Write { .. } | Event::MayWrite { .. } | Event::Forget { .. } => None,
+            VariableEvent::Call(CallTarget::Outside) => Some(FlowEvent::CallOutside),
+            VariableEvent::Read { .. } => usage.map(FlowEvent::Use),
+            VariableEvent::Write { .. }
+            | VariableEvent::MayWrite { .. }
+            | VariableEvent::Forget { .. } => None,
         }
     }
 }
@@ -368,14 +377,14 @@ impl<'a> GraphMaker<'a> {
 /// The functions that code outside of the program may call.
 fn visible(
     program: &Program,
-    parts: &BTreeMap<FuncId, Part>,
+    local_flows: &BTreeMap<FuncId, LocalFlow>,
     taken: &FxHashSet<FuncId>,
 ) -> BTreeSet<FuncId> {
-    let called: FxHashSet<FuncId> = parts
+    let called: FxHashSet<FuncId> = local_flows
         .values()
-        .flat_map(|part| part.events.iter().flatten())
+        .flat_map(|local_flow| local_flow.events.iter().flatten())
         .filter_map(|event| match event {
-            Event::Call(Target::Function(callee)) => Some(*callee),
+            VariableEvent::Call(CallTarget::Function(callee)) => Some(*callee),
             _ => None,
         })
         .collect();
@@ -384,7 +393,7 @@ fn visible(
             || taken.contains(id)
             || !called.contains(id)
     };
-    parts.keys().copied().filter(is_visible).collect()
+    local_flows.keys().copied().filter(is_visible).collect()
 }
 
 /// The functions whose addresses are known somewhere, or that the system calls.
@@ -423,21 +432,21 @@ struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    fn join(&mut self, parts: BTreeMap<FuncId, Part>) -> UnitFlow {
+    fn join(&mut self, local_flows: BTreeMap<FuncId, LocalFlow>) -> UnitFlow {
         let mut functions = BTreeMap::new();
-        let spans: FxHashMap<(FuncId, StmtId), Span> = parts
+        let spans: FxHashMap<(FuncId, StmtId), Span> = local_flows
             .iter()
-            .flat_map(|(function, part)| {
-                part.definitions.iter().filter_map(|definition| match definition.at {
+            .flat_map(|(function, local_flow)| {
+                local_flow.definitions.iter().filter_map(|definition| match definition.at {
                     DefinitionSite::Stmt(stmt) => Some(((*function, stmt), definition.span)),
                     _ => None,
                 })
             })
             .collect();
         let mut started = FxHashSet::default();
-        for (function, part) in parts {
+        for (function, local_flow) in local_flows {
             let reaching = self.reaching.remove(&function).unwrap_or_default();
-            let flow = self.function(function, part, reaching, &spans, &mut started);
+            let flow = self.function(function, local_flow, reaching, &spans, &mut started);
             functions.insert(function, flow);
         }
         self.uses_elsewhere(&mut functions);
@@ -483,12 +492,12 @@ impl Joiner<'_> {
     fn function(
         &mut self,
         function: FuncId,
-        part: Part,
+        local_flow: LocalFlow,
         reaching: BTreeMap<usize, BTreeSet<u32>>,
         spans: &FxHashMap<(FuncId, StmtId), Span>,
         started: &mut FxHashSet<GlobalId>,
     ) -> DataFlow {
-        let Part { mut definitions, mut uses, .. } = part;
+        let LocalFlow { mut definitions, mut uses, .. } = local_flow;
         let mut known: FxHashMap<(GlobalId, u32), DefinitionId> = FxHashMap::default();
         for (index, definition) in definitions.iter_mut().enumerate() {
             if let Variable::Global(global) = definition.variable {

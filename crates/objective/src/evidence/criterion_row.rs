@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lydian_base::Place;
 use serde::{Deserialize, Serialize};
 
-use super::{Contradictory, Evidence, Verdict};
+use super::{Contradiction, Evidence, Verdict};
 use crate::assumption::Assumption;
 use crate::criterion::Criterion;
 
@@ -51,7 +51,7 @@ impl CriterionRow {
     /// Counts verdicts. The objectives that are infeasible as assumed are not listed.
     pub fn count(
         criterion: Criterion,
-        verdicts: impl IntoIterator<Item = Result<Verdict, Contradictory>>,
+        verdicts: impl IntoIterator<Item = Result<Verdict, Contradiction>>,
     ) -> Self {
         let mut row = Self {
             criterion,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::HtolError;
+use super::error::HtolError;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::HtolError;
+use super::error::HtolError;
 use super::lexer::{Token, tokens};
 use super::syntax::{
     Duty, Extent, File, Item, LabelRef, LabelTree, Name, Named, PathTree, PointKind, PointRef,

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::annotate::{HtolFile, Request, annotate};
+use crate::coverage_record::{CoverageRecord, RecordRequest};
 use crate::criterion::Criterion;
-use crate::harvest::{Harvest, Wanted};
 use crate::hyper::{Binding, FormulaOp};
 use crate::testing::Sample;
 
@@ -32,7 +32,7 @@ fn traces() -> impl Strategy<Value = Vec<Trace>> {
     let trace = proptest::collection::vec(event, 0..6).prop_map(|events| {
         let event = |(label, covered, activation, values): (usize, bool, u32, Vec<_>)| {
             let known = values.into_iter().enumerate().filter_map(|(index, value)| {
-                Some((Bound::Expr(ExprId::from_index(index)), value?))
+                Some((BoundValue::Expr(ExprId::from_index(index)), value?))
             });
             TraceEvent {
                 function: FuncId::from_index(0),
@@ -69,7 +69,7 @@ fn atom(names: Vec<String>) -> impl Strategy<Value = Atom> {
     (0..LABELS, bound).prop_map(move |(label, bound)| {
         let bindings = names.iter().zip(bound).map(|(name, index)| Binding {
             name: name.clone(),
-            value: Bound::Expr(ExprId::from_index(index)),
+            value: BoundValue::Expr(ExprId::from_index(index)),
         });
         Atom {
             function: FuncId::from_index(0),
@@ -125,7 +125,7 @@ fn sequence(first: Vec<String>, second: Vec<String>) -> impl Strategy<Value = Dr
         Just(Passage::Free),
         proptest::collection::vec(duty, 1..3).prop_map(Passage::Obliged),
     ];
-    let scope = prop_oneof![Just(Scope::Run), Just(Scope::Activation)];
+    let scope = prop_oneof![Just(SequenceScope::Run), Just(SequenceScope::Activation)];
     (atom(first), passage, atom(second), scope).prop_map(|(a, passage, b, scope)| {
         let (atoms, passages) = (vec![a, b], vec![passage]);
         Draft::Sequence(Sequence { atoms, passages, scope, flow: None })
@@ -212,13 +212,13 @@ proptest! {
         draft in draft(four_names(), 4),
     ) {
         let (objectives, hyper) = with_hyper(draft);
-        let wanted = Wanted::of(std::slice::from_ref(&objectives)).remove(0);
-        let mut harvest = Harvest::new();
+        let wanted = RecordRequest::of(std::slice::from_ref(&objectives)).remove(0);
+        let mut record = CoverageRecord::new();
         for trace in &traces {
-            harvest.merge(&trace.harvest(&objectives, &wanted));
+            record.merge(&trace.record(&objectives, &wanted));
         }
         let expected = is_covered(&traces, &objectives, &hyper);
-        prop_assert_eq!(harvest.covers(&objectives, &hyper), Ok(expected));
+        prop_assert_eq!(record.covers(&objectives, &hyper), Ok(expected));
     }
 }
 
@@ -239,16 +239,16 @@ fn covered_by(sample: Sample, htol: &str, runs: &[&[i32]]) -> Vec<bool> {
             tracer.run(&test, &Options::default()).expect("it suits the program").0
         })
         .collect();
-    let wanted = Wanted::of(&objectives).remove(0);
-    let mut harvest = Harvest::new();
+    let wanted = RecordRequest::of(&objectives).remove(0);
+    let mut record = CoverageRecord::new();
     for trace in &traces {
-        harvest.merge(&trace.harvest(&objectives[0], &wanted));
+        record.merge(&trace.record(&objectives[0], &wanted));
     }
     let hypers = objectives[0].hypers.values();
     hypers
         .map(|hyper| {
             let covered = is_covered(&traces, &objectives[0], &hyper.hyper);
-            assert_eq!(harvest.covers(&objectives[0], &hyper.hyper), Ok(covered));
+            assert_eq!(record.covers(&objectives[0], &hyper.hyper), Ok(covered));
             covered
         })
         .collect()

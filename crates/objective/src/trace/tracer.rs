@@ -18,10 +18,11 @@ use super::{Trace, TraceEvent};
 use crate::dataflow::Variable;
 use crate::dataflow::cells::destination;
 use crate::event::Event;
-use crate::foresee::vector_of;
 use crate::hyper::normal::Part;
-use crate::hyper::{Atom, Bound, CellDefinitions, Definitions, Formula, Passage, Sequence};
-use crate::label::{FunctionObjectives, LabelId, Pred, Site};
+use crate::hyper::{Atom, BoundValue, CellDefinitions, Definitions, Formula, Passage, Sequence};
+use crate::interpreted_coverage::vector_of;
+use crate::label::{LabelId, Pred, Site};
+use crate::objectives::FunctionObjectives;
 use crate::paths::NodeGraph;
 
 /// Makes traces with what the labels and hyperlabels of some functions ask for.
@@ -32,7 +33,7 @@ pub struct Tracer<'a> {
     short_circuit: bool,
     index: FxHashMap<FuncId, usize>,
     /// What is asked at each site, by function.
-    sites: Vec<FxHashMap<Site, Asked>>,
+    sites: Vec<FxHashMap<Site, SiteRequest>>,
     /// The mutants of each condition, by function.
     mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
     plans: FxHashMap<(usize, ExprId), Plan>,
@@ -45,9 +46,9 @@ pub struct Tracer<'a> {
 
 /// What is asked at a site.
 #[derive(Debug, Default)]
-struct Asked {
+struct SiteRequest {
     labels: Vec<LabelId>,
-    values: FxHashSet<Bound>,
+    values: FxHashSet<BoundValue>,
 }
 
 impl<'a> Tracer<'a> {
@@ -151,7 +152,7 @@ impl<'a> Tracer<'a> {
             let Some(&number) = self.index.get(&function) else { continue };
             self.sites[number].entry(site).or_default();
             match (definition.writes, of.of) {
-                (Some((addr, _)), _) => self.ask(number, site, &Bound::Expr(addr)),
+                (Some((addr, _)), _) => self.ask(number, site, &BoundValue::Expr(addr)),
                 (None, Some(variable)) if definition.indirect => {
                     self.gather_write(definition.place, variable);
                 }
@@ -191,7 +192,7 @@ impl<'a> Tracer<'a> {
 
     fn gather_states(&mut self, number: usize, site: Site, formula: &Formula) {
         match formula {
-            Formula::State(expr) => self.ask(number, site, &Bound::Expr(*expr)),
+            Formula::State(expr) => self.ask(number, site, &BoundValue::Expr(*expr)),
             Formula::Number(_) | Formula::Name(_) => {}
             Formula::Not(a) | Formula::Negate(a) => self.gather_states(number, site, a),
             Formula::Binary(_, a, b) => {
@@ -201,10 +202,10 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn ask(&mut self, number: usize, site: Site, value: &Bound) {
+    fn ask(&mut self, number: usize, site: Site, value: &BoundValue) {
         match value {
-            Bound::Expr(expr) => self.plan(number, *expr),
-            Bound::Truth(pred) => pred.for_each_expr(&mut |expr| self.plan(number, expr)),
+            BoundValue::Expr(expr) => self.plan(number, *expr),
+            BoundValue::Truth(pred) => pred.for_each_expr(&mut |expr| self.plan(number, expr)),
         }
         self.sites[number].entry(site).or_default().values.insert(value.clone());
     }
@@ -240,15 +241,15 @@ impl<'a> Tracer<'a> {
     ) -> Result<(Trace, interp::Outcome), BadTest> {
         let (stack, trace) = (Vec::new(), Trace::default());
         let mutants = FxHashMap::default();
-        let mut watch = Watch { tracer: self, stack, activations: 0, mutants, trace };
-        watch.start();
-        let outcome = interpreter.run(test, options, &mut watch)?;
-        Ok((watch.trace, outcome))
+        let mut observer = TraceObserver { tracer: self, stack, activations: 0, mutants, trace };
+        observer.start();
+        let outcome = interpreter.run(test, options, &mut observer)?;
+        Ok((observer.trace, outcome))
     }
 }
 
 /// Hears of a run.
-struct Watch<'a> {
+struct TraceObserver<'a> {
     tracer: &'a Tracer<'a>,
     /// The activation at each depth of calls.
     stack: Vec<u32>,
@@ -259,8 +260,8 @@ struct Watch<'a> {
 }
 
 /// What a predicate can ask at a passage.
-struct Passing<'v> {
-    watch: &'v Watch<'v>,
+struct SiteEvent<'v> {
+    observer: &'v TraceObserver<'v>,
     tracer: &'v Tracer<'v>,
     view: &'v View<'v>,
     number: usize,
@@ -269,7 +270,7 @@ struct Passing<'v> {
     condition: Option<(ConditionId, Truth)>,
 }
 
-impl Event for Passing<'_> {
+impl Event for SiteEvent<'_> {
     fn condition(&self, condition: ConditionId) -> Truth {
         match (self.decision, self.condition) {
             (Some(event), _) => match event.reached[condition.index()] {
@@ -293,8 +294,8 @@ impl Event for Passing<'_> {
     fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
         let Some(event) = self.decision else { return Truth::Unknown };
         if self.reached(condition) {
-            let key = (self.watch.activation(), event.decision, condition, expr);
-            return self.watch.mutants.get(&key).copied().unwrap_or(Truth::Unknown);
+            let key = (self.observer.activation(), event.decision, condition, expr);
+            return self.observer.mutants.get(&key).copied().unwrap_or(Truth::Unknown);
         }
         let (program, body) = (self.tracer.program, self.view.body());
         let exprs = &self.tracer.objectives[self.number].exprs;
@@ -310,11 +311,11 @@ impl Event for Passing<'_> {
     }
 }
 
-impl Passing<'_> {
-    fn value(&self, bound: &Bound) -> Option<i128> {
+impl SiteEvent<'_> {
+    fn value(&self, bound: &BoundValue) -> Option<i128> {
         match bound {
-            Bound::Truth(pred) => pred.eval(self).known().map(i128::from),
-            Bound::Expr(expr) => {
+            BoundValue::Truth(pred) => pred.eval(self).known().map(i128::from),
+            BoundValue::Expr(expr) => {
                 let value = self.view.eval_plan(&self.tracer.plans[&(self.number, *expr)]).ok()?;
                 (!value.uninitialised).then_some(value.bits as i128)
             }
@@ -322,7 +323,7 @@ impl Passing<'_> {
     }
 }
 
-impl Watch<'_> {
+impl TraceObserver<'_> {
     fn pass(
         &mut self,
         view: &View<'_>,
@@ -335,10 +336,10 @@ impl Watch<'_> {
         let Some(asked) = tracer.sites[number].get(&site).filter(|_| !view.is_undefined()) else {
             return;
         };
-        let passing = Passing { watch: self, tracer, view, number, decision, condition };
+        let event = SiteEvent { observer: self, tracer, view, number, decision, condition };
         let labels = &tracer.objectives[number].labels;
-        let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&passing).is_true());
-        let values = asked.values.iter().filter_map(|v| Some((v.clone(), passing.value(v)?)));
+        let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&event).is_true());
+        let values = asked.values.iter().filter_map(|v| Some((v.clone(), event.value(v)?)));
         let vector = decision.map(|e| (e.decision, vector_of(view, e, tracer.short_circuit)));
         let event = TraceEvent {
             function: view.function(),
@@ -405,7 +406,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for TraceObserver<'_> {
     fn entry(&mut self, view: &View<'_>) {
         self.stack.truncate(view.depth().saturating_sub(1));
         self.activations += 1;

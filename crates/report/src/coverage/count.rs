@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// How often something ran; nothing where that was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Count(pub Option<u64>);
+pub struct ExecutionCount(pub Option<u64>);
 
-impl Count {
+impl ExecutionCount {
     /// Whether nothing was counted.
     pub fn is_none(&self) -> bool {
         self.0.is_none()
@@ -37,8 +37,8 @@ impl Count {
 }
 
 /// Whether nothing was counted.
-pub(super) fn are_none(counts: &[Count; 2]) -> bool {
-    counts.iter().all(Count::is_none)
+pub(super) fn are_none(counts: &[ExecutionCount; 2]) -> bool {
+    counts.iter().all(ExecutionCount::is_none)
 }
 
 /// The value of a tree in which evaluation ends with a condition that has a value; nothing where it
@@ -77,7 +77,7 @@ mod tests {
             start: Position::default(),
             text: "c".into(),
             pure: true,
-            counts: counts.map(|count| Count(Some(count))),
+            counts: counts.map(|count| ExecutionCount(Some(count))),
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
             recorded: false,
             short_circuit: false,
         };
-        assert_eq!(decision.outcome_counts(), [Count(Some(3)), Count(Some(7))]);
+        assert_eq!(decision.outcome_counts(), [ExecutionCount(Some(3)), ExecutionCount(Some(7))]);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             recorded: false,
             short_circuit: false,
         };
-        assert_eq!(decision.outcome_counts(), [Count::default(); 2]);
+        assert_eq!(decision.outcome_counts(), [ExecutionCount::default(); 2]);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_ran_once_at_least_and_what_was_not_never() {
-        assert_eq!([None, Some(0), Some(9)].map(|n| Count(n).or_once(true)), [1, 1, 9]);
-        assert_eq!([None, Some(9)].map(|n| Count(n).or_once(false)), [0, 0]);
+        assert_eq!([None, Some(0), Some(9)].map(|n| ExecutionCount(n).or_once(true)), [1, 1, 9]);
+        assert_eq!([None, Some(9)].map(|n| ExecutionCount(n).or_once(false)), [0, 0]);
     }
 }

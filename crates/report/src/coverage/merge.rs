@@ -8,7 +8,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lydian_objective::pairs::PairObjective;
+use lydian_objective::decision::clause_pairs::ClausePairObjective;
 use lydian_objective::{Criterion, DecisionVector};
 
 use super::{
@@ -167,7 +167,7 @@ impl FunctionCoverage {
             let (Some(decision), true) = (self.decisions.get(at as usize), is_open) else {
                 continue;
             };
-            let Some((_, asked)) = PairObjective::named(objective.criterion, &objective.name)
+            let Some((_, asked)) = ClausePairObjective::named(objective.criterion, &objective.name)
             else {
                 continue;
             };

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::branches::{IndependenceGroup, Line, LineTable, Way};
+use crate::branches::{BranchWay, IndependenceGroup, Line, LineTable};
 use crate::coverage::{FileCoverage, FunctionCoverage, Position};
 use crate::report::Report;
 
@@ -212,7 +212,7 @@ fn of_line(number: u32, line: &Line, owners: &BTreeMap<u32, (u32, &str)>) -> Lin
     let owner = owners.range(..=number).next_back();
     let ways = line.branches.iter().enumerate();
     let ways = ways.flat_map(|(block, group)| group.ways.iter().map(move |way| (block, way)));
-    let branch = |(branchno, (block, way)): (usize, (usize, &Way))| Branch {
+    let branch = |(branchno, (block, way)): (usize, (usize, &BranchWay))| Branch {
         count: way.hits,
         throw: false,
         fallthrough: false,

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::missing;
 use super::one_line;
-use super::xml::{self, Written, Xml, document, element, empty};
+use super::xml::{self, Xml, XmlResult, document, element, empty};
 use crate::coverage::{
     FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, PlainFile,
 };
@@ -218,7 +218,7 @@ impl Counts {
     }
 }
 
-fn all(xml: &mut Xml, suites: &[Suite]) -> Written {
+fn all(xml: &mut Xml, suites: &[Suite]) -> XmlResult {
     let counts = Counts::of(suites.iter().flat_map(|suite| &suite.cases));
     let attributes = [("name", "Lydian".to_owned())].into_iter().chain(counts.attributes());
     element(xml, "testsuites", attributes, |xml| {
@@ -226,7 +226,7 @@ fn all(xml: &mut Xml, suites: &[Suite]) -> Written {
     })
 }
 
-fn one_suite(xml: &mut Xml, suite: &Suite) -> Written {
+fn one_suite(xml: &mut Xml, suite: &Suite) -> XmlResult {
     let counts = Counts::of(suite.cases.iter());
     let attributes = [("name", suite.name.clone())].into_iter().chain(counts.attributes());
     element(xml, "testsuite", attributes, |xml| {
@@ -234,7 +234,7 @@ fn one_suite(xml: &mut Xml, suite: &Suite) -> Written {
     })
 }
 
-fn one_case(xml: &mut Xml, case: &Case) -> Written {
+fn one_case(xml: &mut Xml, case: &Case) -> XmlResult {
     let mut attributes = vec![
         ("classname", case.class.clone()),
         ("name", case.name.clone()),

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use super::one_line;
-use crate::branches::{IndependenceGroup, Line, LineTable, Way};
+use crate::branches::{BranchWay, IndependenceGroup, Line, LineTable};
 use crate::coverage::FileCoverage;
 use crate::report::Report;
 
@@ -101,7 +101,7 @@ fn functions(out: &mut String, file: &FileCoverage, version: Version) {
 fn branches(out: &mut String, table: &LineTable) {
     for (number, line) in &table.lines {
         for (block, group) in line.branches.iter().enumerate() {
-            for Way { number: branch, hits } in &group.ways {
+            for BranchWay { number: branch, hits } in &group.ways {
                 let taken = match group.reached {
                     0 => "-".to_owned(),
                     _ => hits.to_string(),

@@ -4,8 +4,8 @@
 use maud::{Markup, html};
 
 use super::draft;
-use crate::coverage::{ConditionCoverage, Count, DecisionCoverage, DecisionRow};
-use crate::independence::{Analysis, Wanted, analyse, wanted};
+use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow, ExecutionCount};
+use crate::independence::{Analysis, MissingRow, analyse, wanted};
 use crate::sources::SourceText;
 
 /// The most rows that are shown besides those that show something.
@@ -20,7 +20,7 @@ struct View<'a> {
     condition: &'a ConditionCoverage,
     analysis: Analysis,
     /// The rows that are missing; `None` where the condition can never decide.
-    wanted: Option<Vec<Wanted>>,
+    wanted: Option<Vec<MissingRow>>,
 }
 
 /// A decision; `source` is the text of its file.
@@ -102,8 +102,8 @@ fn counts(decision: &DecisionCoverage, views: &[View<'_>]) -> Markup {
 }
 
 /// A number of times, if it was counted.
-pub(super) fn times(count: Count) -> Markup {
-    html! { @if let Count(Some(count)) = count { " " (count) "×" } }
+pub(super) fn times(count: ExecutionCount) -> Markup {
+    html! { @if let ExecutionCount(Some(count)) = count { " " (count) "×" } }
 }
 
 /// The conditions that something is asked about, with their positions.
@@ -182,7 +182,7 @@ fn value_cell(value: Option<bool>, reached: bool) -> Markup {
     }
 }
 
-fn wanted_row(index: usize, wanted: &Wanted) -> Markup {
+fn wanted_row(index: usize, wanted: &MissingRow) -> Markup {
     html! {
         tr.wanted {
             th scope="row" { "missing for c" (index) }
@@ -272,7 +272,7 @@ fn coupled(views: &[View<'_>], index: usize) -> Option<usize> {
         .position(|(other, view)| other != index && view.condition.text == *text)
 }
 
-fn sentence(views: &[View<'_>], index: usize, wanted: &Wanted) -> Markup {
+fn sentence(views: &[View<'_>], index: usize, wanted: &MissingRow) -> Markup {
     let others = |value: bool| {
         let given = wanted.values.iter().enumerate();
         let given = given.filter(move |(other, v)| *other != index && **v == Some(value));

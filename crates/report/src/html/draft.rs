@@ -1,11 +1,12 @@
 //! Pages of bounded size. What is to be shown comes in pieces, which are put together to pages; links
 //! to lines are filled in when it is known on which page each line is.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use maud::Markup;
 
-use super::Page;
+use super::shell;
 
 /// So many bytes of pieces a page has at most, but for a piece that is larger by itself.
 pub(super) const PAGE_BYTES: usize = 1_200_000;
@@ -14,6 +15,15 @@ pub(super) const INLINE_BYTES: usize = 24_000;
 
 /// What stands around a link to a line while its page is not known. No text that is shown has it.
 const MARK: char = '\u{1}';
+
+/// A file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its name in the folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
 
 /// A page whose links to lines are not filled in.
 #[derive(Debug)]
@@ -25,16 +35,16 @@ pub(super) struct Draft {
     pub(super) body: String,
 }
 
-/// On which pages the lines of each file are.
+/// The pages that the lines of each file are on.
 #[derive(Debug, Default)]
-pub(super) struct Places(pub(super) Vec<Vec<(RangeInclusive<u32>, String)>>);
+pub(super) struct PageIndex(pub(super) Vec<Vec<(RangeInclusive<u32>, String)>>);
 
 /// A link to a line of a file, to be filled in.
 pub(super) fn link(file: usize, line: u32) -> String {
     format!("{MARK}{file}:{line}{MARK}")
 }
 
-impl Places {
+impl PageIndex {
     /// Where a line of a file is shown.
     pub(super) fn of(&self, file: usize, line: u32) -> Option<&str> {
         let pages = self.0.get(file)?;
@@ -65,8 +75,7 @@ impl Places {
 
     /// The page that a draft becomes.
     pub(super) fn page(&self, draft: &Draft) -> Page {
-        let text =
-            self.fill(&super::shell::page(&draft.title, &draft.name, &draft.body), &draft.name);
+        let text = self.fill(&shell::page(&draft.title, &draft.name, &draft.body), &draft.name);
         Page { name: draft.name.clone(), text }
     }
 }
@@ -143,4 +152,21 @@ pub(super) fn in_parallel<T: Send>(count: usize, make: impl Fn(usize) -> T + Syn
     });
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, made)| made).collect()
+}
+
+/// A text with blanks for tabs, to every eighth column: browsers do not agree on where tabs end.
+pub(super) fn tabs_expanded(text: &str) -> Cow<'_, str> {
+    if !text.contains('\t') {
+        return Cow::Borrowed(text);
+    }
+    let (mut expanded, mut column) = (String::with_capacity(text.len() + 16), 0);
+    for c in text.chars() {
+        let blanks = 8 - column % 8;
+        match c {
+            '\t' => expanded.extend(std::iter::repeat_n(' ', blanks)),
+            c => expanded.push(c),
+        }
+        column += if c == '\t' { blanks } else { 1 };
+    }
+    Cow::Owned(expanded)
 }

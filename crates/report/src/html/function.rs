@@ -6,7 +6,8 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, draft, shell, source};
+use super::view::{FileView, Site};
+use super::{draft, shell};
 use crate::coverage::{DefUseCoverage, FunctionCoverage, Position};
 
 /// So many pairs are shown above a function; more have pages of their own.
@@ -151,7 +152,7 @@ fn visual(file: &FileView<'_>, position: Position) -> usize {
     let line = file.text.as_ref().ok().and_then(|text| text.line(position.line)).unwrap_or("");
     let before = (position.column as usize).saturating_sub(1).min(line.len());
     let before = &line[..line.floor_char_boundary(before)];
-    source::tabs_expanded(before).chars().count()
+    draft::tabs_expanded(before).chars().count()
 }
 
 fn row(site: &Site<'_>, file: &FileView<'_>, variable: &str, pair: &DefUseCoverage) -> Markup {

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, shell};
+use super::shell;
+use super::view::{FileView, Site};
 use crate::totals::{Totals, of_folders};
 
 pub(super) fn draft(site: &Site<'_>, has_trend: bool) -> Draft {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, draft, shell};
+use super::view::{FileView, Site};
+use super::{draft, shell};
 use crate::coverage::{FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
 
 pub(super) fn functions(site: &Site<'_>) -> Vec<Draft> {
@@ -87,7 +88,7 @@ const MOST_TEXT: usize = 300;
 
 /// What is excluded on one line: the justified objectives one by one, the others as counts.
 #[derive(Default)]
-struct Excluded<'a> {
+struct ExcludedItems<'a> {
     justified: Vec<(&'a ObjectiveCoverage, &'a str)>,
     counts: BTreeMap<&'static str, usize>,
 }
@@ -154,8 +155,8 @@ fn table(heading: &str, columns: &[&str], rows: &str) -> Markup {
     }
 }
 
-fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), Excluded<'a>> {
-    let mut lines: BTreeMap<(usize, u32), Excluded<'a>> = BTreeMap::new();
+fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), ExcludedItems<'a>> {
+    let mut lines: BTreeMap<(usize, u32), ExcludedItems<'a>> = BTreeMap::new();
     for (index, file) in site.files.iter().enumerate() {
         for (line, objectives) in &file.objectives {
             for objective in objectives {

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{FileView, decision, draft};
+use super::view::FileView;
+use super::{decision, draft};
 use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
 use lydian_objective::criterion::Construct;

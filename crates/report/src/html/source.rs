@@ -3,14 +3,14 @@
 //! Where the text is not what was compiled, what was recorded is shown under its line number, and no
 //! line of the text as it is now.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use lydian_objective::Criterion;
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, LineStatus, Site, decision, draft, function, highlight, objectives};
+use super::view::{FileView, Site, StatusMark};
+use super::{decision, draft, function, highlight, objectives};
 
 /// A page of a source is cut at the next function when it has so many lines,
 const PAGE_LINES: u32 = 1500;
@@ -43,12 +43,12 @@ pub(super) fn drafts(site: &Site<'_>, file: &FileView<'_>) -> Vec<Draft> {
         part.body.push_str(&piece);
         part.lines.push(line);
     }
-    let mut names: Vec<Named> = Vec::new();
+    let mut names: Vec<PageLines> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let first = if number == 0 { 1 } else { part.lines[0] };
         let last = parts.get(number + 1).map(|next| next.lines[0] - 1);
         let last = last.or(part.lines.last().copied()).unwrap_or(first);
-        names.push(Named { name: draft::part_name(&file.stem, number), lines: first..=last });
+        names.push(PageLines { name: draft::part_name(&file.stem, number), lines: first..=last });
     }
     let drafts = parts.iter().enumerate().map(|(number, part)| Draft {
         name: names[number].name.clone(),
@@ -66,13 +66,19 @@ struct Part {
     body: String,
 }
 
-/// A page of a file with the lines that belong to it.
-struct Named {
+/// The name of a page of a file, and the lines that belong to it.
+struct PageLines {
     name: String,
     lines: RangeInclusive<u32>,
 }
 
-fn page(site: &Site<'_>, file: &FileView<'_>, part: &Part, names: &[Named], here: usize) -> Markup {
+fn page(
+    site: &Site<'_>,
+    file: &FileView<'_>,
+    part: &Part,
+    names: &[PageLines],
+    here: usize,
+) -> Markup {
     let lines = &names[here].lines;
     html! {
         @if let Err(why) = &file.text {
@@ -109,7 +115,7 @@ fn listed(file: &FileView<'_>) -> Vec<u32> {
 }
 
 /// Ways to the other pages of a long file.
-fn parts(names: &[Named], here: usize) -> Markup {
+fn parts(names: &[PageLines], here: usize) -> Markup {
     html! {
         @if names.len() > 1 {
             nav.parts aria-label="Parts of the file" {
@@ -167,30 +173,6 @@ fn tools(criteria: &[Criterion]) -> Markup {
     }
 }
 
-impl LineStatus {
-    /// One character for it, as scripts read it.
-    pub(super) fn digit(self) -> char {
-        match self {
-            Self::None => '0',
-            Self::Covered => '1',
-            Self::Partly => '2',
-            Self::Missing => '3',
-            Self::Excluded => '4',
-        }
-    }
-
-    /// The class, the symbol and the word of a status.
-    fn shown(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Covered => ("yes", "✓", "covered"),
-            Self::Partly => ("may", "◐", "partly covered"),
-            Self::Missing => ("no", "✗", "not covered"),
-            Self::Excluded => ("out", "–", "excluded"),
-            Self::None => ("", "", ""),
-        }
-    }
-}
-
 /// A line, with its functions above it and what can be opened below it.
 fn piece(
     site: &Site<'_>,
@@ -199,7 +181,7 @@ fn piece(
     colours: &mut highlight::State,
     others: &mut Vec<Draft>,
 ) -> String {
-    let (class, symbol, word) = file.status(line).shown();
+    let StatusMark { class, symbol, word } = file.status(line).shown();
     let functions = file.functions.get(&line).map_or(&[][..], Vec::as_slice);
     let each = file.by_criterion(line, &site.report.coverage.criteria);
     let each = Some(each).filter(|each| each.bytes().any(|digit| digit != b'0'));
@@ -240,30 +222,13 @@ fn tests_of(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Option<String> {
     .map(|text| draft::clipped(&draft::clean(&text), MOST_TEXT))
 }
 
-/// A text with blanks for tabs, to every eighth column: browsers do not agree on where tabs end.
-pub(super) fn tabs_expanded(text: &str) -> Cow<'_, str> {
-    if !text.contains('\t') {
-        return Cow::Borrowed(text);
-    }
-    let (mut expanded, mut column) = (String::with_capacity(text.len() + 16), 0);
-    for c in text.chars() {
-        let blanks = 8 - column % 8;
-        match c {
-            '\t' => expanded.extend(std::iter::repeat_n(' ', blanks)),
-            c => expanded.push(c),
-        }
-        column += if c == '\t' { blanks } else { 1 };
-    }
-    Cow::Owned(expanded)
-}
-
 /// The text of a line; of one that is not shown, the decisions that were recorded on it.
 fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Markup {
     let text = file.text.as_ref().ok().and_then(|text| text.line(line));
     html! {
         @match text {
             Some(text) => {
-                code { (colours.line(&draft::clipped(&draft::clean(&tabs_expanded(text)), MOST_COLUMNS))) }
+                code { (colours.line(&draft::clipped(&draft::clean(&draft::tabs_expanded(text)), MOST_COLUMNS))) }
             }
             None => {
                 @for decision in file.decisions.get(&line).into_iter().flatten() {

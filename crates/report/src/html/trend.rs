@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::draft::Draft;
 use super::shell;
-use crate::trend::{Trend, TrendPoint};
+use crate::totals::trend::{Trend, TrendPoint};
 
 /// The size of the picture,
 const WIDTH: usize = 1100;
