@@ -117,8 +117,8 @@ impl Kleene {
     }
 }
 
-/// Where a predicate's leaves get their values from.
-pub trait PredEnvironment {
+/// Gives the values that a predicate reads from an event: those of conditions, mutants and expressions.
+pub trait EventReader {
     /// [`Pred::Cond`]: the value of a condition in the decision's event.
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene;
     /// [`Pred::Reached`]: whether evaluation reached the condition, a Boolean.
@@ -130,36 +130,36 @@ pub trait PredEnvironment {
 }
 
 /// The value of a predicate. Operands that the left side decides are not evaluated.
-pub fn eval_pred(pool: &mut TermPool, pred: &Pred, env: &mut impl PredEnvironment) -> Kleene {
+pub fn eval_pred(pool: &mut TermPool, pred: &Pred, reader: &mut impl EventReader) -> Kleene {
     match pred {
         Pred::Const(value) => Kleene::constant(pool, *value),
-        Pred::Cond(condition) => env.condition(pool, *condition),
+        Pred::Cond(condition) => reader.condition(pool, *condition),
         Pred::Reached(condition) => {
-            let reached = env.reached(pool, *condition);
+            let reached = reader.reached(pool, *condition);
             Kleene::known(pool, reached)
         }
-        Pred::Mutant(condition, expr) => env.mutant(pool, *condition, *expr),
-        Pred::Expr(expr) => env.expr(pool, *expr),
-        Pred::Not(a) => eval_pred(pool, a, env).not(),
+        Pred::Mutant(condition, expr) => reader.mutant(pool, *condition, *expr),
+        Pred::Expr(expr) => reader.expr(pool, *expr),
+        Pred::Not(a) => eval_pred(pool, a, reader).not(),
         Pred::And(a, b) => {
-            let a = eval_pred(pool, a, env);
+            let a = eval_pred(pool, a, reader);
             if pool.as_bool(a.surely_false) == Some(true) {
                 return a;
             }
-            let b = eval_pred(pool, b, env);
+            let b = eval_pred(pool, b, reader);
             a.and(pool, b)
         }
         Pred::Or(a, b) => {
-            let a = eval_pred(pool, a, env);
+            let a = eval_pred(pool, a, reader);
             if a.is_true(pool) {
                 return a;
             }
-            let b = eval_pred(pool, b, env);
+            let b = eval_pred(pool, b, reader);
             a.or(pool, b)
         }
         Pred::Xor(a, b) => {
-            let a = eval_pred(pool, a, env);
-            let b = eval_pred(pool, b, env);
+            let a = eval_pred(pool, a, reader);
+            let b = eval_pred(pool, b, reader);
             a.xor(pool, b)
         }
     }

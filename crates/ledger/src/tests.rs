@@ -16,8 +16,8 @@ use super::*;
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 
-fn scope(code: &str, configuration: &str) -> Scope {
-    Scope { code: code.to_owned(), configuration: configuration.to_owned() }
+fn scope(code: &str, configuration: &str) -> EvidenceScope {
+    EvidenceScope { code: code.to_owned(), configuration: configuration.to_owned() }
 }
 
 /// Objectives of `a && b` for DCC, which share nothing, and of a lone condition, which do.
@@ -98,7 +98,7 @@ fn filled() -> (TempDir, Ledger, Vec<LabelKey>) {
     (folder, ledger, keys)
 }
 
-fn add(ledger: &mut Ledger, scope: &Scope, label: &LabelKey, evidence: &Evidence) {
+fn add(ledger: &mut Ledger, scope: &EvidenceScope, label: &LabelKey, evidence: &Evidence) {
     let mut recording = ledger.record(F, scope).expect("a recording");
     recording.evidence(label, evidence).expect("recorded");
     recording.commit().expect("committed");
@@ -112,7 +112,7 @@ fn add_test(ledger: &mut Ledger, byte: u8) -> TestHash {
     hash
 }
 
-fn row(ledger: &Ledger, scope: &Scope) -> CriterionRow {
+fn row(ledger: &Ledger, scope: &EvidenceScope) -> CriterionRow {
     let criteria = [Criterion::Mcc, Criterion::Dcc];
     let rows = ledger.rows(F, scope, &criteria, &Accepted::default()).expect("rows");
     assert_eq!(rows.len(), 1, "no objectives were recorded for mcc");
@@ -164,7 +164,7 @@ fn an_exploration_holds_for_its_configuration_and_a_measured_test_for_all() {
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test });
     add(&mut ledger, &here, &keys[1], &complete());
-    let counts = |ledger: &Ledger, scope: &Scope| {
+    let counts = |ledger: &Ledger, scope: &EvidenceScope| {
         let row = row(ledger, scope);
         (row.covered, row.infeasible)
     };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
-use lydian_ledger::Scope;
+use lydian_ledger::EvidenceScope;
 use lydian_native::Build;
 use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
@@ -404,12 +404,12 @@ impl<'a> Run<'a> {
         vec![Task { entry, targets }]
     }
 
-    fn scope(&self, func: FuncId) -> Scope {
+    fn scope(&self, func: FuncId) -> EvidenceScope {
         let Project { program, map, flags, .. } = self.project;
         let flags: Vec<&str> = flags.for_parsing().collect();
         let settings = format!("{:?} {}", self.objectives.semantics, flags.join(" "));
         let code = lydian_objective::code_fingerprint(program, map, func, &settings);
-        Scope { code, configuration: self.configuration.clone() }
+        EvidenceScope { code, configuration: self.configuration.clone() }
     }
 }
 

@@ -16,17 +16,17 @@
 //!
 //! Pointers are known to be null or not to be ([`pointers`]).
 //!
-//! Memory that is read twice without a change in between is followed as a register is ([`Loads`]).
+//! Memory that is read twice without a change in between is followed as a register is ([`LoadCells`]).
 //!
 //! An access says where in its object it is: behind one of `items[i].kind`, `i` is a subscript that
-//! `items` has ([`reads`]).
+//! `items` has ([`accesses`]).
 //!
 //! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
 //! long as neither the result nor the arguments change, one of these cases is at hand ([`returns`]).
 //!
 //! # Why it is sound
 //! Nothing is assumed of the callers, but that what a run accesses lies in the object that it started
-//! from ([`reads`] has the argument): parameters, globals and all that is loaded can be anything, as
+//! from ([`accesses`] has the argument): parameters, globals and all that is loaded can be anything, as
 //! can a register that was never written; only that what was loaded stays what it is until something
 //! may write to memory. A call gives what its callee's returns give, found in the
 //! same way ([`returns`]), or anything; it cannot change the caller's registers, whose addresses nobody has. So
@@ -52,24 +52,24 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
+mod accesses;
+mod cells;
 mod differences;
+mod facts;
 mod interval;
-mod known;
-mod loads;
 mod numbers;
 mod pointers;
-mod reads;
 mod returns;
 mod unsigned;
 
+use accesses::{Access, SymbolicAddress};
+pub use accesses::{LARGE_OBJECT, ObjectSizes};
+use cells::LoadCells;
 use differences::Differences;
+pub(crate) use facts::{RegisterFacts, SiteFacts};
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
-pub(crate) use known::{Knowledge, Known};
-use loads::Loads;
-pub(crate) use numbers::{Number, View};
-use reads::{Access, Place};
-pub use reads::{LARGE_OBJECT, Sizes};
+pub(crate) use numbers::{Number, Signedness};
 use returns::{CallResult, Summaries, Summary};
 
 /// How often the state of a loop's head grows before its bounds jump.
@@ -99,7 +99,7 @@ struct State {
     /// Bounds on differences.
     differences: Differences<Number>,
     /// Registers that hold addresses, and how these were made.
-    places: BTreeMap<LocalId, Place>,
+    addresses: BTreeMap<LocalId, SymbolicAddress>,
     /// Pointers of which it is known whether they are null.
     nulls: BTreeMap<LocalId, bool>,
     /// Registers that have the result of a call whose arguments are still in their registers.
@@ -112,7 +112,7 @@ impl State {
         self.ranges.remove(&local);
         self.unsigned.remove(&local);
         self.forget_result(local);
-        self.forget_places(local);
+        self.forget_addresses(local);
         for (other, (base, distance)) in &mut self.sums {
             if *other == local {
                 *distance += offset;
@@ -128,24 +128,24 @@ impl State {
         self.nulls.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
-        View::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
+        Signedness::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
         self.forget_result(local);
-        self.forget_places(local);
+        self.forget_addresses(local);
     }
 
     /// A register changes: addresses that were made of it are so no more.
-    fn forget_places(&mut self, local: LocalId) {
-        self.places.retain(|register, place| *register != local && !place.is_made_of(local));
+    fn forget_addresses(&mut self, local: LocalId) {
+        self.addresses.retain(|register, address| *register != local && !address.is_made_of(local));
     }
 
     /// Memory may have changed: nothing is known of cells.
-    fn forget_cells(&mut self, loads: &Loads) {
+    fn forget_cells(&mut self, loads: &LoadCells) {
         self.ranges.retain(|local, _| !loads.is_cell(*local));
         self.unsigned.retain(|local, _| !loads.is_cell(*local));
         self.nulls.retain(|local, _| !loads.is_cell(*local));
         self.sums.retain(|local, (base, _)| !loads.is_cell(*local) && !loads.is_cell(*base));
         self.differences.forget_all(|(local, _)| loads.is_cell(local));
-        self.places.retain(|_, place| !place.has_index(|index| loads.is_cell(index)));
+        self.addresses.retain(|_, address| !address.has_index(|index| loads.is_cell(index)));
     }
 
     /// A register changes: what relates it to the result of a call is no more so.
@@ -160,7 +160,7 @@ impl State {
 pub struct Ranges<'a> {
     program: &'a Program,
     body: &'a Body,
-    sizes: Sizes,
+    sizes: ObjectSizes,
     types: SideTable<ExprId, Type>,
     /// The state at the start of each block that some edge leads to.
     starts: FxHashMap<BlockId, State>,
@@ -168,7 +168,7 @@ pub struct Ranges<'a> {
     summaries: FxHashMap<StmtId, Summary>,
     points: FxHashMap<StmtId, (BlockId, usize)>,
     /// Memory that is read in several places.
-    loads: Loads,
+    loads: LoadCells,
     /// The registers and cells whose differences are followed.
     related: BTreeSet<LocalId>,
     /// Parameters that the function does not assign to, with their positions.
@@ -181,18 +181,18 @@ pub struct Ranges<'a> {
 impl<'a> Ranges<'a> {
     /// The ranges of a function with a body; none where it is not followed.
     pub fn of(program: &'a Program, func: FuncId) -> Option<Self> {
-        Self::with_sizes(program, func, Sizes::Any)
+        Self::with_sizes(program, func, ObjectSizes::Any)
     }
 
     /// The same where something is taken for granted of the sizes of objects.
-    pub fn with_sizes(program: &'a Program, func: FuncId, sizes: Sizes) -> Option<Self> {
+    pub fn with_sizes(program: &'a Program, func: FuncId, sizes: ObjectSizes) -> Option<Self> {
         Self::find(program, func, sizes, &Summaries::default(), DEPTH)
     }
 
     fn find(
         program: &'a Program,
         func: FuncId,
-        sizes: Sizes,
+        sizes: ObjectSizes,
         summaries: &Summaries,
         depth: u32,
     ) -> Option<Self> {
@@ -216,14 +216,14 @@ impl<'a> Ranges<'a> {
             }
         }
         let types = body.types_in(&body.exprs);
-        let (starts, loads) = (FxHashMap::default(), Loads::of(body));
+        let (starts, loads) = (FxHashMap::default(), LoadCells::of(body));
         let related = numbers::related(body, &loads);
         let kept = kept_parameters(body).into_iter().map(|(at, local)| (local, at)).collect();
         let some = |accesses: &Vec<Access>| !accesses.is_empty();
         let stmts =
-            body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(program, body, stmt)));
+            body.stmts.iter().map(|(id, stmt)| (id, accesses::accesses_of(program, body, stmt)));
         let accesses = stmts.filter(|(_, accesses)| some(accesses)).collect();
-        let tests = body.blocks.iter().map(|(id, block)| (id, reads::tested(body, &block.term)));
+        let tests = body.blocks.iter().map(|(id, block)| (id, accesses::tested(body, &block.term)));
         let tests = tests.filter(|(_, accesses)| some(accesses)).collect();
         let mut this = Self {
             program,
@@ -324,7 +324,7 @@ impl<'a> Ranges<'a> {
         });
         state.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
         state.results.retain(|local, call| other.results.get(local) == Some(call));
-        state.places.retain(|local, place| other.places.get(local) == Some(place));
+        state.addresses.retain(|local, address| other.addresses.get(local) == Some(address));
         state.nulls.retain(|local, is_null| other.nulls.get(local) == Some(is_null));
     }
 
@@ -443,7 +443,7 @@ impl<'a> Ranges<'a> {
         let unsigned = copied.and_then(|(base, _)| state.unsigned.get(&base).copied());
         let differences = self.assigned(state, dst, value);
         let is_address = register(self.body, dst) == Some(Type::Ptr);
-        let place = is_address.then(|| self.place(state, value)).flatten();
+        let address = is_address.then(|| self.address(state, value)).flatten();
         let is_null = is_address.then(|| self.is_null(state, value)).flatten();
         let result = match self.body.exprs[value] {
             Expr::Local(base) if base != dst => state.results.get(&base).cloned(),
@@ -469,8 +469,8 @@ impl<'a> Ranges<'a> {
         }
         state.differences = differences;
         state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
-        if let Some(place) = place.filter(|place| !place.is_made_of(dst)) {
-            state.places.insert(dst, place);
+        if let Some(address) = address.filter(|address| !address.is_made_of(dst)) {
+            state.addresses.insert(dst, address);
         }
         if let Some(call) = result.filter(|call| !call.has_argument(dst)) {
             state.results.insert(dst, call);

@@ -263,7 +263,7 @@ impl Subject {
     }
 
     /// The same where the objects that parameters point to are assumed to be small
-    /// (`lydian_prove::ranges::Sizes::Small`).
+    /// (`lydian_prove::ranges::ObjectSizes::Small`).
     pub fn proved_assuming_small_objects(&self, index: usize, time: Duration) -> Vec<LabelId> {
         self.proved_with(index, time, |prover| prover.assuming_small_objects(&self.program))
     }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use lydian_ir::test::Test;
-use lydian_ledger::{LedgerError, Recording};
+use lydian_ledger::{LedgerError, LedgerTransaction};
 use lydian_native::Measured;
 use lydian_objective::evidence::{
     Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
@@ -20,7 +20,7 @@ impl Session<'_, '_> {
     /// Records for each target, by its position, all in one transaction.
     pub(crate) fn record(
         &mut self,
-        mut fill: impl FnMut(usize, &Target<'_>, &mut Recording<'_>) -> Result<(), LedgerError>,
+        mut fill: impl FnMut(usize, &Target<'_>, &mut LedgerTransaction<'_>) -> Result<(), LedgerError>,
     ) -> Result<(), Error> {
         let Some(first) = self.targets.first() else { return Ok(()) };
         let mut ledger = self.ledger.lock();

@@ -5,7 +5,7 @@
 //!
 //! # Why it is sound
 //! An access by way of a null pointer traps, at whatever offset: there is no object that it started from
-//! (the argument of [`reads`](super::reads)). So behind an access neither the pointer that it goes
+//! (the argument of [`accesses`](super::accesses)). So behind an access neither the pointer that it goes
 //! through is null, nor the one that this was made of. Arithmetic on a pointer stays within its object or
 //! goes just behind it, as C wants, so that its result is no more null than the pointer is. Variables that
 //! are only declared weakly can be absent: their addresses say nothing.
@@ -73,10 +73,11 @@ impl Ranges<'_> {
 
     /// A register or cell and those that are copies of one and the same pointer.
     fn copies(&self, state: &State, pointer: LocalId) -> impl Iterator<Item = LocalId> {
-        let original = |local: LocalId| state.places.get(&local).and_then(|place| place.copied());
+        let original =
+            |local: LocalId| state.addresses.get(&local).and_then(|address| address.copied());
         let first = original(pointer).unwrap_or(pointer);
         let others =
-            state.places.keys().copied().filter(move |local| original(*local) == Some(first));
+            state.addresses.keys().copied().filter(move |local| original(*local) == Some(first));
         others.chain([first, pointer])
     }
 
@@ -129,7 +130,7 @@ impl Ranges<'_> {
             return Some(state);
         }
         let made_of =
-            self.pointer(pointer).and_then(|pointer| state.places.get(&pointer)?.pointer());
+            self.pointer(pointer).and_then(|pointer| state.addresses.get(&pointer)?.pointer());
         let is_met = self.note_null(&mut state, pointer, false)
             && made_of.is_none_or(|first| self.note_null_pointer(&mut state, first, false));
         is_met.then_some(state)

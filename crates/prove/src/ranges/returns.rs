@@ -1,6 +1,6 @@
 //! What functions return, as their callers see it.
 //!
-//! A number is in a range, for each return with the arguments that lead there ([`Case`]). A pointer is null
+//! A number is in a range, for each return with the arguments that lead there ([`ReturnCase`]). A pointer is null
 //! or not, or is one of the arguments plus an offset. A call that returned says that its arguments are
 //! not null where its callee accesses what they point to on every way.
 
@@ -13,7 +13,7 @@ use lydian_ir::stmt::Terminator;
 use lydian_ir::{Block, BlockId, Body, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
 use rustc_hash::FxHashMap;
 
-use super::{Interval, Ranges, Sizes, State, register};
+use super::{Interval, ObjectSizes, Ranges, State, register};
 
 /// Functions with more returns have these told apart by nobody.
 const MOST_CASES: usize = 16;
@@ -25,12 +25,12 @@ const MOST_WORK: usize = 40_000;
 pub(super) struct CallResult {
     /// The arguments that are registers: which parameters, and which registers.
     arguments: Vec<(usize, LocalId)>,
-    cases: Arc<[Case]>,
+    cases: Arc<[ReturnCase]>,
 }
 
 /// One of a function's returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct ReturnCase {
     result: Interval,
     /// The values of its parameters that can lead there, of those that the function does not assign to.
     parameters: BTreeMap<usize, Interval>,
@@ -46,7 +46,7 @@ pub(super) struct Summaries {
 /// What is so wherever a call of a function has returned.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
-    returned: Option<Returned>,
+    returned: Option<ReturnSummary>,
     /// The parameters that were not null, by position.
     not_null: Arc<[usize]>,
 }
@@ -62,27 +62,27 @@ impl Summary {
 
 /// What a function returns.
 #[derive(Clone, Debug)]
-struct Returned {
+struct ReturnSummary {
     ty: Type,
-    value: Value,
+    value: ReturnedValue,
 }
 
 /// The value that a function returns.
 #[derive(Clone, Debug)]
-enum Value {
+enum ReturnedValue {
     /// A number.
     Number {
         range: Interval,
         /// The same, return by return; none where there are too many, or one.
-        cases: Arc<[Case]>,
+        cases: Arc<[ReturnCase]>,
     },
     /// A pointer.
-    Pointer(Pointer),
+    Pointer(ReturnedPointer),
 }
 
 /// A pointer that a function returns.
 #[derive(Clone, Copy, Debug)]
-struct Pointer {
+struct ReturnedPointer {
     /// Whether it is null, where that is known.
     is_null: Option<bool>,
     /// Of which parameter it is made, and how many bytes on it leads.
@@ -118,25 +118,36 @@ impl Ranges<'_> {
     }
 
     /// A call gives a register its result.
-    fn gave(&self, state: &mut State, returned: Option<&Returned>, dst: LocalId, args: &[ExprId]) {
-        let place = returned.and_then(|returned| {
-            let Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) = returned.value else {
+    fn gave(
+        &self,
+        state: &mut State,
+        returned: Option<&ReturnSummary>,
+        dst: LocalId,
+        args: &[ExprId],
+    ) {
+        let address = returned.and_then(|returned| {
+            let ReturnedValue::Pointer(ReturnedPointer { made_of: Some((at, offset)), .. }) =
+                returned.value
+            else {
                 return None;
             };
-            self.place(state, *args.get(at)?)?.moved(offset).filter(|place| !place.is_made_of(dst))
+            self.address(state, *args.get(at)?)?
+                .moved(offset)
+                .filter(|address| !address.is_made_of(dst))
         });
         let argument = |at: usize| self.is_null(state, *args.get(at)?);
         let is_null = returned.and_then(|returned| match returned.value {
-            Value::Pointer(Pointer { is_null: Some(is_null), .. }) => Some(is_null),
-            Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) => {
+            ReturnedValue::Pointer(ReturnedPointer { is_null: Some(is_null), .. }) => Some(is_null),
+            ReturnedValue::Pointer(ReturnedPointer { made_of: Some((at, offset)), .. }) => {
                 argument(at).filter(|is_null| !is_null || offset == 0)
             }
             _ => None,
         });
         state.forget(dst);
-        state.places.extend(place.map(|place| (dst, place)));
+        state.addresses.extend(address.map(|address| (dst, address)));
         state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
-        if let Some(Returned { value: Value::Number { range, cases }, .. }) = returned {
+        if let Some(ReturnSummary { value: ReturnedValue::Number { range, cases }, .. }) = returned
+        {
             state.ranges.insert(dst, *range);
             let call = self.call_result(dst, args, cases);
             call.into_iter().for_each(|call| _ = state.results.insert(dst, call));
@@ -148,7 +159,7 @@ impl Ranges<'_> {
         &self,
         dst: LocalId,
         arguments: &[ExprId],
-        cases: &Arc<[Case]>,
+        cases: &Arc<[ReturnCase]>,
     ) -> Option<Arc<CallResult>> {
         let is_told = |at: usize| cases.iter().any(|case| case.parameters.contains_key(&at));
         let register = |(at, argument): (usize, &ExprId)| match self.body.exprs[*argument] {
@@ -211,37 +222,40 @@ impl Ranges<'_> {
     }
 
     /// What the function returns, if that is known of all returns.
-    fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<Returned> {
+    fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<ReturnSummary> {
         let returns = returns?;
         let ty = self.types[returns.first()?.1];
         if returns.iter().any(|(_, value)| self.types[*value] != ty) {
             return None;
         }
         let value = match ty {
-            Type::Ptr => Value::Pointer(self.returned_pointer(&returns)),
+            Type::Ptr => ReturnedValue::Pointer(self.returned_pointer(&returns)),
             _ => self.returned_number(&returns)?,
         };
-        Some(Returned { ty, value })
+        Some(ReturnSummary { ty, value })
     }
 
-    fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<Value> {
+    fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<ReturnedValue> {
         let case = |(state, value): &(State, ExprId)| {
             let known = |(local, at): (&LocalId, &usize)| Some((*at, *state.ranges.get(local)?));
             let parameters = self.kept.iter().filter_map(known).collect();
-            Some(Case { result: self.eval(state, *value)?, parameters })
+            Some(ReturnCase { result: self.eval(state, *value)?, parameters })
         };
-        let cases: Vec<Case> = returns.iter().map(case).collect::<Option<_>>()?;
+        let cases: Vec<ReturnCase> = returns.iter().map(case).collect::<Option<_>>()?;
         let range = cases.iter().map(|case| case.result).reduce(Interval::join)?;
         let is_told = (2..=MOST_CASES).contains(&cases.len());
-        Some(Value::Number { range, cases: if is_told { cases.into() } else { Arc::new([]) } })
+        Some(ReturnedValue::Number {
+            range,
+            cases: if is_told { cases.into() } else { Arc::new([]) },
+        })
     }
 
-    fn returned_pointer(&self, returns: &[(State, ExprId)]) -> Pointer {
+    fn returned_pointer(&self, returns: &[(State, ExprId)]) -> ReturnedPointer {
         let made_of = |(state, value): &(State, ExprId)| {
-            let (pointer, offset) = self.place(state, *value)?.constant_from_pointer()?;
+            let (pointer, offset) = self.address(state, *value)?.constant_from_pointer()?;
             Some((*self.kept.get(&pointer)?, offset))
         };
-        Pointer {
+        ReturnedPointer {
             is_null: common(returns.iter().map(|(state, value)| self.is_null(state, *value))),
             made_of: common(returns.iter().map(made_of)),
         }
@@ -260,7 +274,7 @@ impl CallResult {
         result: LocalId,
         ranges: &BTreeMap<LocalId, Interval>,
     ) -> Vec<Vec<(LocalId, Interval)>> {
-        let of_case = |case: &Case| -> Vec<(LocalId, Interval)> {
+        let of_case = |case: &ReturnCase| -> Vec<(LocalId, Interval)> {
             let values = self
                 .arguments
                 .iter()
@@ -296,7 +310,7 @@ impl Summaries {
         *self.work.borrow_mut() = work;
         // A function that calls itself can return anything, as far as it is known then.
         self.known.borrow_mut().insert(func, None);
-        let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
+        let ranges = Ranges::find(program, func, ObjectSizes::Any, self, depth - 1);
         let found = ranges.map(|ranges| ranges.summary());
         self.known.borrow_mut().insert(func, found.clone());
         found

@@ -12,7 +12,7 @@ use lydian_ir::{CmpOp, ExprId, LocalId, Type};
 
 use super::interval::{as_signed, mirrored, restrict};
 use super::numbers::{extent, viewed};
-use super::{Interval, Ranges, State, View};
+use super::{Interval, Ranges, Signedness, State};
 
 impl Ranges<'_> {
     /// The register or cell that an expression reads, if it is followed as an unsigned number.
@@ -25,8 +25,8 @@ impl Ranges<'_> {
     /// The unsigned numbers that the signed interval of a register allows.
     fn by_sign(&self, state: &State, local: LocalId) -> Option<Interval> {
         let ty = self.ty(local)?;
-        let all = extent(ty, View::Unsigned)?;
-        Some(viewed(self.range(state, local)?, ty, View::Unsigned).unwrap_or(all))
+        let all = extent(ty, Signedness::Unsigned)?;
+        Some(viewed(self.range(state, local)?, ty, Signedness::Unsigned).unwrap_or(all))
     }
 
     /// The unsigned numbers that a register can be; none for those that are not followed.
@@ -43,8 +43,10 @@ impl Ranges<'_> {
         }
         let ty = self.types[expr];
         Interval::of(ty).filter(|_| ty != Type::BOOL)?;
-        let all = extent(ty, View::Unsigned)?;
-        Some(self.eval(state, expr).and_then(|v| viewed(v, ty, View::Unsigned)).unwrap_or(all))
+        let all = extent(ty, Signedness::Unsigned)?;
+        Some(
+            self.eval(state, expr).and_then(|v| viewed(v, ty, Signedness::Unsigned)).unwrap_or(all),
+        )
     }
 
     /// The state where a register's unsigned number is one of some.
@@ -137,8 +139,8 @@ impl Ranges<'_> {
         let joined = |local: LocalId| {
             let both = self.unsigned(one, local)?.join(self.unsigned(other, local)?);
             let range = self.range(one, local)?.join(self.range(other, local)?);
-            let all = extent(self.ty(local)?, View::Unsigned)?;
-            let of_range = viewed(range, self.ty(local)?, View::Unsigned).unwrap_or(all);
+            let all = extent(self.ty(local)?, Signedness::Unsigned)?;
+            let of_range = viewed(range, self.ty(local)?, Signedness::Unsigned).unwrap_or(all);
             (both != of_range).then_some((local, both))
         };
         named.into_iter().filter_map(joined).collect()

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment};
+use lydian_eval::{EventReader, Kleene};
 use lydian_ir::{ConditionId, DecisionId, FuncId};
 use lydian_objective::{CoverageRecord, DecisionVector};
 use lydian_smt::{Evaluator, Model, Term, TermPool};

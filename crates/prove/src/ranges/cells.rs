@@ -18,7 +18,7 @@ const MOST: usize = 256;
 
 /// The cells of a function that are read in several places.
 #[derive(Debug, Default)]
-pub(super) struct Loads {
+pub(super) struct LoadCells {
     /// The number of the first cell.
     first: usize,
     types: Vec<Type>,
@@ -29,7 +29,7 @@ pub(super) struct Loads {
     over: BTreeMap<LocalId, Vec<LocalId>>,
 }
 
-impl Loads {
+impl LoadCells {
     /// The cells of a body.
     pub(super) fn of(body: &Body) -> Self {
         let mut alike: FxHashMap<Expr, ExprId> = FxHashMap::default();

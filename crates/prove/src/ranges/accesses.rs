@@ -1,6 +1,6 @@
 //! What an access says of the registers that its address is made of.
 //!
-//! An address is followed as a [`Place`]: where an object or a pointer is, plus a constant, plus a
+//! An address is followed as a [`SymbolicAddress`]: where an object or a pointer is, plus a constant, plus a
 //! register times the size of an element. Registers that hold addresses keep their places, so that a
 //! read through `item` says something of `first` after `item = &items[first]`.
 //!
@@ -13,7 +13,7 @@
 //! makes it the one within the object, since no variable has half of all addresses. Variables that are
 //! only declared, or that another definition may replace, can have another size, and say nothing.
 //!
-//! With [`Sizes::Small`] it is taken for granted, and must be told the user, that the objects which
+//! With [`ObjectSizes::Small`] it is taken for granted, and must be told the user, that the objects which
 //! parameters point to have fewer than [`LARGE_OBJECT`] bytes. Both the pointer and what is accessed
 //! by way of it lie within the object or just behind it, so that they are less than that apart.
 
@@ -31,7 +31,7 @@ pub const LARGE_OBJECT: i128 = 1 << 30;
 
 /// What is taken for granted of the sizes of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sizes {
+pub enum ObjectSizes {
     /// Nothing.
     #[default]
     Any,
@@ -56,13 +56,13 @@ enum Base {
 
 /// An address: its base, plus a register times a number of bytes, plus an offset, modulo 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SymbolicAddress {
     base: Base,
     index: Option<(LocalId, i128)>,
     offset: i128,
 }
 
-impl Place {
+impl SymbolicAddress {
     /// The address so many bytes on; none where that is too far to be followed.
     pub(super) fn moved(self, bytes: i128) -> Option<Self> {
         let offset = i64::try_from(self.offset.checked_add(bytes)?).ok()?;
@@ -156,14 +156,14 @@ impl Ranges<'_> {
 
     fn accessed_at(&self, state: State, access: Access) -> Option<State> {
         let state = self.accessed_through(state, access.addr)?;
-        let Some(place) = self.place(&state, access.addr) else { return Some(state) };
-        let Some(allowed) = self.distances(place.base, access.bytes) else { return Some(state) };
+        let Some(address) = self.address(&state, access.addr) else { return Some(state) };
+        let Some(allowed) = self.distances(address.base, access.bytes) else { return Some(state) };
         let allowed = allowed?;
-        let (ends, index) = match place.index {
-            None => ([place.offset; 2], None),
+        let (ends, index) = match address.index {
+            None => ([address.offset; 2], None),
             Some((index, size)) => {
                 let Some(range) = self.range(&state, index) else { return Some(state) };
-                let end = |number: i128| number * size + place.offset;
+                let end = |number: i128| number * size + address.offset;
                 ([end(range.low), end(range.high)], Some((index, size)))
             }
         };
@@ -172,10 +172,10 @@ impl Ranges<'_> {
             return Some(state);
         }
         let Some((index, size)) = index else {
-            return allowed.contains(place.offset).then_some(state);
+            return allowed.contains(address.offset).then_some(state);
         };
-        let low = -(place.offset - allowed.low).div_euclid(size);
-        let high = (allowed.high - place.offset).div_euclid(size);
+        let low = -(address.offset - allowed.low).div_euclid(size);
+        let high = (allowed.high - address.offset).div_euclid(size);
         let values = (low <= high).then_some(Interval { low, high })?;
         self.learn_register(state, index, values)
     }
@@ -184,7 +184,7 @@ impl Ranges<'_> {
     /// where nothing is known.
     fn distances(&self, base: Base, bytes: u64) -> Option<Option<Interval>> {
         let size = match base {
-            Base::Pointer(pointer) if self.sizes == Sizes::Small => {
+            Base::Pointer(pointer) if self.sizes == ObjectSizes::Small => {
                 let most = LARGE_OBJECT - 1;
                 let is_kept = self.kept.contains_key(&pointer);
                 return is_kept.then_some(Some(Interval { low: -most, high: most }));
@@ -201,30 +201,30 @@ impl Ranges<'_> {
     }
 
     /// Where an address lies; none where that is not followed.
-    pub(super) fn place(&self, state: &State, addr: ExprId) -> Option<Place> {
-        let at = |base| Place { base, index: None, offset: 0 };
+    pub(super) fn address(&self, state: &State, addr: ExprId) -> Option<SymbolicAddress> {
+        let at = |base| SymbolicAddress { base, index: None, offset: 0 };
         match &self.body.exprs[addr] {
             Expr::AddrGlobal(global) => Some(at(Base::Global(*global))),
             Expr::AddrLocal(local) => Some(at(Base::Local(*local))),
             Expr::Local(local) => {
-                let known = state.places.get(local).copied();
+                let known = state.addresses.get(local).copied();
                 Some(known.unwrap_or_else(|| at(Base::Pointer(*local))))
             }
             Expr::Field { base, record, field } => {
-                let place = self.place(state, *base)?;
+                let address = self.address(state, *base)?;
                 let offset = field_offset(&self.program.types, *record, *field);
-                place.moved(offset.into())
+                address.moved(offset.into())
             }
             Expr::Index { base, index, size, .. } => {
-                let place = self.place(state, *base)?;
+                let address = self.address(state, *base)?;
                 let size = i128::from(i64::try_from(*size).ok().filter(|size| *size > 0)?);
                 let (register, steps) = self.linear(state, *index)?;
-                let index = match (place.index, register) {
+                let index = match (address.index, register) {
                     (index, None) => index,
                     (None, Some(register)) => Some((register, size)),
                     (Some(_), Some(_)) => return None,
                 };
-                Place { index, ..place }.moved(steps * size)
+                SymbolicAddress { index, ..address }.moved(steps * size)
             }
             _ => None,
         }

@@ -10,16 +10,16 @@ use lydian_objective::Site;
 use super::{Interval, Number, Ranges, State};
 
 /// What is known at a site.
-pub(crate) enum Knowledge {
+pub(crate) enum SiteFacts {
     /// No run passes it.
-    Never,
+    Unreachable,
     /// What every run that passes it has there.
-    Of(Known),
+    Reachable(RegisterFacts),
 }
 
 /// What is known of registers.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct RegisterFacts {
     /// The values that they can have.
     pub(crate) ranges: BTreeMap<LocalId, Interval>,
     /// The unsigned numbers that they can be, where these say more.
@@ -34,7 +34,10 @@ pub(crate) struct Known {
 
 impl Ranges<'_> {
     /// The cells of which something is known: their types, and expressions of their addresses.
-    pub(crate) fn cells_of(&self, known: &Known) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
+    pub(crate) fn cells_of(
+        &self,
+        known: &RegisterFacts,
+    ) -> impl Iterator<Item = (LocalId, Type, ExprId)> {
         let related = known.differences.iter().flat_map(|((x, y), _)| [x.0, y.0]);
         let named: BTreeSet<LocalId> = known
             .ranges
@@ -53,15 +56,15 @@ impl Ranges<'_> {
     }
 
     /// What is known where a condition of a decision was evaluated and did not trap.
-    pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> Knowledge {
+    pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> SiteFacts {
         let branches = self.branches_of(decision, Some(condition));
         let blocks: Vec<BlockId> = branches.collect();
         self.joined_at(blocks, |block| self.choosing(block))
     }
 
     /// What is known where a site's labels are judged.
-    pub(crate) fn at(&self, site: Site) -> Knowledge {
-        let anywhere = || Knowledge::Of(Known::default());
+    pub(crate) fn at(&self, site: Site) -> SiteFacts {
+        let anywhere = || SiteFacts::Reachable(RegisterFacts::default());
         let points: Vec<Point> = match site {
             Site::Root(root) => self.body.source.roots[root].points().collect(),
             Site::Stmt(stmt) => {
@@ -75,24 +78,24 @@ impl Ranges<'_> {
                 marks.map(|(id, _)| Point::Stmt(id)).collect()
             }
             Site::Decision(decision) => self.branches_of(decision, None).map(Point::Term).collect(),
-            Site::Edge(edge) => return Knowledge::from(self.on_edge(edge)),
+            Site::Edge(edge) => return SiteFacts::from(self.on_edge(edge)),
             Site::Entry | Site::Start | Site::Block(_) | Site::Condition(..) => return anywhere(),
         };
         self.before_all(points)
     }
 
     /// What is known just before one of some points, whichever it is.
-    fn before_all(&self, points: Vec<Point>) -> Knowledge {
+    fn before_all(&self, points: Vec<Point>) -> SiteFacts {
         self.joined_at(points, |point| self.before(point))
     }
 
     /// What is known at one of some places, whichever it is.
-    fn joined_at<P>(&self, places: Vec<P>, state: impl Fn(P) -> Option<State>) -> Knowledge {
+    fn joined_at<P>(&self, places: Vec<P>, state: impl Fn(P) -> Option<State>) -> SiteFacts {
         if places.is_empty() {
-            return Knowledge::Of(Known::default());
+            return SiteFacts::Reachable(RegisterFacts::default());
         }
         let states = places.into_iter().filter_map(state);
-        Knowledge::from(states.reduce(|all, next| self.joined(all, &next)))
+        SiteFacts::from(states.reduce(|all, next| self.joined(all, &next)))
     }
 
     /// Where a decision's conditions are evaluated, or one of them. If nothing in it has an effect, the
@@ -114,14 +117,14 @@ impl Ranges<'_> {
     }
 }
 
-impl From<Option<State>> for Knowledge {
+impl From<Option<State>> for SiteFacts {
     fn from(state: Option<State>) -> Self {
         state.map_or(
-            Self::Never,
+            Self::Unreachable,
             |State { ranges, unsigned, nulls, differences, results, .. }| {
                 let cases =
                     results.iter().map(|(result, call)| call.said(*result, &ranges)).collect();
-                Self::Of(Known {
+                Self::Reachable(RegisterFacts {
                     ranges,
                     unsigned,
                     nulls,
