@@ -1,8 +1,8 @@
 //! Annotators: from a function to the labels of each criterion.
 //!
-//! A criterion is a labelling function ([000] III-B). Each is an [`Annotator`] that adds objectives
-//! (a site, a predicate and a name) in its own order; [`annotate`] gives each its label, marks the
-//! duplicates within a criterion and lets criteria share labels.
+//! A criterion is a labelling function ([000] III-B). Each has an [`Annotator`], which adds
+//! objectives (a site, a predicate and a name) in an order of its own. [`annotate`] gives each
+//! objective its label, marks the duplicates within a criterion and lets criteria share labels.
 //!
 //! | criterion | objectives |
 //! |---|---|
@@ -40,8 +40,9 @@
 //! | `user` | the labels that the user wrote |
 //! | `htol` | the hyperlabels that the user wrote ([`crate::htol`]) |
 //!
-//! `context` is what an annotator is given, `finish` makes objectives of the drafts that annotators
-//! leave there, and `text` shows them to the user. The other modules have the annotators, by subject.
+//! `context` has the function under annotation, where annotators leave drafts. `finish` makes
+//! objectives of the drafts, and `text` shows them to the user. The other modules have the
+//! annotators, by subject.
 
 use indexmap::IndexMap;
 use lydian_base::SourceMap;
@@ -150,9 +151,9 @@ impl<'a> Annotators<'a> {
         Self { shared: ProgramContext::new(program, map, request) }
     }
 
-    /// The same for functions of the first of several units of a program, whose texts are the
-    /// beginning of the whole one, each from an offset of `starts` on: pairs of globals have at
-    /// least one end in that unit, and none in what comes after `own`, a library.
+    /// The same for the functions of the first of several units of a program. The texts of the units
+    /// are the beginning of the whole text, each from an offset of `starts` on. Pairs of globals have
+    /// at least one end in the first unit, and none in the text after `own`, which is a library.
     pub fn of_units(self, own: &'a SourceMap, starts: &'a [u32]) -> Self {
         Self { shared: self.shared.of_units(own, starts) }
     }
@@ -194,8 +195,8 @@ impl<'a> Annotators<'a> {
         Ok(cx.finish(criteria, hyper_criteria))
     }
 
-    /// The labels of a function that hyperlabels of others name, under the numbers that these know,
-    /// and no objective of its own.
+    /// The labels of a function that hyperlabels of other functions name, under the numbers that
+    /// these hyperlabels use. The function gets no objective of its own.
     ///
     /// # Errors
     /// A function without a body has no labels.

@@ -1,11 +1,11 @@
-//! What runs gave for hyperlabels ([002] VII-A): which labels and sequences were covered, in which
-//! environments, and which vectors decisions had.
+//! Coverage records: what runs covered of the objectives of a function, from which hyperlabels are
+//! judged ([002] VII-A, there *harvest*).
 //!
-//! A [`CoverageRecord`] is a set in each of its parts, so harvests of runs merge in any order, and what a
-//! run gives a second time takes no room. A label at a decision needs no environments of its own:
-//! its truth and what it binds follow from the decision's vectors, from which all logic criteria
-//! are judged at once. What else has to be recorded says [`RecordRequest`]: metavariables that no guard
-//! uses are not among it. [`Consolidation`] judges hyperlabels.
+//! A [`CoverageRecord`] has sets of labels, sequences, environments and decision vectors, so records
+//! of runs merge in any order, and repeated facts take no room. A label at a decision needs no
+//! environments of its own: its truth and its bindings follow from the decision's vectors, from which
+//! all logic criteria are judged. [`RecordRequest`] has the further values that must be recorded;
+//! metavariables that no guard uses are not among them. [`Consolidation`] judges hyperlabels.
 
 use std::collections::BTreeSet;
 
@@ -33,10 +33,10 @@ pub use request::{
 type Set<T> = IndexSet<T, FxBuildHasher>;
 type Map<K, V> = IndexMap<K, V, FxBuildHasher>;
 
-/// The values of one environment, in the order of what was asked for.
+/// The values of one environment, in the order of the requested values.
 pub type Row = Vec<i128>;
 
-/// What runs gave for the objectives of one function.
+/// What runs covered of the objectives of one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoverageRecord {
     labels: BTreeSet<LabelId>,
@@ -46,48 +46,48 @@ pub struct CoverageRecord {
     label_rows: Map<LabelValues, Set<Row>>,
     #[serde(with = "indexmap::map::serde_seq")]
     sequence_rows: Map<SequenceValues, Set<Row>>,
-    /// Those of which not all environments could be kept.
+    /// Labels and sequences of which not all environments could be kept.
     incomplete_labels: BTreeSet<LabelId>,
     incomplete_sequences: BTreeSet<SequenceId>,
 }
 
 impl CoverageRecord {
-    /// Nothing.
+    /// An empty record.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A label was covered. Returns whether that is new.
+    /// Records that a label was covered. Returns whether that is new.
     pub fn cover_label(&mut self, label: LabelId) -> bool {
         self.labels.insert(label)
     }
 
-    /// A sequence was covered. Returns whether that is new.
+    /// Records that a sequence was covered. Returns whether that is new.
     pub fn cover_sequence(&mut self, sequence: SequenceId) -> bool {
         self.sequences.insert(sequence)
     }
 
-    /// A decision was evaluated so. Returns whether that is new.
+    /// Records an evaluation of a decision. Returns whether that is new.
     pub fn add_vector(&mut self, decision: DecisionId, vector: DecisionVector) -> bool {
         self.vectors.entry(decision).or_default().insert(vector)
     }
 
-    /// A label was covered with these values. Returns whether that is new.
+    /// Records that a label was covered with these values. Returns whether that is new.
     pub fn add_label_values(&mut self, values: LabelValues, row: Row) -> bool {
         debug_assert_eq!(values.values.len(), row.len(), "a value for each that is asked for");
         self.labels.insert(values.label);
         self.label_rows.entry(values).or_default().insert(row)
     }
 
-    /// A sequence was covered with these values. Returns whether that is new.
+    /// Records that a sequence was covered with these values. Returns whether that is new.
     pub fn add_sequence_values(&mut self, values: SequenceValues, row: Row) -> bool {
         debug_assert_eq!(values.values.len(), row.len(), "a value for each that is asked for");
         self.sequences.insert(values.sequence);
         self.sequence_rows.entry(values).or_default().insert(row)
     }
 
-    /// Not all environments of a label could be kept: what asks for them and is not covered may be
-    /// covered all the same.
+    /// Records that not all environments of a label could be kept. A hyperlabel that asks for them
+    /// and is not covered by the others may be covered all the same.
     pub fn mark_label_incomplete(&mut self, label: LabelId) {
         self.incomplete_labels.insert(label);
     }
@@ -97,7 +97,7 @@ impl CoverageRecord {
         self.incomplete_sequences.insert(sequence);
     }
 
-    /// Adds what other runs gave. Returns whether there was anything new.
+    /// Adds the record of other runs. Returns whether it had anything new.
     pub fn merge(&mut self, other: &Self) -> bool {
         let before = self.size();
         self.labels.extend(&other.labels);
@@ -116,7 +116,7 @@ impl CoverageRecord {
         self.size() != before
     }
 
-    /// How many facts it holds. It only grows, so that equal sizes mean that nothing was added.
+    /// The number of facts in it. It only grows, so equal sizes mean that nothing was added.
     pub fn size(&self) -> usize {
         let vectors: usize = self.vectors.values().map(Set::len).sum();
         let labels: usize = self.label_rows.values().map(Set::len).sum();
@@ -149,7 +149,7 @@ impl CoverageRecord {
         self.labels.contains(&label)
     }
 
-    /// Forgets all labels that were recorded as covered but these. What they bind stays.
+    /// Removes the recorded labels that are not in `labels`. Their environments stay.
     pub fn keep_labels(&mut self, labels: &BTreeSet<LabelId>) {
         self.labels.retain(|label| labels.contains(label));
     }
@@ -175,8 +175,8 @@ impl CoverageRecord {
     }
 }
 
-/// The decision whose vectors say whether a predicate is true at its site; `None` where it is no
-/// decision's or asks for the state.
+/// The decision whose vectors determine whether a predicate is true at its site; `None` if the site
+/// is no decision, or the predicate reads the state.
 fn vectors_judge(site: Site, pred: &Pred) -> Option<DecisionId> {
     let Site::Decision(decision) = site else { return None };
     let mut of_state = false;
@@ -184,8 +184,8 @@ fn vectors_judge(site: Site, pred: &Pred) -> Option<DecisionId> {
     (!of_state).then_some(decision)
 }
 
-/// The decision whose vectors say whether a label is true at its site and give all the values, such
-/// as an atom binds there; `None` where one of them asks for the state.
+/// The decision whose vectors determine whether a label is true at its site, and all these values
+/// there; `None` if one of them reads the state.
 pub fn vectors_give<'a>(
     objectives: &FunctionObjectives,
     label: LabelId,

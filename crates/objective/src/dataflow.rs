@@ -1,4 +1,5 @@
-//! Definitions and uses of a function's variables, and which definitions may reach which uses.
+//! Data flow: the definitions and uses of a function's variables, and the definitions that may reach
+//! each use.
 //!
 //! # What counts ([001] 2, [002] III-B, Rapps and Weyuker)
 //! - A variable is a named local (a parameter or an automatic variable), or a global of the user's
@@ -7,19 +8,20 @@
 //! - Definitions: a parameter at the function's entry; the initial value of a global at the start of
 //!   the run; an initialiser; an assignment, increment or copy to the variable or to a part of it; a
 //!   call that gets its address through a parameter that is no pointer to const.
-//! - A write through a pointer that may hit the variable (`aliases`) is a definition where it does
-//!   at run time. It ends the reach of no other one here, so that a pair with it or across it may be
-//!   infeasible. Bit-fields aside.
+//! - A write through a pointer that may hit the variable (`aliases`) is a definition if it hits the
+//!   variable at run time. In this analysis it does not end the reach of other definitions, so a pair
+//!   with it or across it may be infeasible. Bit-fields are excepted.
 //! - Uses: a c-use is a read by a statement, one for each statement of the graph that reads the
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
-//!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read
-//!   by the condition too.
+//!   that it can go. A read of a condition before an effect of its own (`n-- > 0`) counts as a read
+//!   by the condition, too.
 //! - A read through a pointer is no use.
 //!
 //! Reaching definitions of locals are computed on the function's graph by iteration to the least
-//! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]); a
-//! definition of a part ends the reach of others, as one last definition a variable is what is
-//! measured. A pair of a global may have its definition in another function than its use.
+//! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]). A
+//! definition of a part of a variable ends the reach of other definitions, because measuring keeps
+//! one last definition for each variable. The definition and the use of a pair of a global may be in
+//! different functions.
 
 mod aliases;
 pub mod cells;

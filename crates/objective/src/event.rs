@@ -1,14 +1,14 @@
 //! Events and the meaning of predicates on them.
 //!
-//! An event is what happens once at a site: what a predicate can ask there. [`Pred::eval`] is the
-//! one definition of a predicate's truth; measuring, exploring and proving all answer to it.
-//! A decision's event is a [`crate::DecisionVector`], which native runs record.
+//! An event is one passage of a site, with everything that a predicate can read there. [`Pred::eval`]
+//! is the one definition of a predicate's truth; measuring, exploring and proving agree with it. A
+//! decision's event is a [`crate::DecisionVector`], which native runs record.
 
 use lydian_ir::{ConditionId, ExprId, Truth};
 
 use crate::label::Pred;
 
-/// What a predicate can ask of one passage of its site.
+/// The values that a predicate can read at one passage of its site.
 pub trait Event {
     /// The value of a condition; unknown where it has none.
     fn condition(&self, condition: ConditionId) -> Truth;

@@ -18,18 +18,18 @@
 //! duty      ::= "pc" "==" point "=>" term | "pc" "!=" point
 //! ```
 //!
-//! A term is over `|| && == != < <= > >= + - * / % !`, numbers and names, in a label's predicate,
-//! bindings and duties also over the program's variables with `.`, `->`, `[]` and `*`. Names may
-//! end in primes. The signs of the paper (▷ ↤ → ⟨ ⟩ · ∧ ∨ ≠ ¬ ⇒) may be written, and `//` begins a
-//! comment. A point's name is that of a label in the program (`//! name: predicate`); as a label it
-//! is that label with its predicate.
+//! A term is over `|| && == != < <= > >= + - * / % !`, numbers and names. In a label's predicate,
+//! bindings and duties it is also over the program's variables with `.`, `->`, `[]` and `*`. Names
+//! may end in primes. The signs of the paper (▷ ↤ → ⟨ ⟩ · ∧ ∨ ≠ ¬ ⇒) may be written, and `//` begins
+//! a comment. A point's name is that of a label in the program (`//! name: predicate`); used as a
+//! label it is that label with its predicate.
 //!
 //! A path is no hyperlabel but an objective of the criterion `spc`: nodes of the function's graph,
 //! each named by a place in it, that follow one another ([`crate::paths`]).
 //!
-//! [`parse`] and [`parse_file`] read, `Display` prints what reads back as the same,
-//! [`visible_names`] checks the rules of Figure 4, and objectives of a program's function are made
-//! by `htol` and `spc` ([`crate::annotate`]).
+//! [`parse`] and [`parse_file`] read texts. `Display` prints a text that reads back as the same tree.
+//! [`visible_names`] checks the rules of Figure 4. The criteria `htol` and `spc` make objectives of a
+//! program's function ([`crate::annotate`]).
 
 mod error;
 mod file;

@@ -1,12 +1,13 @@
-//! Foreseeing: what a test covers as the interpreter runs it, up to where C stops defining the run.
+//! Coverage by the interpreter: the labels that a test covers, up to the point from which C does not
+//! define the run.
 //!
-//! A native run goes on after undefined behaviour, and what it covers there says nothing about the
+//! A native run goes on after undefined behaviour, and its coverage there says nothing about the
 //! program. The interpreter sees every fault and every use of memory that was never written, so it
-//! can tell which labels a run covers before. It is no measurement: what is foreseen and not
-//! measured does not count either.
+//! determines which labels a run covers before. It is no measurement: a label that only the
+//! interpreter covers does not count.
 //!
-//! Predicates are evaluated by [`crate::Pred::eval`] at the places that the interpreter's observer hears
-//! of, in Kleene's logic, as everywhere.
+//! Predicates are evaluated in Kleene's logic by [`crate::Pred::eval`] at the sites that the
+//! interpreter reports to its observer.
 
 use lydian_base::EntityId;
 use lydian_ir::arith::Overflow;
@@ -25,30 +26,32 @@ use crate::hyper::BoundValue;
 use crate::label::{LabelId, Site};
 use crate::objectives::FunctionObjectives;
 
-/// A run of the interpreter with what it covers.
+/// A run of the interpreter with its coverage.
 #[derive(Debug)]
 pub struct InterpretedRun {
     /// The run.
     pub outcome: interp::Outcome,
-    /// Of each function's labels those covered while the run was defined, in order. The functions
-    /// are in the order in which their objectives were given.
+    /// The labels of each function that were covered while the run was defined, in order. The
+    /// functions are in the order in which their objectives were given.
     pub covered: Vec<Vec<LabelId>>,
-    /// Of each function the vectors that its decisions had while the run was defined, if
-    /// hyperlabels want them.
+    /// For each function, the vectors that its decisions had while the run was defined, if
+    /// hyperlabels need them.
     pub vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
-    /// Of each function what its labels bound while the run was defined, if hyperlabels want it.
+    /// For each function, the values that its labels bound while the run was defined, if hyperlabels
+    /// need them.
     pub bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
 
-/// What is asked where a site is passed.
+/// The labels of a site.
 #[derive(Clone, Debug, Default)]
 struct SiteLabels {
     all: Vec<LabelId>,
-    /// Positions of the values that hyperlabels want of some of them.
+    /// The positions of the values that hyperlabels request of some of them.
     wanted: Vec<usize>,
 }
 
-/// Objectives, ready to be watched in any number of runs.
+/// Runs tests in the interpreter and finds the objectives that they cover. Objectives are prepared
+/// once, for any number of runs.
 #[derive(Debug)]
 pub struct CoverageInterpreter<'a> {
     program: &'a Program,
@@ -123,8 +126,8 @@ impl<'a> CoverageInterpreter<'a> {
     }
 
     /// Whether a label's predicate may trap, as one that reads through a pointer does. Whether it
-    /// does on some state is a question of where objects end, which a native run cannot answer for
-    /// all of them.
+    /// traps on a state depends on the bounds of objects, which a native run does not know for all of
+    /// them.
     pub fn may_trap(&self, index: usize, label: LabelId) -> bool {
         let mut any = false;
         self.objectives[index].labels[label].pred.for_each_expr(&mut |expr| {
@@ -135,16 +138,14 @@ impl<'a> CoverageInterpreter<'a> {
 
     /// Runs a test.
     ///
-    /// # Errors
-    /// Where the test does not suit the program.
+    /// If the test does not fit the program.
     pub fn run(&self, test: &Test, options: &interp::Options) -> Result<InterpretedRun, BadTest> {
         self.run_on(&Interpreter::new(self.program), test, options)
     }
 
-    /// The same, on an interpreter of the program that has made ready what many runs need.
+    /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
-    /// # Errors
-    /// As of [`CoverageInterpreter::run`].
+    /// Those of [`CoverageInterpreter::run`].
     pub fn run_on(
         &self,
         interpreter: &Interpreter<'_>,
@@ -167,7 +168,7 @@ impl<'a> CoverageInterpreter<'a> {
     }
 }
 
-/// What identifies a mutant's value: the depth of the call, the decision, the condition, the mutant.
+/// Identifies the value of a mutant: the depth of the call, the decision, the condition, the mutant.
 type MutantKey = (usize, DecisionId, ConditionId, ExprId);
 
 /// Evaluates predicates where their sites are passed.
@@ -225,7 +226,8 @@ impl CoverageObserver<'_> {
     }
 }
 
-/// The vector of a decision's event. `short_circuit` makes what was not reached unknown.
+/// The vector of a decision's event. With `short_circuit`, conditions that were not reached are
+/// unknown.
 pub(crate) fn vector_of(
     view: &View<'_>,
     event: &DecisionEvent,
@@ -253,7 +255,7 @@ struct SiteEvent<'w, 'v> {
     observer: &'w CoverageObserver<'w>,
     view: &'v View<'v>,
     index: usize,
-    /// `None` where the site is no decision: such labels ask for no condition.
+    /// `None` if the site is no decision. Labels there read no condition.
     event: Option<&'v DecisionEvent>,
 }
 

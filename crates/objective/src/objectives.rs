@@ -16,13 +16,13 @@ pub struct FunctionObjectives {
     /// The body's expressions and after them those of the predicates. Ids of the body's own
     /// expressions mean the same in both.
     pub exprs: ExprArena,
-    /// Each label once, whatever the number of criteria that ask for it.
+    /// Each label once, even if several criteria ask for it.
     pub labels: Arena<LabelId, Label>,
     /// The labels of each criterion, in the criterion's own order.
     pub criteria: IndexMap<Criterion, Vec<LabelEntry>>,
     /// The sequences that hyperlabels are made of.
     pub sequences: Arena<SequenceId, Sequence>,
-    /// Each hyperlabel once, whatever the number of criteria that ask for it.
+    /// Each hyperlabel once, even if several criteria ask for it.
     pub hypers: Arena<HyperId, Hyperlabel>,
     /// The hyperlabels of each criterion that labels alone cannot express, in its own order. A
     /// criterion is here or in `criteria`.

@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// The evaluation with these values, the ones that are not reached being unknown.
+/// The evaluation with these values, in which the conditions that are not reached are unknown.
 fn short_circuit(tree: &BoolTree, value: u64) -> DecisionVector {
     let mut reached = ConditionSet::new();
     evaluate(tree, &mut |condition| {

@@ -46,7 +46,7 @@ pub struct Context<'a> {
     pub(crate) body: &'a Body,
     pub(crate) request: &'a Request,
     pub(crate) exprs: ExprBuilder<'a>,
-    /// The expressions whose text is that of an update.
+    /// The expressions that have the text of an update.
     pub(super) updates: FxHashSet<ExprId>,
     pub(super) func: FuncId,
     /// The labels so far.
@@ -66,10 +66,10 @@ pub struct Context<'a> {
     pub(super) known_paths: FxHashMap<Path, SequenceId>,
     /// The trees that criteria ask about, by decision.
     pub(super) trees: Vec<Rc<BoolTree>>,
-    /// What several criteria work out, once one has.
+    /// Results that several criteria need, once one of them has computed them.
     pub(super) graph: Option<Rc<NodeGraph>>,
     pub(super) prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
-    /// What the annotator at work has found.
+    /// The labels and hyperlabels that the current annotator has added, with their names.
     pub(super) found: Vec<(LabelId, String)>,
     pub(super) found_hypers: Vec<(HyperId, String)>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -124,15 +124,15 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Adds an objective. `span` is the text to show for it. One whose predicate is constantly
-    /// false says nothing about the program, and is left out.
+    /// Adds an objective. `span` is the text to show for it. An objective whose predicate is
+    /// constantly false says nothing about the program, and is left out.
     pub(crate) fn push(&mut self, site: Site, pred: Pred, span: Span, name: impl Into<String>) {
         if pred != Pred::Const(false) {
             self.push_unconditionally(site, pred, span, name.into());
         }
     }
 
-    /// Adds an objective, whatever its predicate: the user wrote it so.
+    /// Adds an objective even if its predicate is constantly false, since the user wrote it so.
     pub(crate) fn push_unconditionally(
         &mut self,
         site: Site,
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
         self.sequences.push(sequence)
     }
 
-    /// Adds an objective that is a hyperlabel. `text` says what it asks, `span` is its place.
+    /// Adds an objective that is a hyperlabel. `text` shows it to the user, `span` is its place.
     pub(crate) fn push_hyper(
         &mut self,
         hyper: Hyper,
@@ -210,13 +210,14 @@ impl<'a> Context<'a> {
         self.shared.cells()
     }
 
-    /// The data flow that says which labels sequences of other functions name by their numbers.
+    /// The data flow that gives the labels which sequences of other functions name by their numbers.
     pub(crate) fn shared_flow(&self) -> &'a UnitFlow {
         let cells = self.request.criteria.iter().any(|criterion| criterion.tells_cells_apart());
         if cells { self.shared.cells() } else { self.shared.flow() }
     }
 
-    /// Makes the labels that sequences of other functions name by their numbers, before any other.
+    /// Makes the labels that sequences of other functions name by their numbers. They come before all
+    /// other labels.
     pub(super) fn add_shared_labels(&mut self) {
         for (site, pred, span) in self.shared_flow().shared(self.func) {
             self.label(site, pred.clone(), span);
@@ -235,7 +236,7 @@ impl<'a> Context<'a> {
         Rc::clone(self.prime_paths.get_or_insert_with(make))
     }
 
-    /// Tells the user something about a place of the text.
+    /// Adds a warning about a place of the text.
     pub(crate) fn warn(&mut self, code: &'static str, message: String, span: Span) {
         let place = self.map.place(span.start);
         self.diagnostics.push(Diagnostic::warning(code, message).at(place));
@@ -247,8 +248,9 @@ impl<'a> Context<'a> {
         marks.filter(|(_, mark)| mark.kind == MarkKind::Statement).map(|(id, mark)| (id, mark.span))
     }
 
-    /// The name of a parameter; `None` if it has none. Where a definition in the old style says that its
-    /// type is narrower than what is passed, the local that gets it has none.
+    /// The name of a parameter; `None` if it has none. In a definition in the old style, a parameter
+    /// may be passed in a wider type than it is declared with; the local of the wider type has no
+    /// name.
     pub(crate) fn parameter_name(&self, position: usize) -> Option<String> {
         let own = &self.body.locals[*self.body.params.get(position)?].name;
         let declared = self.function.param_names.get(position);
@@ -262,9 +264,9 @@ impl<'a> Context<'a> {
     }
 
     /// The labels of the annotator that has finished, duplicates marked.
-    pub(super) fn entries(&mut self) -> Vec<Entry> {
+    pub(super) fn entries(&mut self) -> Vec<LabelEntry> {
         let found = std::mem::take(&mut self.found);
-        let entry = |(label, name, duplicate_of)| Entry { label, name, duplicate_of };
+        let entry = |(label, name, duplicate_of)| LabelEntry { label, name, duplicate_of };
         with_duplicates(found).map(entry).collect()
     }
 
@@ -276,7 +278,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Objectives with, for each that occurred before, the position where it first did.
+/// Objectives, each with the position where it occurred first, if it occurred before.
 fn with_duplicates<T: Copy + Eq + std::hash::Hash>(
     found: Vec<(T, String)>,
 ) -> impl Iterator<Item = (T, String, Option<u32>)> {
@@ -287,8 +289,9 @@ fn with_duplicates<T: Copy + Eq + std::hash::Hash>(
     })
 }
 
-/// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. They may
-/// have the text of the update, whose value in C is another, or which must not be read as one.
+/// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. Such an
+/// expression may have the text of the whole update. That text has another value in C, or must not be
+/// taken for this expression.
 fn updates(body: &Body) -> FxHashSet<ExprId> {
     let mut found = FxHashSet::default();
     for root in body.source.roots.values().filter(|root| root.kind == RootKind::Update) {

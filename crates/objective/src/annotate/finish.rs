@@ -17,13 +17,13 @@ use crate::objectives::FunctionObjectives;
 pub struct Annotation {
     /// The objectives.
     pub objectives: FunctionObjectives,
-    /// Warnings about what was left out.
+    /// Warnings about objectives that were left out.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Context<'_> {
-    /// The text to show for a label. Criteria that share a label name different texts for it; this
-    /// one follows from the label, so that it does not hang on which criterion came first.
+    /// The text to show for a label. Criteria that share a label give different texts for it. This
+    /// text follows from the label alone, so it does not depend on the order of the criteria.
     fn shown_span(&self, site: Site, pred: &Pred, pushed: Span) -> Span {
         match site {
             Site::Decision(id) => {

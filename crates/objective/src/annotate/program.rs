@@ -1,4 +1,4 @@
-//! What the functions of one program share while they are annotated.
+//! The context that the functions of one program share while they are annotated.
 
 use std::cell::RefCell;
 use std::rc::Rc;

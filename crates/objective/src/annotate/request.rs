@@ -13,21 +13,21 @@ pub struct Request {
     pub mcc_conditions: u32,
     /// The most other variables that `wm` puts in the place of an assigned one.
     pub replaced_targets: usize,
-    /// Whether a condition that evaluation does not reach has no value. Its value is
-    /// then free for the active clause criteria, as in Table I of [003] ([`clauses`]).
+    /// Whether a condition that evaluation does not reach has no value. Its value is then free for
+    /// the active clause criteria, as in Table I of [003] ([`super::logic::clauses`]).
     pub short_circuit: bool,
     /// The most paths of a function for which a criterion of paths makes objectives. A function
     /// with more gets none, and a warning.
     pub paths: usize,
-    /// How often `cpc` lets a node occur again on one path.
+    /// The most times that `cpc` lets a node occur again on one path.
     pub loop_turns: u32,
-    /// The files of which `htol` takes the hyperlabels, and `spc` the paths.
+    /// The files with the hyperlabels of `htol` and the paths of `spc`.
     pub htol: Vec<HtolFile>,
 }
 
 impl Request {
-    /// These criteria with the usual limits: 16 conditions, 4 other variables, 2,000 paths, loops
-    /// turned twice; conditions that are not reached have their value on the state.
+    /// A request for criteria with the usual limits: 16 conditions, 4 other variables, 2,000 paths,
+    /// loops turned twice. Conditions that are not reached have their value on the state.
     pub fn new(criteria: impl Into<Vec<Criterion>>) -> Self {
         Self {
             criteria: criteria.into(),

@@ -1,4 +1,4 @@
-//! What each criterion counts, and how its labels read.
+//! The objectives of each criterion, and the texts of their labels.
 
 use lydian_base::Diagnostic;
 use lydian_ir::source::{Point, RootKind};

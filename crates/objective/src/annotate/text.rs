@@ -20,7 +20,7 @@ const MAX_LENGTH: usize = 1 << 16;
 /// The most characters of a part of the program's text in a hyperlabel's.
 const SHOWN: usize = 60;
 
-/// The predicate as C that compiles at its site and means what is judged there.
+/// The predicate as C that compiles at its site and means the same.
 ///
 /// Where the program evaluates a condition or an operand that has an effect (a call, an assignment),
 /// its text stands for the value that this evaluation gave.
@@ -50,7 +50,7 @@ pub(super) fn shown(cx: &Context<'_>, span: Span) -> String {
     }
 }
 
-/// How tightly the place binds in which a text stands.
+/// The place of a text in a larger one, which decides about parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Binding {
     /// Nothing stands beside it.
@@ -61,7 +61,7 @@ enum Binding {
     Tight,
 }
 
-/// The texts of conditions that were written already: a decision may have thousands of predicates.
+/// A cache of the texts of conditions: a decision may have thousands of predicates.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(RefCell<FxHashMap<(DecisionId, ConditionId), Rc<str>>>);
 
@@ -126,7 +126,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// That two truth values differ: `!=` of two that are 0 or 1.
+    /// Writes that two truth values differ: `!=` of two values that are 0 or 1.
     fn differ(&self, a: &Pred, b: &Pred, binding: Binding, out: &mut String) {
         let side = |pred: &Pred| {
             let mut text = String::new();
@@ -154,7 +154,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// That evaluation reaches a condition, as what the conditions before it must be.
+    /// The predicate that evaluation reaches a condition, over the conditions before it.
     fn way_to(&self, id: ConditionId) -> Pred {
         let Site::Decision(decision) = self.site else { return Pred::Const(true) };
         reaches(&self.cx.tree(decision), id).unwrap_or(Pred::Const(true))
@@ -175,7 +175,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Puts a text in parentheses where it stands beside an operator and has one of its own.
+/// Writes a text, in parentheses if it stands beside an operator and has an operator of its own.
 fn operand(text: &str, binding: Binding, out: &mut String) {
     if binding == Binding::Loose || is_primary(text) {
         out.push_str(text);
@@ -222,7 +222,7 @@ fn one_line(text: &str) -> String {
     out
 }
 
-/// The user's own text of an expression, where it is one of its value.
+/// The user's own text of an expression; `None` if the text has another value.
 pub(super) fn spelled(
     cx: &Context<'_>,
     temporaries: &FxHashMap<LocalId, Temporary>,
@@ -242,7 +242,7 @@ pub(super) fn spelled(
         node => (own, matches!(node, Expr::Const(..))),
     };
     let written = one_line(cx.map.slice(span));
-    // A constant stands for all that are equal to it, which may be elsewhere.
+    // One constant is used for all equal ones, which may stand elsewhere in the text.
     let names_a_local = || {
         let is_local = |word: &str| cx.body.locals.values().any(|local| local.name == word);
         words(&written).any(is_local)
@@ -251,16 +251,16 @@ pub(super) fn spelled(
     (!is_elsewhere).then_some(written)
 }
 
-/// What C calls the value of a local without a name.
+/// The way in which C names the value of a local without a name.
 pub(super) enum Temporary {
-    /// It is that of a text.
+    /// By a text of the program.
     Text(Span),
-    /// It is a parameter's.
+    /// As a parameter.
     Parameter(String),
 }
 
-/// What each local without a name has the value of: of what a root's text has in its place, or of what
-/// it is assigned.
+/// The C name of the value of each local without a name: the text that a root captured in it, or the
+/// text that is assigned to it.
 pub(super) fn temporaries(cx: &Context<'_>) -> FxHashMap<LocalId, Temporary> {
     let (body, source) = (cx.body, &cx.body.source);
     let mut found = FxHashMap::default();

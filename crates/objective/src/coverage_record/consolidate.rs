@@ -1,10 +1,10 @@
-//! Consolidation: which hyperlabels are covered by what was harvested ([002] VII-A).
+//! Consolidation: judges which hyperlabels are covered by the records of runs ([002] VII-A).
 //!
-//! Evaluation is lazy. What no guard stands around is decided part by part, a disjunction by the
-//! first part that is covered, a conjunction by the first that is not. Only a guard needs the normal
-//! form of what is below it; of a guarded conjunction the parts are looked up first, and
-//! environments are made only if all are covered. A hyperlabel that is covered stays so, and one
-//! that is not is judged again only when something came in.
+//! Evaluation is lazy. Parts outside of guards are decided one by one: a disjunction by the first
+//! part that is covered, a conjunction by the first that is not. Only a guard needs the normal form
+//! of its operand. Of a guarded conjunction the parts are looked up first, and environments are
+//! joined only if all are covered. A covered hyperlabel stays covered. Another one is judged again
+//! only if its records have grown.
 
 use std::rc::Rc;
 
@@ -22,7 +22,8 @@ use crate::objectives::FunctionObjectives;
 
 /// The most conjunctions of a normal form below one guard.
 const CONJUNCTIONS: usize = 4096;
-/// The most truth values of an environment for which reading vectors stops once all are seen.
+/// If an environment has at most so many truth values, reading vectors stops once all combinations
+/// are seen.
 const FEW: usize = 8;
 
 /// Why a hyperlabel is not judged.
@@ -42,13 +43,13 @@ pub enum JudgementError {
     Values,
 }
 
-/// The hyperlabels of some functions, with what is known of their coverage.
+/// The hyperlabels of some functions, with their coverage as far as it was judged.
 #[derive(Debug)]
 pub struct Consolidation<'a> {
     all: &'a [FunctionObjectives],
     /// By function and hyperlabel.
     states: Vec<Vec<State>>,
-    /// How much of each harvest was known when the states were judged.
+    /// The size of each record when the states were judged.
     sizes: Vec<usize>,
 }
 
@@ -73,12 +74,12 @@ enum Goal {
 
 #[derive(Debug)]
 struct Guarded {
-    /// What must be covered.
+    /// The labels and sequences that must be covered.
     sources: Vec<Source>,
     join: Join,
 }
 
-/// A label or sequence with what is asked of its environments.
+/// A label or sequence, with the values that guards use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Source {
     /// The function, by position.
@@ -105,12 +106,11 @@ impl<'a> Consolidation<'a> {
         Self { all, states: states.collect(), sizes: vec![0; all.len()] }
     }
 
-    /// Judges with what was harvested so far, a harvest for each function. Harvests only grow from
-    /// one time to the next. Returns what is covered now and was not before: the function, by
-    /// position, and the hyperlabel.
+    /// Judges with the records so far, one for each function. Records only grow from one call to the
+    /// next. Returns the hyperlabels that are covered now and were not before, each with its function
+    /// by position.
     ///
-    /// # Panics
-    /// If there is not one harvest for each function.
+    /// If there is not one record for each function.
     pub fn update(&mut self, records: &[CoverageRecord]) -> Vec<(usize, HyperId)> {
         assert_eq!(records.len(), self.all.len(), "a record for each function");
         let sizes: Vec<usize> = records.iter().map(CoverageRecord::size).collect();
@@ -138,8 +138,8 @@ impl<'a> Consolidation<'a> {
         found
     }
 
-    /// Whether other runs than those that it was updated with cover a hyperlabel of a function, given
-    /// by its position; `None` where that cannot be judged. A harvest for each function.
+    /// Whether the records of other runs cover a hyperlabel of a function, given by its position;
+    /// `None` if that cannot be judged. There is a record for each function.
     pub fn covers_with(
         &self,
         function: usize,
@@ -156,7 +156,7 @@ impl<'a> Consolidation<'a> {
         self.states[function][hyper.index()].covered
     }
 
-    /// Why a hyperlabel cannot be judged, or not be said to be open; `None` where it is.
+    /// The reason for which a hyperlabel cannot be judged or be called open; `None` if it can.
     pub fn judgement_error(&self, function: usize, hyper: HyperId) -> Option<&JudgementError> {
         let state = &self.states[function][hyper.index()];
         match &state.goal {
@@ -167,8 +167,7 @@ impl<'a> Consolidation<'a> {
 }
 
 impl CoverageRecord {
-    /// Whether what was harvested of one function covers a hyperlabel of it that is about no other
-    /// function.
+    /// Whether the record of one function covers a hyperlabel of it that is about no other function.
     ///
     /// # Errors
     /// If the hyperlabel cannot be judged.
@@ -287,7 +286,7 @@ impl Goal {
     }
 }
 
-/// Judges goals by harvests.
+/// Judges goals by records.
 struct Judge<'h> {
     all: &'h [FunctionObjectives],
     records: &'h [CoverageRecord],
@@ -344,8 +343,8 @@ impl Judge<'_> {
         guarded.join.is_solvable(&rows)
     }
 
-    /// Whether some of what is asked of a part could not be kept. That a label was covered always
-    /// can; a sequence may need values that are not asked for in the end.
+    /// Whether some of the requested values of a part could not be kept. Coverage of a label is
+    /// always kept; a sequence may need values that are not asked for in the end.
     fn is_incomplete(&self, source: &Source) -> bool {
         let record = &self.records[source.function];
         match &source.values {

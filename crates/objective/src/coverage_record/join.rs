@@ -1,11 +1,11 @@
-//! Whether environments can be chosen, one for each part of a guarded conjunction, that satisfy its
+//! Joins: searches for environments, one for each part of a guarded conjunction, that satisfy its
 //! guard ([002] VII-A).
 //!
-//! Trying all combinations takes the product of their numbers. Here the guard is split into its
-//! conjuncts; those about one part filter its environments; parts that no conjunct relates are
-//! solved apart; and an equality between a part and those chosen before it finds the part's
-//! environments by look-up. `a != b` of two truth values is an equality too. The rest is tried, each
-//! conjunct as soon as its parts are chosen, up to a limit of steps.
+//! Trying all combinations takes the product of their numbers. So the guard is split into its
+//! conjuncts. Those about one part filter its environments. Parts that no conjunct relates are solved
+//! separately. An equality between a part and those chosen before it finds the part's environments by
+//! look-up; `a != b` of two truth values is an equality, too. The rest is tried, each conjunct as
+//! soon as its parts are chosen, up to a limit of steps.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -107,7 +107,7 @@ impl Code {
         self.value(chosen).is_some_and(|value| value != 0)
     }
 
-    /// Two sides that must be equal for it to hold, if that is all that it says.
+    /// The two sides of an equality; `None` if it is no equality.
     fn equality(&self) -> Option<(Self, Self)> {
         match self {
             Self::Binary(FormulaOp::Eq, a, b) => Some(((**a).clone(), (**b).clone())),
@@ -123,7 +123,7 @@ impl Code {
 }
 
 impl Join {
-    /// The conjunction of guards over this many parts; `column` says where a name is bound.
+    /// The conjunction of guards over this many parts. `column` gives the column of a name.
     pub(super) fn new(
         parts: usize,
         guards: &[&Formula],
@@ -159,7 +159,7 @@ impl Join {
         Ok(true)
     }
 
-    /// The rows of a part that satisfy what is asked of it alone.
+    /// The rows of a part that satisfy the conjuncts about it alone.
     fn filtered<'r>(&self, part: usize, rows: &'r [Row]) -> Vec<&'r Row> {
         let own: Vec<&Conjunct> =
             self.conjuncts.iter().filter(|conjunct| conjunct.parts.as_slice() == [part]).collect();
@@ -171,8 +171,8 @@ impl Join {
         rows.iter().filter(|row| fits(row)).collect()
     }
 
-    /// The parts in groups that no conjunct relates; parts that none relates to another are left
-    /// out, as any row will do.
+    /// The parts in groups that no conjunct relates. A part that no conjunct relates to another is
+    /// left out, since any row of it will do.
     fn components(&self) -> Vec<Vec<usize>> {
         let mut group: Vec<usize> = (0..self.parts).collect();
         for conjunct in &self.conjuncts {
@@ -196,7 +196,8 @@ impl Join {
         let mut before: Vec<usize> = Vec::new();
         let mut stages = Vec::new();
         while !rest.is_empty() {
-            // With an equality to what is chosen if possible; of these the one with the fewest rows.
+            // A part with an equality to a chosen one is preferred; among these the one with the
+            // fewest rows.
             let best = (0..rest.len()).min_by_key(|at| {
                 let part = rest[*at];
                 (!before.is_empty() && !self.has_equality(part, &before), candidates[part].len())
@@ -247,8 +248,8 @@ impl Join {
 
 type Key = SmallVec<[i128; 4]>;
 
-/// For an equality between a part and what was chosen before: the side of the others, and the
-/// part's own.
+/// For an equality between a part and parts chosen before: the side of the others, and the part's
+/// own.
 fn keyed(code: &Code, part: usize, before: &[usize]) -> Option<(Code, Code)> {
     let (a, b) = code.equality()?;
     let is_own = |code: &Code| code.parts().as_slice() == [part];
@@ -260,14 +261,14 @@ fn keyed(code: &Code, part: usize, before: &[usize]) -> Option<(Code, Code)> {
     }
 }
 
-/// How one part's row is chosen.
+/// The choice of a row of one part.
 struct Stage<'j, 'r> {
     part: usize,
-    /// What the key is, from the rows chosen before.
+    /// The key, from the rows chosen before.
     keys: Vec<Code>,
     /// The rows by key.
     index: FxHashMap<Key, Vec<&'r Row>>,
-    /// What else must hold.
+    /// The conjuncts that must hold, too.
     checks: Vec<&'j Code>,
 }
 

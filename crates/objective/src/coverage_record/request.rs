@@ -1,9 +1,10 @@
-//! What must be recorded of runs so that hyperlabels can be judged.
+//! Requests: the facts of runs that must be recorded so that hyperlabels can be judged.
 //!
-//! Only values that some guard uses are asked for ([002] VII-A: unused metavariables are removed
+//! Only values that some guard uses are requested ([002] VII-A: unused metavariables are removed
 //! first). Names play no part: two labels that bind the same expressions under other names, as the
-//! two halves of a pair do, want one record. What no guard can be satisfied by is not asked for either:
-//! a guard's conjuncts about one label or sequence alone filter what is recorded of it.
+//! two halves of a pair do, share one request. The conjuncts of a guard that are about one label or
+//! sequence alone filter its environments, so that environments which cannot satisfy the guard are
+//! not recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ use crate::hyper::{Atom, BoundValue, Formula, Hyper, Sequence, SequenceId};
 use crate::label::{LabelId, Pred};
 use crate::objectives::FunctionObjectives;
 
-/// A label with what is to be known of each event that covers it.
+/// A label, and the values to record at each event that covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LabelValues {
     /// The label.
@@ -25,7 +26,7 @@ pub struct LabelValues {
     pub values: Vec<BoundValue>,
 }
 
-/// A sequence with what is to be known of each way in which a run covers it.
+/// A sequence, and the values to record whenever a run covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SequenceValues {
     /// The sequence.
@@ -35,7 +36,8 @@ pub struct SequenceValues {
     pub values: Vec<(u32, u32)>,
 }
 
-/// What must be recorded of one function beside which labels and sequences are covered.
+/// The values that must be recorded for one function, beside the labels and sequences that are
+/// covered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordRequest {
     /// The decisions whose vectors are needed, with the values that are bound to them.
@@ -51,14 +53,13 @@ pub struct RecordRequest {
 pub struct RequestedValues<T> {
     /// The values.
     pub values: T,
-    /// What the rows that can matter satisfy: names are positions in the row, in digits. The
-    /// conjuncts of a guard that are about one part keep the others out of tables. `None` where any
-    /// row can matter.
+    /// The formula of the rows that can matter, in which a name is a position in the row, in digits.
+    /// It has the conjuncts of a guard that are about this part alone. `None` if any row can matter.
     pub filter: Option<Formula>,
 }
 
 impl RecordRequest {
-    /// What the hyperlabels of these functions need, function by function.
+    /// The requests of the hyperlabels of these functions, function by function.
     pub fn of(all: &[FunctionObjectives]) -> Vec<Self> {
         let mut wanted = vec![Self::default(); all.len()];
         let numbers: FxHashMap<FuncId, usize> =
@@ -72,7 +73,7 @@ impl RecordRequest {
     }
 }
 
-/// Adds what a hyperlabel needs; `guards` are those around it.
+/// Adds the requests of a hyperlabel. `guards` are those around it.
 fn gather<'h>(
     all: &'h [FunctionObjectives],
     numbers: &FxHashMap<FuncId, usize>,
@@ -133,7 +134,7 @@ fn gather<'h>(
     }
 }
 
-/// Asks for values; what different hyperlabels ask of the same ones is joined.
+/// Adds a request. The filters of several hyperlabels for the same values are joined.
 fn ask<T: PartialEq>(list: &mut Vec<RequestedValues<T>>, values: T, filter: Option<Formula>) {
     match list.iter_mut().find(|asked| asked.values == values) {
         Some(known) if known.filter == filter => {}
@@ -145,7 +146,7 @@ fn ask<T: PartialEq>(list: &mut Vec<RequestedValues<T>>, values: T, filter: Opti
     }
 }
 
-/// The conjuncts of guards that are about these names alone, their positions in the place of them.
+/// The conjuncts of guards that are about these names alone, with positions in the place of names.
 fn filter(guards: &[&Formula], names: &[&str]) -> Option<Formula> {
     let conjuncts = guards.iter().flat_map(|guard| guard.conjuncts());
     let own = conjuncts.filter_map(|conjunct| by_position(conjunct, names));

@@ -35,7 +35,7 @@ fn harvest_of(decision: &Decision, short_circuit: bool, values: &[u32]) -> Cover
     record
 }
 
-/// The names of what is covered.
+/// The names of the covered objectives.
 fn covered(tree: &BoolTree, criterion: Criterion, short: bool, values: &[u32]) -> Vec<String> {
     let (objectives, decision) = objectives_of(tree, short);
     let record = harvest_of(&decision, short, values);
@@ -67,7 +67,7 @@ fn pairs_for_a_conjunction_worked_out_by_hand() {
     assert_eq!(all(Criterion::Racc, "TT FF"), [""; 0], "both differ");
     assert_eq!(all(Criterion::Cacc, "TT FT TF"), ["d0.c0 decides", "d0.c1 decides"]);
     assert_eq!(all(Criterion::Cacc, "TT FF"), [""; 0], "with b false a does not decide");
-    // What is not reached does not mask.
+    // A part that is not reached does not mask.
     assert_eq!(all(Criterion::Mcdc, "TT FF"), ["d0.c0 decides"]);
     assert_eq!(all(Criterion::Ricc, "TF FF"), ["d0.c0 alone idle, d0 false"]);
     assert_eq!(all(Criterion::Ricc, "TT FF TF FT").len(), 2, "none is idle where it is true");
@@ -133,7 +133,7 @@ fn golden() -> Vec<(&'static str, BoolTree)> {
     ]
 }
 
-/// How many objectives of a criterion there are, and how many the rows cover.
+/// The number of objectives of a criterion, and the number that the rows cover.
 fn counts(tree: &BoolTree, criterion: Criterion, rows: &[u32]) -> (usize, usize) {
     let mut sample = Sample::new("f");
     sample.decision(tree.clone());
@@ -157,9 +157,9 @@ fn counts(tree: &BoolTree, criterion: Criterion, rows: &[u32]) -> (usize, usize)
     }
 }
 
-/// Worked out by hand: what there is, and what all combinations of the conditions' values cover. In
-/// the last one both `a`s are the same condition of the program's, so that only combinations in
-/// which they agree exist.
+/// Worked out by hand: the objectives, and those that all combinations of the conditions' values
+/// cover. In the last decision both `a`s are the same condition of the program, so that only
+/// combinations in which they agree exist.
 #[test]
 fn all_combinations_cover_what_was_worked_out_by_hand() {
     use Criterion::{Cacc, Cutpnfp, Ic, Mcdc, Racc, Ricc, Utpc};

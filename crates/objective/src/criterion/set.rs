@@ -13,7 +13,7 @@ use Criterion::{
 pub struct CriterionSet {
     /// Its name, as users write it.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A few words about it.
     pub about: &'static str,
     /// The criteria, in the order of reports.
     pub criteria: &'static [Criterion],
@@ -22,9 +22,9 @@ pub struct CriterionSet {
 /// The set of all criteria that need no file of the user's.
 const ALL: &str = "all";
 
-/// Every set but that of all criteria. What the standards name is the structural coverage of code that they
-/// ask for or highly recommend: DO-178C table A-7 with 6.4.4.2 d for calls between functions, ISO 26262-6
-/// (2018) tables 9 and 12, IEC 61508-3 (2010) table B.2.
+/// All sets but that of all criteria. The sets of standards are the structural coverage of code that
+/// the standards ask for or highly recommend: DO-178C table A-7 with 6.4.4.2 d for calls between
+/// functions, ISO 26262-6 (2018) tables 9 and 12, IEC 61508-3 (2010) table B.2.
 pub const SETS: [CriterionSet; 14] = [
     CriterionSet { name: "do178c-c", about: "DO-178C, level C", criteria: &[Fcc, Stmt] },
     CriterionSet { name: "do178c-b", about: "DO-178C, level B", criteria: &[Fcc, Stmt, Dc] },
@@ -58,7 +58,7 @@ pub const SETS: [CriterionSet; 14] = [
     CriterionSet { name: "mutation", about: "weak mutation", criteria: &[Wm] },
 ];
 
-/// What a user asks for by one name: a criterion, or those of a set.
+/// The criteria that a user names by one word: a criterion, or those of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CriterionChoice(Vec<Criterion>);
 
@@ -106,7 +106,7 @@ impl FromStr for CriterionChoice {
     }
 }
 
-/// A line for each criterion and each set, with what it is.
+/// A line for each criterion and each set, with a few words about it.
 pub fn listed() -> String {
     let line = |name: &str, about: &str| format!("  {name:<19} {about}\n");
     let mut text = String::new();

@@ -1,11 +1,13 @@
-//! Which variables a write through a pointer may hit.
+//! Alias analysis: the variables that a write through a pointer may hit.
 //!
-//! A local may be hit by a pointer that may hold its address: what the function makes of `&v`, and
-//! once that has left the function's own variables (stored, or passed to a function that keeps it:
-//! [`super::escape`]), whatever is loaded from memory or returned by a call. A global whose address is taken somewhere may be hit by any
-//! pointer. The types must fit, too: the record whose member is written lies in the variable, or a
-//! scalar of the written type does; a global must be such a scalar itself. So a program that reaches a variable through pointers of other
-//! types (but for `memcpy` and its like, on locals) writes unseen.
+//! A local may be hit by a pointer that may hold its address. Such pointers are made from `&v` in the
+//! function. Once the address has left the function's own variables (it is stored, or passed to a
+//! function that keeps it: [`super::escape`]), every pointer that is loaded from memory or returned
+//! by a call may hold it, too. A global whose address is taken somewhere may be hit by any pointer.
+//!
+//! The types must fit, too. A local fits if the record whose member is written lies in it, or a
+//! scalar of the written type does. A global must be such a scalar itself. So writes through pointers
+//! of other types are missed, except `memcpy` and its like on locals.
 
 use lydian_base::Span;
 use lydian_ir::{
@@ -21,23 +23,23 @@ use super::globals::TrackedGlobals;
 /// The most writes through pointers that one function may make to one global for them to count.
 const WRITES: usize = 64;
 
-/// What may be hit in one function.
+/// The variables that may be hit in one function.
 pub(super) struct Aliases<'a> {
     program: &'a Program,
     body: &'a Body,
-    /// The locals whose addresses are values somewhere, with who may hold them.
+    /// The locals whose addresses are values somewhere, with the holders of the addresses.
     locals: Vec<(LocalId, EscapeSet)>,
     /// The globals of which the same is true somewhere.
     globals: Vec<GlobalId>,
     /// Whether cells are told apart.
     cells: bool,
-    /// Where the text takes a variable argument.
+    /// The places where the text takes a variable argument.
     variadic: &'a FxHashSet<Span>,
     /// Globals that too many writes may hit.
     given_up: FxHashSet<GlobalId>,
 }
 
-/// What is written.
+/// The type of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WrittenType {
     Scalar(Type),
@@ -107,7 +109,8 @@ impl<'a> Aliases<'a> {
                 && match written {
                     WrittenType::Bytes => false,
                     WrittenType::Record(_) => self.fits(ty, written),
-                    // Of what has cells those are hit; of other variables the whole must be.
+                    // A variable with cells is hit in a cell; another variable must be hit as a
+                    // whole.
                     WrittenType::Scalar(_) if self.cells => self.fits(ty, written),
                     WrittenType::Scalar(scalar) => self.program.types.scalar(ty) == Some(scalar),
                 }
@@ -116,7 +119,7 @@ impl<'a> Aliases<'a> {
         locals.chain(globals.map(|global| Variable::Global(*global))).collect()
     }
 
-    /// Where a statement writes and what, if the place is known.
+    /// The address that a statement writes to and the type of the write, if the place is known.
     fn written(&self, stmt: StmtId) -> Option<(ExprId, WrittenType)> {
         match &self.body.stmts[stmt] {
             Stmt::Store { addr, ty, .. } => {
@@ -144,7 +147,7 @@ impl<'a> Aliases<'a> {
         }
     }
 
-    /// Whether a variable of this type has room for what is written.
+    /// Whether a variable of this type may hold the write.
     fn fits(&self, ty: CTypeId, written: WrittenType) -> bool {
         if written == WrittenType::Bytes {
             return true;

@@ -26,14 +26,15 @@ entity_id!(
 /// The definitions and uses of one function.
 #[derive(Clone, Debug, Default)]
 pub struct DataFlow {
-    /// The definitions in it, those of a variable one after the other; then those of globals that
-    /// are elsewhere and reach its uses.
+    /// The definitions in the function, those of a variable one after the other; then the definitions
+    /// of globals in other functions that reach its uses.
     pub definitions: Vec<Definition>,
-    /// The uses in it; then those in other functions that its definitions of globals reach.
+    /// The uses in the function; then the uses in other functions that its definitions of globals
+    /// reach.
     pub uses: Vec<Use>,
 }
 
-/// What is defined and used.
+/// A variable that is defined and used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Variable {
     /// A parameter or an automatic variable of the function.
@@ -42,28 +43,28 @@ pub enum Variable {
     Global(GlobalId),
 }
 
-/// Where a variable gets a value.
+/// A definition: a place where a variable gets a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// The variable.
     pub variable: Variable,
     /// Where.
     pub at: DefinitionSite,
-    /// The text to show for it: for the start of the run the declaration.
+    /// The text to show for it; for the start of the run the declaration.
     pub span: Span,
-    /// Its number among the variable's definitions, from 1; that of a global's initial value is 0.
-    /// Those of a global are numbered over all functions.
+    /// Its number among the variable's definitions, from 1. The initial value of a global has number
+    /// 0, and the definitions of a global are numbered over all functions.
     pub number: u32,
-    /// Whether it counts as this function's: the initial value of a global is that of the first
-    /// function with a use that it reaches.
+    /// Whether it counts as a definition of this function. The initial value of a global counts for
+    /// the first function with a use that it reaches.
     pub own: bool,
-    /// Whether it is a write through a pointer, which defines the variable only where it hits it.
+    /// Whether it is a write through a pointer, which defines the variable only if it hits it.
     pub indirect: bool,
-    /// Which cells it writes, in a data flow of cells: none if it writes all.
+    /// In a data flow of cells, the cells that it writes: none if it writes all.
     pub cell: Option<Access>,
 }
 
-/// Where a definition is.
+/// The place of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DefinitionSite {
     /// The start of the run: the initial value of a global.
@@ -76,16 +77,16 @@ pub enum DefinitionSite {
     Stmt(StmtId),
 }
 
-/// Where a variable's value is read.
+/// A use: a place where the value of a variable is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The variable.
     pub variable: Variable,
-    /// Where, in its function.
+    /// The place in its function.
     pub at: UseSite,
-    /// The other function that it is in, with the use there.
+    /// If it is in another function, that function and the use there.
     pub elsewhere: Option<(FuncId, UseId)>,
-    /// How many ways it has, each of which is a pair of its own.
+    /// The number of its ways, each of which is a pair of its own.
     pub ways: u32,
     /// The text of the argument of a call that reads it; none elsewhere.
     pub argument: Span,
@@ -97,11 +98,11 @@ pub struct Use {
     pub reaching: Vec<DefinitionId>,
     /// Whether it may also be reached without any definition.
     pub undefined: bool,
-    /// Which cells it reads, in a data flow of cells.
+    /// In a data flow of cells, the cells that it reads.
     pub cell: Option<Access>,
 }
 
-/// Where a use is.
+/// The place of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UseSite {
     /// A statement.
@@ -114,19 +115,19 @@ pub enum UseSite {
     Switch(BlockId),
 }
 
-/// A pair, in a sequence that asks for it.
+/// A pair of a definition and a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DefUse {
     /// The definition.
     pub definition: DefinitionId,
     /// The use.
     pub usage: UseId,
-    /// Which way, for a p-use; 0 for a c-use.
+    /// The way of a p-use; 0 for a c-use.
     pub way: u32,
 }
 
 impl UseSite {
-    /// How many ways a use has, each of which is a pair of its own.
+    /// The number of ways of a use, each of which is a pair of its own.
     pub fn ways(self, body: &Body) -> u32 {
         match self {
             Self::Stmt(_) | Self::Return(_) => 1,
@@ -140,7 +141,7 @@ impl UseSite {
 }
 
 impl UseSite {
-    /// The label that stands for a use at this site: where, and what must be true there.
+    /// The site and the predicate of the label that stands for a use at this site.
     pub fn label(self, body: &Body, way: u32) -> (Site, Pred) {
         match self {
             Self::Stmt(stmt) => (Site::Stmt(stmt), Pred::Const(true)),
@@ -231,8 +232,8 @@ impl DataFlow {
     }
 }
 
-/// What C calls a function or a global of a linked program, whose name there may be
-/// `name@file.c` for a static and `function.name` for a static local.
+/// The name in C of a function or a global of a linked program, where the name may be `name@file.c`
+/// for a static and `function.name` for a static local.
 pub fn c_name(name: &str) -> &str {
     let name = name.split('@').next().unwrap_or(name);
     name.split('.').nth(1).unwrap_or(name)

@@ -1,13 +1,13 @@
-//! The paths that lead a definition to a use without another definition between.
+//! Definition-clear paths: those from a definition to a use without another definition between.
 //!
-//! They are paths over the graph of nodes in which no node occurs twice, but the first may be the
-//! last (Rapps and Weyuker; Frankl and Weyuker, *An Applicable Family of Data Flow Testing
-//! Criteria*). A path to a use in a condition or switch has one node more, that to which the way
-//! leads, which may be any. Calls that do not return are as in other paths: what follows in the node
+//! They are paths over the graph of nodes in which no node occurs twice, except that the first may be
+//! the last (Rapps and Weyuker; Frankl and Weyuker, *An Applicable Family of Data Flow Testing
+//! Criteria*). A path to a use in a condition or switch has one node more: the one that the way leads
+//! to, which may be any node. As in other paths, the rest of a node after a call that does not return
 //! counts as passed.
 //!
-//! A definition of cells is between if it surely overwrites what was written, or what is read. What
-//! calls and writes through pointers may define is between no two here.
+//! A definition of cells is between if it surely overwrites the written or the read cell. Definitions
+//! by calls and by writes through pointers are never between.
 
 use lydian_ir::{BlockId, Body, LocalId, Stmt, StmtId, Terminator};
 use rustc_hash::FxHashMap;
@@ -25,12 +25,12 @@ pub struct DuPaths<'a> {
     /// The edges that leave each node, and the nodes before it.
     edges: Vec<Vec<NodeEdge>>,
     before: Vec<Vec<NodeId>>,
-    /// The node of each statement, and its position there.
+    /// The node of each statement, and the position of the statement in it.
     place: FxHashMap<StmtId, (NodeId, usize)>,
-    /// Where each variable is defined or its lifetime begins.
+    /// The places where each variable is defined or its lifetime begins.
     kills: FxHashMap<Variable, Vec<Kill>>,
     limit: usize,
-    /// How many paths and steps are left.
+    /// The number of paths that may still be found.
     left: usize,
     steps: usize,
 }
@@ -39,31 +39,32 @@ pub struct DuPaths<'a> {
 #[derive(Debug)]
 struct NodeEdge {
     to: NodeId,
-    /// For each way that it may stand for, the variables whose lifetime begins there.
+    /// The variables whose lifetime begins on the edge, for each sequence of blocks that it may stand
+    /// for.
     begun: Vec<Vec<LocalId>>,
 }
 
 impl NodeEdge {
-    /// Whether it has a way that passes no block which begins the variable's lifetime.
+    /// Whether one of these sequences passes no block which begins the variable's lifetime.
     fn is_clear(&self, variable: Variable) -> bool {
         let Variable::Local(local) = variable else { return true };
         self.begun.iter().any(|begun| !begun.contains(&local))
     }
 }
 
-/// Where a variable is defined, or its lifetime begins.
+/// A place where a variable is defined, or its lifetime begins.
 #[derive(Debug)]
 struct Kill {
     at: (NodeId, usize),
-    /// Which cells it writes: none if all.
+    /// The cells that it writes: none if all.
     cell: Option<Access>,
 }
 
-/// What is live from a definition to a use.
+/// A variable that must stay live from a definition to a use.
 #[derive(Clone, Copy)]
 struct LiveDefinition {
     variable: Variable,
-    /// What the definition writes and the use reads, of a variable with cells.
+    /// The cells that the definition writes and the use reads, of a variable with cells.
     written: Option<Access>,
     read: Option<Access>,
 }
@@ -76,7 +77,7 @@ impl LiveDefinition {
     }
 }
 
-/// A use as paths see it.
+/// The place of a use in the graph.
 struct UsePosition {
     node: NodeId,
     /// The position of the read in the node.
@@ -86,7 +87,7 @@ struct UsePosition {
 }
 
 impl<'a> DuPaths<'a> {
-    /// Of a function; at most so many paths for all of its pairs.
+    /// The paths of a function, at most `limit` for all of its pairs.
     pub fn new(body: &'a Body, graph: &'a NodeGraph, flow: &'a DataFlow, limit: usize) -> Self {
         let mut place = FxHashMap::default();
         let mut kills: FxHashMap<Variable, Vec<Kill>> = FxHashMap::default();
@@ -130,9 +131,9 @@ impl<'a> DuPaths<'a> {
         }
     }
 
-    /// The ways of a pair of a global, or of cells, whose definition and use are both in the
-    /// function: for each path the nodes that control enters between the definition and where the
-    /// value is read, by their first blocks.
+    /// The paths of a pair of a global or of cells, whose definition and use are both in the
+    /// function. Each is given as the first blocks of the nodes that control enters between the
+    /// definition and the read of the value.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -145,13 +146,13 @@ impl<'a> DuPaths<'a> {
         Ok(paths.map(heads).collect())
     }
 
-    /// How many paths are left for other pairs of the function.
+    /// The number of paths that are left for other pairs of the function.
     pub const fn left(&self) -> usize {
         self.left
     }
 
-    /// The paths of a pair: with the node to which the way of a p-use leads, or to where the value
-    /// is read.
+    /// The paths of a pair, up to the node to which the way of a p-use leads, or up to the read of
+    /// the value.
     fn paths(&mut self, pair: DefUse, with_way: bool) -> Result<Vec<Path>, TooManyPaths> {
         let definition = self.flow.definition(pair.definition);
         let usage = self.flow.usage(pair.usage);
@@ -179,7 +180,7 @@ impl<'a> DuPaths<'a> {
         Ok(found)
     }
 
-    /// Where a pair's use is. The copies of a condition are several places.
+    /// The places of a pair's use. The copies of a condition are several places.
     fn ends(&self, pair: DefUse) -> Vec<UsePosition> {
         let usage = self.flow.usage(pair.usage);
         let read = usage.read_at.and_then(|stmt| self.place.get(&stmt));
@@ -218,7 +219,7 @@ impl<'a> DuPaths<'a> {
                 let of = nodes().filter(|(_, node)| {
                     node.branches && evaluates(&self.body.blocks[node.last].term)
                 });
-                // Way 1 of a condition is that of a true one, which is the first way of its branch.
+                // Way 1 of a condition is true, and is the first way of its branch.
                 let flipped = |node: NodeId| {
                     let way = 1 - pair.way as usize;
                     let then = self.graph.nodes[node].ways.get(way).copied();
@@ -253,7 +254,7 @@ impl<'a> DuPaths<'a> {
         end: &UsePosition,
         found: &mut Vec<Path>,
     ) -> Result<(), TooManyPaths> {
-        // Within one node, the use being after the definition.
+        // The definition and the use are in one node, the use after the definition.
         let is_later = defined.is_none_or(|defined| defined < end.position);
         if first == end.node && is_later && !self.is_killed(live, first, defined, end.position) {
             self.add(vec![first], end, found)?;
@@ -295,8 +296,8 @@ impl<'a> DuPaths<'a> {
         edges.filter(is_open).map(|edge| edge.to).collect()
     }
 
-    /// For each node, whether a use is reached from it without a definition between; it is from its
-    /// own.
+    /// For each node, whether a use is reached from it without a definition between. The node of the
+    /// use counts as reaching it.
     fn leading_to(&self, live: LiveDefinition, end: NodeId) -> Vec<bool> {
         let mut is_ended = vec![false; self.edges.len()];
         for kill in self.kills.get(&live.variable).into_iter().flatten() {
@@ -325,8 +326,7 @@ impl<'a> DuPaths<'a> {
     }
 }
 
-/// For each way that an edge may stand for, the variables whose lifetime begins in blocks that it
-/// passes.
+/// For each sequence of blocks that an edge may stand for, the variables whose lifetime begins in it.
 fn begun(body: &Body, graph: &NodeGraph, from: NodeId, to: NodeId) -> Vec<Vec<LocalId>> {
     let (mut ways, head) = (Vec::new(), graph.nodes[to].head);
     body.blocks[graph.nodes[from].last].term.for_each_successor(|target| {

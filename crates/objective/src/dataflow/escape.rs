@@ -1,39 +1,39 @@
-//! Who may hold an address: what a function makes of it, and where it goes from there.
+//! Escape analysis: the holders of an address.
 //!
-//! An address is that of a local, or what a function got as an argument. It is held by locals, and
-//! by others once it has left them: it was stored elsewhere, or passed to a function that keeps it.
-//! What functions of the text do with their arguments is worked out for all of them together, to
-//! the least fixed point: a function keeps an argument if it stores it where others find it, or
-//! passes it to a function that does, and it may give it back.
+//! An address is that of a local, or an argument of the function. Locals hold it. Others hold it,
+//! too, once it has escaped: it was stored elsewhere, or passed to a function that keeps it. A
+//! function keeps an argument if it stores it where others find it, or passes it to a function that
+//! keeps it. It may also return it. This is computed for all functions of the text together, to the
+//! least fixed point.
 
 use lydian_ir::libc::{Effects, Family, library_function_of};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, Expr, ExprId, FuncId, LocalId, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What becomes of an argument in a function.
+/// The escape of an argument from a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ArgumentEscape {
     /// Whether it may be stored where others find it.
     kept: bool,
-    /// Whether it may be a part of what the function returns.
+    /// Whether it may be a part of the returned value.
     returned: bool,
 }
 
 impl ArgumentEscape {
-    /// What is assumed where nothing is known.
+    /// The escape that is assumed for an unknown function.
     const UNKNOWN: Self = Self { kept: true, returned: true };
 }
 
-/// What the functions of a text do with their arguments.
+/// The escapes of the arguments of a text's functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EscapeSummaries {
-    /// By parameter. A function that is missing is not known.
+    /// By parameter. A function that is missing is unknown.
     of: FxHashMap<FuncId, Vec<ArgumentEscape>>,
 }
 
 impl EscapeSummaries {
-    /// Those of the functions that are known: bodies that no other unit replaces.
+    /// The escapes for functions whose bodies no other unit replaces.
     pub(super) fn of(program: &Program, defined: &FxHashSet<FuncId>) -> Self {
         let known = |id: &FuncId| !program.functions[*id].weak;
         let mut bodies: Vec<(FuncId, &Body)> = defined
@@ -77,7 +77,7 @@ impl EscapeSummaries {
         this
     }
 
-    /// What becomes of an argument of a call, by its position.
+    /// The escape of an argument of a call, by its position.
     fn at(&self, callee: &Callee, position: usize) -> ArgumentEscape {
         let Callee::Direct(function) = callee else { return ArgumentEscape::UNKNOWN };
         let known = self.of.get(function).and_then(|escapes| escapes.get(position));
@@ -96,8 +96,8 @@ pub(super) fn addresses_taken(program: &Program, body: &Body) -> FxHashSet<Local
     taken
 }
 
-/// What a call does that is one of a library function on memory which neither keeps what it gets nor
-/// gives it back.
+/// The effects of a call of a library function on memory that neither keeps nor returns an address;
+/// `None` for other calls.
 fn forgetful(program: &Program, call: &Stmt) -> Option<Effects> {
     let Stmt::Call { callee: Callee::Direct(callee), dst, .. } = call else { return None };
     let row = library_function_of(&program.functions[*callee])?;
@@ -106,7 +106,7 @@ fn forgetful(program: &Program, call: &Stmt) -> Option<Effects> {
     forgets.then_some(effects)
 }
 
-/// Whether a call is one of a library function that neither keeps what it gets nor gives it back.
+/// Whether a call is one of a library function on memory that neither keeps nor returns an address.
 pub(super) fn forgets_addresses(program: &Program, call: &Stmt) -> bool {
     forgetful(program, call).is_some()
 }
@@ -121,13 +121,13 @@ fn local_at(body: &Body, addr: ExprId) -> Option<LocalId> {
     }
 }
 
-/// Who may hold an address in one activation of a function.
+/// The holders of an address in one activation of a function.
 #[derive(Debug, Default)]
 pub(super) struct EscapeSet {
-    /// The local whose address it is; none for that of an argument.
+    /// The local that has the address; `None` for an address that is an argument.
     of: Option<LocalId>,
     locals: FxHashSet<LocalId>,
-    /// Whether memory that is no variable, or another function, may.
+    /// Whether memory outside of variables, or another function, may hold it.
     others: bool,
 }
 
@@ -138,7 +138,7 @@ impl EscapeSet {
             Expr::AddrLocal(of) => self.of == Some(*of),
             Expr::Local(holder) => self.locals.contains(holder),
             Expr::Load { addr, .. } => match local_at(body, *addr) {
-                // What a local has in memory may be written by others, too.
+                // Others may write to a local in memory, too.
                 Some(holder) => self.locals.contains(&holder) || self.others,
                 None => self.others,
             },
@@ -149,12 +149,12 @@ impl EscapeSet {
         }
     }
 
-    /// Whether what lies at an address may have it in it.
+    /// Whether the memory at an address may hold it.
     fn may_be_in(&self, body: &Body, addr: ExprId) -> bool {
         local_at(body, addr).map_or(self.others, |from| self.locals.contains(&from))
     }
 
-    /// It is stored to an address.
+    /// Notes that it is stored to an address.
     fn store(&mut self, body: &Body, addr: ExprId) {
         match local_at(body, addr) {
             Some(holder) => _ = self.locals.insert(holder),
@@ -173,14 +173,14 @@ pub(super) struct EscapeAnalysis<'a> {
 }
 
 impl EscapeAnalysis<'_> {
-    /// Who may hold the address of a local.
+    /// The holders of the address of a local.
     pub(super) fn of_local(&self, local: LocalId) -> EscapeSet {
         self.follow(EscapeSet { of: Some(local), ..EscapeSet::default() })
     }
 
-    /// What becomes of the arguments.
+    /// The escapes of the arguments.
     fn arguments(&self) -> Vec<ArgumentEscape> {
-        // What inline assembly reads is not known, only whether it may write to memory.
+        // It is known whether inline assembly may write to memory, but not what it reads.
         let is_unknown = |stmt: &Stmt| matches!(stmt, Stmt::Havoc(havoc) if havoc.memory);
         if self.body.stmts.values().any(is_unknown) {
             return vec![ArgumentEscape::UNKNOWN; self.body.params.len()];
@@ -206,7 +206,7 @@ impl EscapeAnalysis<'_> {
         loop {
             let before = (found.locals.len(), found.others);
             self.body.stmts.values().for_each(|stmt| self.pass_on(stmt, &mut found));
-            // Who knows where a holder is can read it.
+            // A function that has the address of a holder can read it.
             found.others |= found.locals.iter().any(|holder| self.taken.contains(holder));
             if before == (found.locals.len(), found.others) {
                 return found;
@@ -214,7 +214,7 @@ impl EscapeAnalysis<'_> {
         }
     }
 
-    /// Notes who may hold it after a statement.
+    /// Adds the holders after a statement.
     fn pass_on(&self, stmt: &Stmt, found: &mut EscapeSet) {
         let body = self.body;
         match stmt {
@@ -227,7 +227,7 @@ impl EscapeAnalysis<'_> {
             Stmt::Copy { dst, src, .. } if found.may_be_in(body, *src) => found.store(body, *dst),
             Stmt::Call { callee, args, dst, dst_addr, .. } => {
                 if let Some(effects) = forgetful(self.program, stmt) {
-                    // What it copies may have the address in it.
+                    // The copied memory may hold the address.
                     if let Some((to, from)) = effects.copies
                         && let Some(from) = args.get(usize::from(from))
                         && let Some(to) = args.get(usize::from(to))
@@ -239,7 +239,7 @@ impl EscapeAnalysis<'_> {
                 }
                 let mut returned = false;
                 for (position, arg) in args.iter().enumerate() {
-                    // A struct is passed by the address of what is copied.
+                    // A struct is passed by the address of a copy.
                     let inside = local_at(body, *arg).is_some_and(|of| found.locals.contains(&of));
                     if inside || found.may_be(body, *arg) {
                         let escape = self.escapes.at(callee, position);
@@ -257,9 +257,9 @@ impl EscapeAnalysis<'_> {
     }
 }
 
-/// Calls `visit` with each expression of a body that is a value, and not the address of an access or
-/// a part of it that says in which variable that lies. What a function gets that keeps no address is
-/// as good as accessed there.
+/// Calls `visit` with each expression of a body that is a value. The address of an access is none,
+/// nor is a part of it that names its variable. The arguments of a function that keeps no address
+/// count as addresses of accesses.
 pub(super) fn for_each_value(program: &Program, body: &Body, visit: &mut impl FnMut(ExprId)) {
     let mut seen = FxHashSet::default();
     let mut work: Vec<(ExprId, bool)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What each block of a function does to variables, in order.
+//! The events of each block of a function: reads and writes of variables, and calls, in order.
 
 use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
@@ -13,7 +13,7 @@ use super::cells::{self, Access, Grain};
 use super::def_use::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
 use super::globals::TrackedGlobals;
 
-/// What happens to a variable at a place of a block, in order.
+/// An event of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum VariableEvent {
     Read {
@@ -23,38 +23,38 @@ pub(super) enum VariableEvent {
         span: Span,
         /// The text of the argument of a call that reads it; none elsewhere.
         argument: Span,
-        /// Which cells it reads, where cells are told apart.
+        /// The cells that it reads, in a data flow of cells.
         cell: Option<Access>,
     },
     Write {
         variable: Variable,
         at: StmtId,
         span: Span,
-        /// Which cells are written, where cells are told apart: none if all are.
+        /// The cells that are written, in a data flow of cells: none if all are.
         cell: Option<Access>,
     },
-    /// A write through a pointer, which may hit it.
+    /// A write through a pointer, which may hit the variable.
     MayWrite {
         variable: Variable,
         at: StmtId,
         span: Span,
-        /// Which cells are written if it hits, as for [`Self::Write`].
+        /// The cells that are written if it hits the variable, as for [`Self::Write`].
         cell: Option<Access>,
     },
     /// The lifetime of a local begins: it has no value.
     Forget { variable: LocalId },
-    /// Code runs that may read and write globals.
+    /// A call of code that may read and write globals.
     Call(CallTarget),
 }
 
-/// Who runs at a call.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallTarget {
     /// A function with a body.
     Function(FuncId),
     /// A function that the program does not define, which may be any code.
     Undefined(FuncId),
-    /// What is not known: any function that others can call, any number of times.
+    /// Unknown code: any function that others can call, any number of times.
     Outside,
 }
 
@@ -64,9 +64,9 @@ pub(super) struct EventFinder<'a> {
     body: &'a Body,
     globals: &'a TrackedGlobals,
     aliases: Aliases<'a>,
-    /// The locals with cells, where these are told apart.
+    /// The locals with cells, in a data flow of cells.
     with_cells: FxHashSet<LocalId>,
-    /// The statement that alone sets a temporary.
+    /// The only statement that sets a temporary.
     setter: FxHashMap<LocalId, StmtId>,
     pub(super) definitions: Vec<Definition>,
     /// The definition that a statement makes of a variable.
@@ -103,7 +103,7 @@ impl<'a> EventFinder<'a> {
         counts && is_variable(self.body, local)
     }
 
-    /// What each block does, in order.
+    /// The events of each block, in order.
     pub(super) fn events(&self, cfg: &Cfg) -> Vec<Vec<VariableEvent>> {
         let mut all = vec![Vec::new(); self.body.blocks.len()];
         for block in cfg.reverse_postorder() {
@@ -201,7 +201,7 @@ impl<'a> EventFinder<'a> {
                         let passed = self.program.types.size(*ty);
                         let passed = passed.filter(|_| self.program.types.is_aggregate(*ty));
                         let cell = passed.and_then(|size| self.part(*arg, size, argument, false));
-                        // An address that is passed is a use of the whole, and of no cell.
+                        // A passed address is a use of the whole variable, and of no cell.
                         if self.globals.grain == Grain::Whole || cell.is_some() {
                             let read_at = None;
                             events.push(VariableEvent::Read {
@@ -231,7 +231,7 @@ impl<'a> EventFinder<'a> {
         }
     }
 
-    /// Who runs at a call, if that may touch globals.
+    /// The callee of a call, if it may touch globals.
     fn target(&self, callee: &Callee) -> Option<CallTarget> {
         match callee {
             Callee::Direct(function) if self.globals.inert.contains(function) => None,
@@ -243,13 +243,14 @@ impl<'a> EventFinder<'a> {
         }
     }
 
-    /// Whether a parameter of this type lets the callee write to what it points to.
+    /// Whether a callee may write through a parameter of this type.
     fn lets_write(&self, ty: lydian_ir::CTypeId) -> bool {
         let types: &CTypes = &self.program.types;
         matches!(types.get(ty), CType::Pointer { to_const: false, .. })
     }
 
-    /// `starts` says how many events precede each statement of the block.
+    /// Adds the events of a terminator. `starts` has the number of events before each statement of
+    /// the block.
     fn terminator(
         &self,
         block: BlockId,
@@ -360,7 +361,7 @@ impl<'a> EventFinder<'a> {
         }
     }
 
-    /// Whether a variable that may be hit is of this grain.
+    /// Whether a variable that may be hit is a variable of this grain.
     fn counts(&self, variable: Variable) -> bool {
         match variable {
             Variable::Local(local) => self.is_variable(local),
@@ -368,7 +369,7 @@ impl<'a> EventFinder<'a> {
         }
     }
 
-    /// The cells that an access to a part of a variable is to, where cells are told apart.
+    /// The cells of an access to a part of a variable, in a data flow of cells.
     fn part(&self, addr: ExprId, bytes: u64, text: Span, scalar: bool) -> Option<Access> {
         let access = || cells::access(self.program, self.body, (addr, bytes), text, scalar);
         (self.globals.grain == Grain::Cells).then(access)

@@ -16,7 +16,7 @@ use super::escape::{EscapeSummaries, for_each_value};
 pub(super) struct TrackedGlobals {
     pub(super) grain: Grain,
     pub(super) tracked: FxHashSet<GlobalId>,
-    /// Those that would be, did no function that is not supported name them.
+    /// Globals that are not followed because an unsupported function names them.
     pub(super) lost: FxHashSet<GlobalId>,
     /// Those whose addresses are taken.
     pub(super) exposed: FxHashSet<GlobalId>,
@@ -24,14 +24,14 @@ pub(super) struct TrackedGlobals {
     pub(super) inert: FxHashSet<FuncId>,
     /// The functions whose bodies are of the text.
     pub(super) defined: FxHashSet<FuncId>,
-    /// Where the text takes a variable argument, which writes to nothing but the list.
+    /// The places where the text takes a variable argument, which writes to nothing but the list.
     pub(super) variadic: FxHashSet<Span>,
     /// Which arguments of these functions escape.
     pub(super) escapes: EscapeSummaries,
 }
 
 impl TrackedGlobals {
-    /// Those of a program that was lowered from a text.
+    /// The globals of a program that was lowered from a text.
     pub(super) fn of(program: &Program, map: &SourceMap, grain: Grain) -> Self {
         let unsupported = program.functions.values().filter(|function| {
             function.body.is_none() && !function.span.is_none() && !function.library
@@ -73,7 +73,7 @@ impl TrackedGlobals {
         Self { grain, tracked, lost, exposed, inert: inert.collect(), defined, variadic, escapes }
     }
 
-    /// In order.
+    /// The followed globals, in order.
     pub(super) fn all(&self) -> Vec<GlobalId> {
         let mut all: Vec<_> = self.tracked.iter().copied().collect();
         all.sort_unstable();
@@ -97,7 +97,7 @@ fn call_at(text: &str, at: usize) -> Option<Span> {
     None
 }
 
-/// Whether a text is a part of this one: a program may have parts of others.
+/// Whether a span lies in this text. A program may have parts of other texts.
 fn is_within(map: &SourceMap, span: Span) -> bool {
     !span.is_none() && span.end as usize <= map.text().len()
 }
@@ -108,7 +108,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
 }
 
-/// Whether a function without a body is the C library's or the compiler's, returns, and gets no
+/// Whether a function without a body belongs to the C library or the compiler, returns, and gets no
 /// function that it could call.
 fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
     if function.noreturn || (function.body.is_some() && !function.library) {

@@ -12,16 +12,16 @@ use super::def_use::{
 use super::events::{EventFinder, VariableEvent};
 use super::globals::TrackedGlobals;
 
-/// What is known of one function before others are looked at.
+/// The data flow of one function, before others are looked at.
 pub(super) struct LocalFlow {
     pub(super) cfg: Cfg,
-    /// What each block does, in order.
+    /// The events of each block, in order.
     pub(super) events: Vec<Vec<VariableEvent>>,
     /// Its definitions: those of locals, then those of globals, numbered within the function.
     pub(super) definitions: Vec<Definition>,
     /// The definition that a statement makes of a variable.
     pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
-    /// Its uses in no order. Nothing is known yet of what reaches those of globals.
+    /// Its uses in no order. The definitions that reach uses of globals are not known yet.
     pub(super) uses: Vec<Use>,
     /// The reads of globals: the position of the event in its block, and of the use.
     pub(super) global_reads: Vec<(BlockId, usize, usize)>,
@@ -45,7 +45,7 @@ impl LocalFlow {
         this
     }
 
-    /// Which definitions of locals reach which uses.
+    /// Finds the definitions of locals that reach each use.
     fn reach(&mut self, body: &Body) {
         let variables = Variables::new(body, &self.definitions);
         let mut entry = Reaching::empty(&variables);
@@ -147,7 +147,7 @@ impl LocalFlow {
     }
 
     /// For each statement that is a copy, and each variable that it reads, the key of the original's
-    /// use: they are one.
+    /// use, which is the same use.
     fn keys_of_originals(&self, body: &Body) -> FxHashMap<(StmtId, Variable), UseKey> {
         let copies = &body.source.copies;
         let mut keys = FxHashMap::default();
@@ -210,7 +210,7 @@ impl LocalFlow {
     }
 }
 
-/// Counts what keeps reads before and after apart: for locals, and for globals.
+/// Counts the events that separate the reads before from those after: for locals, and for globals.
 fn pass_epochs(event: &VariableEvent, epochs: &mut [u32; 2]) {
     match event {
         VariableEvent::Read { .. } => {}
@@ -232,7 +232,7 @@ fn use_key(body: &Body, block: BlockId, variable: Variable, at: UseSite, epoch: 
     }
 }
 
-/// What tells a use of cells from others: its text, which is evaluated once, and who branches on it.
+/// The key of a use of cells: its text, which is evaluated once, and the branch that it is read for.
 fn cell_key(variable: Variable, at: UseSite, cell: &Access) -> UseKey {
     let at = if let UseSite::Stmt(_) = at { None } else { Some(at) };
     let (start, end) = match cell.text.is_none() {
@@ -254,16 +254,18 @@ type UseKey = (Variable, Option<UseSite>, BlockId, u32, u32);
 fn block_of(at: UseSite) -> Option<BlockId> {
     match at {
         UseSite::Return(block) | UseSite::Switch(block) => Some(block),
-        // Blocks that evaluate a copy of a condition are not told apart.
+        // Blocks that evaluate copies of one condition have the same key.
         UseSite::Condition(..) => Some(BlockId::from_index(0)),
         UseSite::Stmt(_) => None,
     }
 }
 
-/// Bits of definitions, those of a variable in a row, with one before them for having none.
+/// The bits of definitions. Those of a variable follow one another, after a bit for having no
+/// definition.
 struct Variables {
     locals: Vec<LocalId>,
-    /// Of each variable: the bit for having no definition; those of its definitions follow.
+    /// For each variable, the bit for having no definition, which the bits of its definitions follow,
+    /// and their number.
     first: FxHashMap<LocalId, (usize, usize)>,
     /// The position of each definition's bit.
     bit: Vec<usize>,
@@ -314,7 +316,7 @@ impl Reaching {
         self.set(variables.first[&local].0);
     }
 
-    /// The variable has this definition alone, or none.
+    /// Gives a variable this definition alone, or none.
     fn define(&mut self, variables: &Variables, local: LocalId, definition: Option<usize>) {
         let (first, count) = variables.first[&local];
         (first..first + count).for_each(|bit| self.words[bit / 64] &= !(1 << (bit % 64)));
@@ -331,7 +333,7 @@ impl Reaching {
         (reaching.map(id).collect(), is_set(first))
     }
 
-    /// Adds what another state has. Returns whether that is anything new.
+    /// Adds the definitions of another state. Returns whether any is new.
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (word, other) in self.words.iter_mut().zip(&other.words) {

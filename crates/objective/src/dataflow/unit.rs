@@ -1,7 +1,8 @@
-//! Data flow over all functions of a program: definitions of globals reach uses in other functions.
+//! Data flow over all functions of a program, in which definitions of globals reach uses in other
+//! functions.
 //!
-//! Which reach which is found on the graph of all functions ([`super::graph`]). Functions that others
-//! can call are those of external linkage, those whose address is taken, and those that nobody calls.
+//! It is computed on the graph of all functions ([`super::graph`]). The functions that others can
+//! call are those of external linkage, those whose address is taken, and those that nothing calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -29,22 +30,22 @@ pub struct UnitFlow {
     functions: BTreeMap<FuncId, DataFlow>,
     /// The stores to each global, by number from 1.
     stores: BTreeMap<GlobalId, Arc<Definitions>>,
-    /// The same as stores to cells, in a data flow of cells.
+    /// The same for stores to cells, in a data flow of cells.
     cell_stores: BTreeMap<GlobalId, Arc<CellDefinitions>>,
     /// The labels of a function that sequences of others have as atoms, with their texts.
     shared: BTreeMap<FuncId, IndexMap<(Site, Pred), Span>>,
-    /// The graph on which it was found what reaches what.
+    /// The graph on which reaching definitions were computed.
     graph: FlowGraph,
     /// The uses of the graph.
     graph_uses: Vec<(FuncId, UseId)>,
-    /// The globals that are not followed, since a function that is not supported names them.
+    /// The globals that are not followed, because an unsupported function names them.
     lost: Vec<GlobalId>,
 }
 
-/// What others must know of a unit's data flow, and what it is about.
+/// The data flow of a unit that other units need, and the meaning of its numbers.
 #[derive(Clone, Debug, Default)]
 pub struct UnitShared {
-    /// What others must know.
+    /// The data flow that other units need.
     pub flow: SharedFlow,
     /// The variables of the graph.
     pub variables: Vec<GlobalId>,
@@ -54,8 +55,8 @@ pub struct UnitShared {
     pub uses: Vec<(FuncId, UseId)>,
 }
 
-/// The data flows of one program that was lowered from one text, each of which is worked out when it
-/// is first asked for. All who ask must name that program and text.
+/// The data flows of one program that was lowered from one text, each computed when it is first asked
+/// for. All calls must be for the same program and text.
 #[derive(Debug, Default)]
 pub struct UnitFlows {
     whole: OnceLock<UnitFlow>,
@@ -63,30 +64,30 @@ pub struct UnitFlows {
 }
 
 impl UnitFlows {
-    /// That of whole variables: [`UnitFlow::of`].
+    /// The data flow of whole variables: [`UnitFlow::of`].
     pub fn whole(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
         self.whole.get_or_init(|| UnitFlow::of(program, map))
     }
 
-    /// That of cells: [`UnitFlow::of_cells`].
+    /// The data flow of cells: [`UnitFlow::of_cells`].
     pub fn cells(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
         self.cells.get_or_init(|| UnitFlow::of_cells(program, map, self.whole(program, map)))
     }
 }
 
 impl UnitFlow {
-    /// Finds the definitions and uses of a program that was lowered from a text, and what reaches
-    /// what. Functions and globals that are not of the text, as they come from other units that were
-    /// linked, have none: they are as unknown as if they were only declared.
+    /// Computes the data flow of a program that was lowered from a text. Functions and globals of
+    /// other units that were linked have no definitions and uses: they are as unknown as if they were
+    /// only declared.
     pub fn of(program: &Program, map: &SourceMap) -> Self {
         let mut this = Self::with_grain(program, map, Grain::Whole);
         this.share(program);
         this
     }
 
-    /// The same of the cells of the variables that have some, which alone are among its variables
-    /// ([`super::cells`]). `whole` is [`Self::of`] the same program: its shared labels come before
-    /// those of this one.
+    /// The same for the cells of variables that have some; other variables are left out
+    /// ([`super::cells`]). `whole` is [`Self::of`] the same program. Its shared labels come before
+    /// those of this data flow.
     pub fn of_cells(program: &Program, map: &SourceMap, whole: &Self) -> Self {
         let mut this = Self::with_grain(program, map, Grain::Cells);
         this.shared = whole.shared.clone();
@@ -119,8 +120,8 @@ impl UnitFlow {
         Self { graph: made.graph, graph_uses, lost, ..flow }
     }
 
-    /// What this unit of a program that is linked later has for others: what its functions do to
-    /// variables of external linkage.
+    /// The data flow that other units of a program that is linked later need: the effects of this
+    /// unit's functions on variables of external linkage.
     pub fn for_others(&self, program: &Program) -> UnitShared {
         let is_external = |id: &GlobalId| program.globals[*id].linkage == Linkage::External;
         let all: Vec<GlobalId> = self.stores.keys().copied().collect();
@@ -167,7 +168,7 @@ impl UnitFlow {
         labels.get_index_of(&(site, pred.clone())).map(LabelId::from_index)
     }
 
-    /// Notes which labels of which functions are atoms elsewhere.
+    /// Collects the labels of each function that are atoms of sequences of other functions.
     fn share(&mut self, program: &Program) {
         let mut asked: BTreeMap<FuncId, BTreeSet<(bool, u32, StmtId, UseId)>> = BTreeMap::new();
         for flow in self.functions.values() {
@@ -209,15 +210,15 @@ impl UnitFlow {
     }
 }
 
-/// The stores to globals, and how they are numbered.
+/// The stores to globals, and their numbers.
 struct Stores {
-    /// How many stores to a global stand in functions before one.
+    /// The number of stores to a global in functions before this one.
     before: FxHashMap<(FuncId, GlobalId), u32>,
     /// All stores of a global, by number.
     of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
     /// The numbers of those through pointers.
     indirect: FxHashSet<(GlobalId, u32)>,
-    /// The cells that those write which do not write all, by number.
+    /// The cells of stores that do not write all cells, by number.
     cells: FxHashMap<(GlobalId, u32), Access>,
 }
 
@@ -245,7 +246,7 @@ impl Stores {
         Self { before, of, indirect, cells }
     }
 
-    /// The number of a definition that a function numbers on its own.
+    /// The number in the program of a definition, from its number in a function.
     fn number(&self, function: FuncId, global: GlobalId, own: u32) -> u32 {
         own + self.before.get(&(function, global)).copied().unwrap_or(0)
     }
@@ -261,7 +262,7 @@ struct GraphMaker<'a> {
     made: MadeGraph,
 }
 
-/// A graph, and what it is of.
+/// A graph, and the uses that it was made of.
 #[derive(Default)]
 struct MadeGraph {
     graph: FlowGraph,
@@ -396,7 +397,7 @@ fn visible(
     local_flows.keys().copied().filter(is_visible).collect()
 }
 
-/// The functions whose addresses are known somewhere, or that the system calls.
+/// The functions whose addresses are taken somewhere, or that the system calls.
 fn taken(program: &Program) -> FxHashSet<FuncId> {
     let mut taken = FxHashSet::default();
     for (_, function) in program.defined() {
@@ -420,14 +421,14 @@ fn taken(program: &Program) -> FxHashSet<FuncId> {
     taken
 }
 
-/// Makes the data flow of functions from what was found.
+/// Makes the data flow of functions from their own flows and the reaching definitions.
 struct Joiner<'a> {
     program: &'a Program,
     grain: Grain,
     stores: &'a Stores,
     /// The numbers of the definitions that reach each use of a global, by function and position.
     reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>>,
-    /// Of each function, the numbers that its uses get, by their first positions.
+    /// The numbers of each function's uses, by their first positions.
     order: FxHashMap<FuncId, Vec<UseId>>,
 }
 

@@ -1,8 +1,8 @@
 //! MC/DC, CACC, RACC and RICC from the evaluations of a decision, wherever they were recorded.
 //!
-//! These are the meanings that the hyperlabels of [`crate::annotate::clauses`] have, for those who have
-//! evaluations and no labels: reports unite what several units, builds and machines saw of one
-//! decision of the source.
+//! These are the meanings of the hyperlabels of [`crate::annotate::logic::clauses`], for callers that
+//! have evaluations and no labels: reports unite the evaluations of one decision of the source that
+//! several units, builds and machines recorded.
 
 use lydian_base::EntityId as _;
 use lydian_ir::{BoolTree, ConditionId};
@@ -13,10 +13,10 @@ use crate::decision::predicates::active_conditions;
 use crate::decision::vector::DecisionVector;
 use crate::label::Pred;
 
-/// What one objective asks of a decision.
+/// An objective about a condition of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClausePairObjective {
-    /// What two evaluations have to show.
+    /// The relation that two evaluations must have.
     pub pair: ClausePair,
     /// The condition.
     pub condition: ConditionId,
@@ -25,8 +25,8 @@ pub struct ClausePairObjective {
 }
 
 impl ClausePairObjective {
-    /// The objective that a criterion calls so ([`crate::annotate::clauses`]), with the number of its
-    /// decision in the function.
+    /// The objective of a criterion by its name ([`crate::annotate::logic::clauses`]), with the
+    /// number of its decision in the function.
     pub fn named(criterion: Criterion, name: &str) -> Option<(usize, Self)> {
         let pair = criterion.clause_pair()?;
         let (id, rest) = name.split_once(' ')?;
@@ -40,7 +40,8 @@ impl ClausePairObjective {
         Some((decision, Self { pair, condition, outcome }))
     }
 
-    /// Whether evaluations show it. With `short_circuit` conditions that were not reached have no value.
+    /// Whether evaluations show it. With `short_circuit`, conditions that were not reached have no
+    /// value.
     pub fn is_shown(
         &self,
         tree: &BoolTree,
@@ -59,7 +60,8 @@ impl ClausePairObjective {
         }
     }
 
-    /// Two evaluations with different outcomes that count, with the condition true and false.
+    /// Whether two evaluations with different outcomes, in which the condition counts, have it true
+    /// and false.
     fn is_correlated(
         &self,
         counting: Vec<(ConditionId, Pred)>,
@@ -78,8 +80,8 @@ impl ClausePairObjective {
         seen[1][1] && seen[0][0] || seen[1][0] && seen[0][1]
     }
 
-    /// Two evaluations that differ in the condition alone, with different outcomes, or with the one
-    /// asked for.
+    /// Whether two evaluations differ in the condition alone, with different outcomes or with the
+    /// required one.
     fn is_restricted(
         &self,
         tree: &BoolTree,

@@ -1,8 +1,8 @@
 //! Minimal disjunctive normal forms of decisions, for the criteria IC, UTPC and CUTPNFP.
 //!
 //! Minimal means: no sum of fewer implicants has the same value everywhere, and none of as many has
-//! fewer literals. Among several the one whose prime implicants come first in a fixed order is
-//! taken, so that the result follows from the tree alone.
+//! fewer literals. Among several minimal forms, the one whose prime implicants come first in a fixed
+//! order is taken, so that the result follows from the tree alone.
 //!
 //! - A tree of `&&`, `||`, `&`, `|` and `!` is unate, since each condition occurs in it once: all
 //!   of its prime implicants are needed, and they are the products and sums of those of its parts.
@@ -48,7 +48,7 @@ pub enum DnfError {
 }
 
 impl Implicant {
-    /// That it is true.
+    /// The predicate that it is true.
     pub fn pred(&self) -> Pred {
         self.literals.iter().fold(Pred::Const(true), |all, (condition, value)| {
             Pred::and(all, signed(Pred::Cond(*condition), *value))
@@ -60,7 +60,7 @@ impl Implicant {
         self.literals.iter().any(|(c, _)| *c == condition)
     }
 
-    /// It with the literal of a condition turned round.
+    /// The implicant with the literal of a condition negated.
     #[must_use]
     pub fn with_flipped(&self, condition: ConditionId) -> Self {
         let flip = |(c, value): &(ConditionId, bool)| (*c, *value != (*c == condition));
@@ -248,11 +248,11 @@ impl Bits {
     }
 }
 
-/// A cover and what is left to be covered.
+/// A partial cover, and the points that are not covered yet.
 #[derive(Clone)]
 struct Partial {
     open: Bits,
-    /// The primes that may still be taken, by position, with what they cover of `open`.
+    /// The primes that may still be taken, by position, with the points of `open` that they cover.
     choices: Vec<(usize, Bits)>,
     chosen: Vec<usize>,
 }
@@ -277,7 +277,7 @@ fn cheapest_cover(primes: &[Cube], points: &[u32]) -> Result<Vec<Cube>, DnfError
 
 struct Search<'p> {
     primes: &'p [Cube],
-    /// The cheapest cover so far: how many primes and literals, and which.
+    /// The cheapest cover so far: the numbers of primes and literals, and the primes.
     best: Option<((usize, u32), Vec<usize>)>,
     steps: u32,
 }
@@ -339,7 +339,7 @@ impl Search<'_> {
         at.chosen.push(prime);
     }
 
-    /// Takes what is essential and drops what is dominated, until neither is left.
+    /// Takes essential primes and drops dominated ones, until there are none.
     fn reduce(&self, at: &mut Partial) {
         loop {
             for (_, covers) in &mut at.choices {
@@ -371,7 +371,7 @@ impl Search<'_> {
         at.choices.iter().find(|(_, covers)| covers.has(point)).map(|(prime, _)| *prime)
     }
 
-    /// A prime in whose place another one, no dearer, can stand.
+    /// A prime that another one, which is not dearer, can replace.
     fn dominated(&self, at: &Partial) -> Option<usize> {
         let literals = |prime: usize| self.primes[prime].literals();
         at.choices.iter().rev().map(|(prime, covers)| (*prime, covers)).find_map(

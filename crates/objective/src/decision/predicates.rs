@@ -1,11 +1,11 @@
-//! Predicates made from a decision's tree: its outcome, where a part decides it, what is always
-//! reached.
+//! Predicates of a decision's tree: its outcome, where a part decides it, and the conditions that are
+//! always reached.
 //!
-//! Each condition occurs once in a tree, so the exclusive or of a tree's two cofactors has a form in
-//! which it occurs not at all, and every other condition at most twice: the Boolean difference taken
-//! along the path to the part. In two-valued logic the two are equal. In Kleene's logic the form
-//! used here is known wherever the cofactors' is, and also where an unknown operand of `==` or `^`
-//! cannot matter.
+//! Each condition occurs once in a tree. So the exclusive or of a tree's two cofactors has a form
+//! without the condition, in which every other condition occurs at most twice: the Boolean difference
+//! taken along the path to the part. In two-valued logic the two are equal. In Kleene's logic the
+//! form used here is known wherever the cofactors' form is, and also where an unknown operand of `==`
+//! or `^` cannot matter.
 
 use lydian_ir::{BoolTree, ConditionId};
 
@@ -31,7 +31,7 @@ pub fn outcome_with(tree: &BoolTree, leaf: &impl Fn(ConditionId) -> Pred) -> Pre
         BoolTree::Xor(a, b) => Pred::xor(part(a), part(b)),
         BoolTree::Ite(test, a, b) => {
             let (test, a, b) = (part(test), part(a), part(b));
-            // Without the third part a choice between two true values would hang on its test.
+            // Without the third part, a choice between two true values would depend on its test.
             let both = Pred::and(a.clone(), b.clone());
             let chosen = Pred::or(Pred::and(test.clone(), a), Pred::and(Pred::not(test), b));
             Pred::or(chosen, both)
@@ -39,8 +39,8 @@ pub fn outcome_with(tree: &BoolTree, leaf: &impl Fn(ConditionId) -> Pred) -> Pre
     }
 }
 
-/// Calls `visit` with each node of the tree, parents first, and the predicate that is true where
-/// the decision's outcome hangs on the node's value.
+/// Calls `visit` with each node of the tree, parents first, and the predicate that is true where the
+/// decision's outcome depends on the node's value.
 pub fn for_each_node(tree: &BoolTree, visit: &mut impl FnMut(&BoolTree, &Pred)) {
     descend(tree, Pred::Const(true), visit);
 }
@@ -72,8 +72,8 @@ fn descend(tree: &BoolTree, decides: Pred, visit: &mut impl FnMut(&BoolTree, &Pr
     }
 }
 
-/// For each condition, from left to right, where it decides the outcome: `tree[c := 1]` differs
-/// from `tree[c := 0]`.
+/// For each condition, from left to right, the predicate that is true where it decides the outcome:
+/// `tree[c := 1]` differs from `tree[c := 0]`.
 pub fn active_conditions(tree: &BoolTree) -> Vec<(ConditionId, Pred)> {
     let mut found = Vec::new();
     for_each_node(tree, &mut |node, decides| {
@@ -91,8 +91,8 @@ pub fn conditions(tree: &BoolTree) -> Vec<ConditionId> {
     found
 }
 
-/// Where evaluation reaches a condition: what the conditions before it must be. Their values decide
-/// that in the order in which they are evaluated. `None`: the tree has no such condition.
+/// The predicate that evaluation reaches a condition, over the values of the conditions before it;
+/// `None` if the tree has no such condition.
 pub fn reaches(tree: &BoolTree, wanted: ConditionId) -> Option<Pred> {
     let after = |test: Pred, tree: &BoolTree| Some(Pred::and(test, reaches(tree, wanted)?));
     match tree {
@@ -147,7 +147,7 @@ fn collect_always_reached(tree: &BoolTree, set: &mut ConditionSet) {
     }
 }
 
-/// That a condition was reached, as a predicate: a constant where it always is.
+/// The predicate that a condition was reached: a constant if it always is.
 pub fn reached(always: &ConditionSet, condition: ConditionId) -> Pred {
     if always.contains(condition) { Pred::Const(true) } else { Pred::Reached(condition) }
 }

@@ -44,7 +44,7 @@ impl ConditionSet {
         word >> (condition.index() % 64) & 1 == 1
     }
 
-    /// What both sets hold.
+    /// The members of both sets.
     pub fn intersection(&self, with: &Self) -> Self {
         let words = self.words.iter().zip(&with.words).map(|(word, other)| word & other);
         let mut words: SmallVec<[u64; 2]> = words.collect();
@@ -54,12 +54,12 @@ impl ConditionSet {
         Self { words }
     }
 
-    /// How many conditions it holds.
+    /// The number of its members.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether it holds none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -73,8 +73,8 @@ impl FromIterator<ConditionId> for ConditionSet {
     }
 }
 
-/// The conditions of a decision that have a value on some states only where they are not reached, in
-/// order.
+/// The conditions of a decision that, where they are not reached, have a value on some states only,
+/// in order.
 pub fn sometimes_defined(
     decision: &Decision,
     short_circuit: bool,
@@ -85,7 +85,7 @@ pub fn sometimes_defined(
     conditions.map(|(id, _)| id)
 }
 
-/// How many bits stand for a vector of a decision ([`DecisionVector::from_bits`]).
+/// The number of bits that represent a vector of a decision ([`DecisionVector::from_bits`]).
 pub fn vector_bits(decision: &Decision, short_circuit: bool) -> usize {
     decision.conditions.len() + sometimes_defined(decision, short_circuit).count()
 }
@@ -103,9 +103,9 @@ pub struct DecisionVector {
 }
 
 impl DecisionVector {
-    /// The vector that bits stand for: for each condition its value, then for each condition that has
-    /// a value on some states only whether it has one though it is not reached
-    /// ([`sometimes_defined`]). With `short_circuit` no condition has one there.
+    /// The vector that bits represent: for each condition its value, then for each of
+    /// [`sometimes_defined`] whether it has a value though it is not reached. With `short_circuit` no
+    /// condition has one there.
     pub fn from_bits(
         decision: &Decision,
         short_circuit: bool,
@@ -121,8 +121,8 @@ impl DecisionVector {
     }
 
     /// The vector of an evaluation with the given value for each condition that evaluation would
-    /// reach. Of those that are not reached, the ones with a value on some states only have one
-    /// where `is_defined` says so. With `short_circuit` none of them has one.
+    /// reach. A condition that is not reached and has a value on some states only has one if
+    /// `is_defined` is true. With `short_circuit` no such condition has one.
     pub fn of(
         decision: &Decision,
         short_circuit: bool,
@@ -150,7 +150,8 @@ impl DecisionVector {
         vector
     }
 
-    /// Whether both are of evaluations that went the same way: what was reached had the same values.
+    /// Whether both are vectors of evaluations that took the same way: the conditions that were
+    /// reached had the same values.
     pub fn goes_as(&self, other: &Self) -> bool {
         self.reached == other.reached
             && self.value.intersection(&self.reached) == other.value.intersection(&other.reached)

@@ -1,4 +1,4 @@
-//! What the verdicts on one criterion's objectives in one function add up to.
+//! The counts of the verdicts on one criterion's objectives in one function.
 
 use std::collections::BTreeMap;
 
@@ -30,20 +30,20 @@ pub struct CriterionRow {
     pub reasons: Vec<(String, usize)>,
     /// Those that are out of reach under assumptions, each with these.
     pub assumed: Vec<AssumedObjective>,
-    /// What *infeasible* rests on that is granted or accepted, each assumption once.
+    /// The granted or accepted assumptions of the *infeasible* objectives, each once.
     pub granted: Vec<Assumption>,
 }
 
 /// An objective that is infeasible as assumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssumedObjective {
-    /// What its criterion calls it.
+    /// Its name as an objective of its criterion.
     pub name: String,
     /// Where it is.
     pub place: Place,
     /// Its predicate, for the user.
     pub text: String,
-    /// What that rests on.
+    /// The assumptions.
     pub assumptions: Vec<Assumption>,
 }
 

@@ -21,10 +21,10 @@ pub enum HtolError {
         /// Where.
         at: Range<usize>,
     },
-    /// Something else should stand here.
+    /// A text of another kind is expected.
     #[error("{what} is expected here")]
     Expected {
-        /// What.
+        /// What is expected.
         what: String,
         /// Where.
         at: Range<usize>,
@@ -32,7 +32,7 @@ pub enum HtolError {
     /// Parts are nested too deep, or too many operators follow each other.
     #[error("this is nested deeper than {limit}")]
     TooDeep {
-        /// How deep they may be.
+        /// The greatest depth.
         limit: usize,
         /// Where.
         at: Range<usize>,

@@ -16,17 +16,17 @@ pub struct HtolFile {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// What it says.
+    /// Its items.
     pub file: File,
-    /// Of comments the place of each line, and where it begins in the text.
+    /// For comments, the offset at which each line begins in the text, and its place.
     places: Vec<(usize, Place)>,
 }
 
 impl HtolFile {
     /// Reads a text.
     ///
-    /// # Errors
-    /// A message with its place, where the text is not as the grammar says, or not about a function.
+    /// A message with its place, if the text does not follow the grammar, or names no function before
+    /// its first item.
     pub fn read(path: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {
         let (path, text) = (path.into(), text.into());
         let mut this = Self { path, text, file: File::default(), places: Vec::new() };
@@ -44,7 +44,7 @@ impl HtolFile {
     }
 
     /// Reads the comments of a unit. A comment within a function is about this function unless it
-    /// says otherwise. What is wrong in one comment costs this comment alone.
+    /// says otherwise. An error in one comment leaves out this comment alone.
     pub fn of_comments(program: &Program, lines: &[WrittenLine]) -> (Self, Vec<Diagnostic>) {
         let path = lines.first().map_or(String::new(), |line| line.place.file.to_string());
         let mut this =
@@ -86,7 +86,7 @@ impl HtolFile {
         })
     }
 
-    /// The file without what is about functions of which `holds` is not true.
+    /// The file with only the items about functions for which `holds` is true.
     #[must_use]
     pub fn only_about(mut self, holds: impl Fn(&str) -> bool) -> Self {
         let mut here = false;
@@ -115,7 +115,7 @@ impl HtolFile {
     }
 }
 
-/// That a function is named before anything else.
+/// Checks that a function is named before anything else.
 fn about_functions(items: &[Item]) -> Result<(), HtolError> {
     match items.first() {
         None | Some(Item::Function(_)) => Ok(()),

@@ -1,8 +1,8 @@
 //! Well-formed hyperlabels, and the names that they make visible ([002] Figures 3 and 4).
 //!
-//! A name is visible in a hyperlabel if everything that covers it binds the name. The rules keep a
-//! name from being bound twice in one environment, keep the alternatives of a disjunction alike,
-//! and keep guards and passages from asking for what is not bound.
+//! A name is visible in a hyperlabel if each environment that covers the hyperlabel binds the name.
+//! By the rules no name is bound twice in one environment, the alternatives of a disjunction bind the
+//! same names, and guards and passages use bound names only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use crate::hyper::form::Rule;
 /// defined.
 pub type NameLookup<'k> = dyn Fn(&Named) -> Option<BTreeSet<String>> + 'k;
 
-/// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of the labels
-/// and objectives that have names; one that is not known is taken to bind nothing.
+/// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of named labels
+/// and objectives; an unknown one is taken to bind nothing.
 ///
 /// # Errors
 /// The first rule that is broken, with the names and the place.
@@ -93,7 +93,7 @@ fn alike(parts: &[Tree], known: &NameLookup<'_>) -> Result<BTreeSet<String>, Hto
     Ok(first.unwrap_or_default())
 }
 
-/// That a formula is over these names.
+/// Checks that a formula is over these names.
 fn over(term: &Term, visible: &BTreeSet<String>) -> Result<(), HtolError> {
     let mut unbound: BTreeMap<&str, &Extent> = BTreeMap::new();
     term.for_each_name(&mut |name, at| {

@@ -17,7 +17,7 @@ pub enum Rule {
     Conjunction,
     /// The parts of a disjunction make the same names visible.
     Disjunction,
-    /// A guard is over the names that are visible in what it guards.
+    /// A guard is over names that are visible in its operand.
     Guard,
 }
 
@@ -44,7 +44,7 @@ pub struct IllFormed {
 }
 
 impl Hyper {
-    /// `nm(h)`: the names that everything binds which covers it.
+    /// `nm(h)`: the names that each covering environment binds.
     ///
     /// # Errors
     /// The first rule of well-formedness that it breaks.
@@ -110,7 +110,7 @@ fn disjoint<'h>(
     Ok(all)
 }
 
-/// That a formula is over these names.
+/// Checks that a formula is over these names.
 fn over(formula: &Formula, visible: &BTreeSet<&str>) -> Result<(), IllFormed> {
     let mut unbound = Vec::new();
     formula.for_each_name(&mut |name| {

@@ -181,8 +181,8 @@ fn with_hyper(draft: Draft) -> (FunctionObjectives, Hyper) {
     (objectives, hyper)
 }
 
-/// Whether each name is bound wherever the label is covered: `Figure 5` lets a label be covered
-/// only in an environment with all of its values, and a monitor drops values that nobody uses.
+/// Whether each name is bound wherever the label is covered. By Figure 5 a label is covered only in
+/// an environment with all of its values, and a monitor drops values that nobody uses.
 fn is_total(traces: &[Trace]) -> bool {
     traces.iter().flat_map(|trace| &trace.events).all(|event| event.values.len() == VALUES)
 }
@@ -296,7 +296,7 @@ fn pairs_of_runs_show_independence() {
     assert_eq!(covered(&[&[0, 0], &[0, 9], &[9, 0]]), [true; 3]);
 }
 
-/// h9 of V-D2: what happens between may depend on what was bound before.
+/// h9 of V-D2: a passage may depend on values that were bound before.
 #[test]
 fn a_passage_may_ask_for_the_state() {
     let mut sample = Sample::new("f");
@@ -313,7 +313,7 @@ fn a_passage_may_ask_for_the_state() {
     assert_eq!(covered(&[&[1, 2, 1]]), [true, false]);
 }
 
-/// A name that is defined again stands for what it stood for before.
+/// A name that is defined again stands for its earlier meaning in its own definition.
 #[test]
 fn a_label_may_be_named_like_the_programs_label_that_it_is_made_of() {
     let htol = "function f;\nlabel loc1 = loc1 |> { v <- low };\n\

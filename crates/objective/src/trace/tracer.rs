@@ -25,14 +25,14 @@ use crate::label::{LabelId, Pred, Site};
 use crate::objectives::FunctionObjectives;
 use crate::paths::NodeGraph;
 
-/// Makes traces with what the labels and hyperlabels of some functions ask for.
+/// Makes traces with the values that the labels and hyperlabels of some functions ask for.
 #[derive(Debug)]
 pub struct Tracer<'a> {
     program: &'a Program,
     objectives: &'a [FunctionObjectives],
     short_circuit: bool,
     index: FxHashMap<FuncId, usize>,
-    /// What is asked at each site, by function.
+    /// The labels and values of each site, by function.
     sites: Vec<FxHashMap<Site, SiteRequest>>,
     /// The mutants of each condition, by function.
     mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
@@ -44,7 +44,7 @@ pub struct Tracer<'a> {
     types: Vec<Option<SideTable<ExprId, Type>>>,
 }
 
-/// What is asked at a site.
+/// The labels and the values that an event of a site must have.
 #[derive(Debug, Default)]
 struct SiteRequest {
     labels: Vec<LabelId>,
@@ -135,7 +135,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Every definition of a variable has events.
+    /// Adds the sites of the definitions of a variable.
     fn gather_definitions(&mut self, of: &Definitions) {
         for (function, site) in of.places.iter().chain(&of.indirect) {
             let Some(&number) = self.index.get(function) else { continue };
@@ -145,7 +145,7 @@ impl<'a> Tracer<'a> {
         of.indirect.iter().for_each(|place| self.gather_write(*place, variable));
     }
 
-    /// Every definition of a cell has events, which say where it writes.
+    /// Adds the sites of the definitions of cells, with the addresses that they write to.
     fn gather_cells(&mut self, of: &CellDefinitions) {
         for definition in &of.places {
             let (function, site) = definition.place;
@@ -161,7 +161,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// A write through a pointer that may hit a variable.
+    /// Adds a write through a pointer that may hit a variable.
     fn gather_write(&mut self, (function, site): (FuncId, Site), variable: Variable) {
         let (Some(&number), Site::Stmt(stmt)) = (self.index.get(&function), site) else { return };
         let Some(body) = &self.program.functions[function].body else { return };
@@ -173,7 +173,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Nodes that no label stands at have events too: those keep others from being adjacent.
+    /// Adds the nodes that have no label: their events show that other nodes are not adjacent.
     fn gather_nodes(&mut self, number: usize) {
         let function = self.objectives[number].function;
         let Some(body) = &self.program.functions[function].body else { return };
@@ -217,10 +217,10 @@ impl<'a> Tracer<'a> {
         self.plans.entry((number, expr)).or_insert_with(plan);
     }
 
-    /// The trace of a test, up to where C stops defining the run, and what became of the run.
+    /// The trace of a test, up to the point from which C does not define the run, and the outcome of
+    /// the run.
     ///
-    /// # Errors
-    /// Where the test does not suit the program.
+    /// If the test does not fit the program.
     pub fn run(
         &self,
         test: &Test,
@@ -229,10 +229,9 @@ impl<'a> Tracer<'a> {
         self.run_on(&Interpreter::new(self.program), test, options)
     }
 
-    /// The same, on an interpreter of the program that has made ready what many runs need.
+    /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
-    /// # Errors
-    /// As of [`Tracer::run`].
+    /// Those of [`Tracer::run`].
     pub fn run_on(
         &self,
         interpreter: &Interpreter<'_>,
@@ -248,7 +247,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Hears of a run.
+/// Observes a run and makes its events.
 struct TraceObserver<'a> {
     tracer: &'a Tracer<'a>,
     /// The activation at each depth of calls.
@@ -259,7 +258,7 @@ struct TraceObserver<'a> {
     trace: Trace,
 }
 
-/// What a predicate can ask at a passage.
+/// One passage of a site, for predicates.
 struct SiteEvent<'v> {
     observer: &'v TraceObserver<'v>,
     tracer: &'v Tracer<'v>,
@@ -400,7 +399,7 @@ impl TraceObserver<'_> {
         self.stack.last().copied().unwrap_or(0)
     }
 
-    /// Knows which activation runs: calls deeper than the view have returned.
+    /// Updates the stack of activations: calls deeper than the view have returned.
     fn settle(&mut self, view: &View<'_>) {
         self.stack.truncate(view.depth());
     }
@@ -410,7 +409,7 @@ impl Observer for TraceObserver<'_> {
     fn entry(&mut self, view: &View<'_>) {
         self.stack.truncate(view.depth().saturating_sub(1));
         self.activations += 1;
-        // Calls that are not told of have no number of their own.
+        // Calls that are not reported have no number of their own.
         self.stack.resize(view.depth(), self.activations);
         self.pass(view, Site::Entry, None, None);
     }

@@ -42,15 +42,15 @@ impl Annotator for StatementCoverage {
 
 /// BBC: control passes each basic block.
 ///
-/// A block is told by what the text has first in it:
-/// - A statement: its mark is passed. The beginning of a loop that stands alone in a block of the
-///   graph is none; what runs first of the loop is ([`only_begins_a_loop`]).
+/// The objective of a block is at the first thing that the text has in it:
+/// - A statement: its mark is passed. A block of the graph that holds only the beginning of a loop
+///   has no objective; the part of the loop that runs first has one ([`only_begins_a_loop`]).
 /// - A decision, as the test of a loop, to which control comes back: it is evaluated.
 /// - A condition that evaluation of its decision may skip: it is evaluated.
 /// - An arm of `?:`: the decision has the outcome that leads there.
 ///
-/// Of blocks that control lowered more than once from one text the text counts once. A block with
-/// none of these only joins others, as after `?:`: it is reached where one of them is left.
+/// If several blocks were lowered from one text, the text counts once. A block with none of these
+/// only joins others, as after `?:`: it is reached when one of them is left.
 pub(crate) struct BlockCoverage;
 
 impl Annotator for BlockCoverage {
@@ -113,7 +113,7 @@ fn origin(block: &Block) -> Option<&BranchOrigin> {
     }
 }
 
-/// Whether a decision is the first that a block has of the text.
+/// Whether a decision is the first text of a block.
 fn begins_a_block(body: &Body, decision: DecisionId) -> bool {
     let begins = |block: &Block| {
         origin(block).is_some_and(|origin| origin.decision == decision && origin.begins)
@@ -122,8 +122,8 @@ fn begins_a_block(body: &Body, decision: DecisionId) -> bool {
     body.blocks.values().any(begins)
 }
 
-/// Whether an outcome of a decision that is tested leads to a block that does something and has
-/// neither a statement nor a decision: an arm of `?:`.
+/// Whether an outcome of a tested decision leads to an arm of `?:`: a block that does something and
+/// has neither a statement nor a decision.
 fn leads_to_an_arm(body: &Body, decision: DecisionId, value: bool) -> bool {
     if body.decisions[decision].kind != DecisionKind::Control {
         return false;

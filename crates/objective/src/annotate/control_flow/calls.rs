@@ -1,9 +1,9 @@
 //! FCC: every pair of a caller and a callee ([002] Example 2).
 //!
-//! A pair is covered where control passes one of the calls: the disjunction of labels at the call
-//! statements. The caller is the function that is annotated; its callees are the functions that it
-//! calls by name, defined here or not, in the order of their first calls. Which functions a call
-//! through a pointer reaches is not known here, so such a call is no objective.
+//! A pair is covered if control passes one of the calls: the objective is the disjunction of labels
+//! at the call statements. The caller is the function that is annotated. Its callees are the
+//! functions that it calls by name, defined here or not, in the order of their first calls. A call
+//! through a pointer is no objective, since its callee is not known here.
 
 use indexmap::IndexMap;
 use lydian_base::Span;

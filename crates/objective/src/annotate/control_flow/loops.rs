@@ -11,10 +11,10 @@
 //! | `do` | none: it is never skipped | `m` | `d` |
 //! | without a condition, or with a constant one | none | `m` | `[ b -no m-> b ]` |
 //!
-//! A sequence is one of one activation. What controls a loop and where its body lies is read from
-//! the text of the statement; a decision that is only a part of the condition (the test of `?:`
-//! in it) does not control. An endless loop with nothing in its body has no place to count rounds
-//! at, and no MLO.
+//! Each sequence is of one activation. The controlling decision of a loop and the place of its body
+//! are read from the text of the statement. A decision that is only a part of the condition (the test
+//! of `?:` in it) does not control. An endless loop with an empty body has no place at which rounds
+//! could be counted, and no MLO.
 
 use std::ops::Range;
 
@@ -114,13 +114,13 @@ struct FoundLoop {
     control: Control,
 }
 
-/// What controls a loop.
+/// The control of a loop.
 enum Control {
     /// A decision that is taken before each round.
     Before(DecisionId),
     /// A decision that is taken after each round.
     After(DecisionId),
-    /// Nothing; with the first mark within its body.
+    /// No decision; with the first mark within its body.
     None(Option<MarkId>),
 }
 
@@ -248,11 +248,11 @@ impl Keyword {
     }
 }
 
-/// Where the parts of a loop statement stand in its text.
+/// The places of the parts of a loop statement in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LoopText {
     keyword: Keyword,
-    /// What comes before the body.
+    /// The text before the body.
     head: Range<usize>,
     condition: Range<usize>,
     body: Range<usize>,

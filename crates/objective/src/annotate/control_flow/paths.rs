@@ -1,4 +1,5 @@
-//! EPC, PPC, SRTC, CRTC, BPC and CPC, and what SPC is made of: paths of the graph of nodes ([002] V-D3).
+//! EPC, PPC, SRTC, CRTC, BPC and CPC, and the hyperlabels of paths for SPC: paths of the graph of
+//! nodes ([002] V-D3).
 //!
 //! A path is a sequence of the heads of its nodes, adjacent to one another.
 
@@ -169,7 +170,8 @@ pub(crate) fn hyper(cx: &mut Context<'_>, graph: &NodeGraph, path: &[NodeId]) ->
     Hyper::Sequence(id)
 }
 
-/// Nodes that follow one another, as a hyperlabel; where `gaps` says so, others may lie between.
+/// Nodes that follow one another, as a hyperlabel. Other nodes may lie before those for which `gaps`
+/// is true.
 pub(crate) fn walk(
     cx: &mut Context<'_>,
     graph: &NodeGraph,

@@ -1,9 +1,9 @@
 //! ALL-DEFS, ALL-USES and ALL-DU-PATHS with array cells told apart ([002] V-D2).
 //!
-//! Variables without arrays have the objectives that they have without cells. For others a
-//! definition and a use make a pair where they may be of one cell, and cover it where they are: the
-//! definition binds the address that it writes, the use the one that it reads. A path of a pair is
-//! covered by a run that takes it from the one to the other.
+//! A variable without arrays has the same objectives as without cells. For other variables, a
+//! definition and a use make a pair if they may be of one cell, and a run covers the pair if they
+//! are: the definition binds the address that it writes, the use the one that it reads. A path of a
+//! pair is covered by a run that takes it from the definition to the use.
 
 use std::sync::Arc;
 

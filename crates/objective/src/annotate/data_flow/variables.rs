@@ -20,10 +20,10 @@ use crate::hyper::{
 use crate::label::{Pred, Site};
 use crate::paths::{Path, TooManyPaths};
 
-/// About how many bytes of a text are shown.
+/// The length, in bytes, at which a text is cut.
 const SNIPPET: usize = 32;
 
-/// The definitions and uses of a function, and what a pair of them is.
+/// The definitions and uses of a function, and the forms of their pairs: as sequences and in words.
 pub(crate) struct Pairs<'a> {
     pub(crate) flow: &'a DataFlow,
     /// The sequence of a pair, one for all criteria.
@@ -40,7 +40,7 @@ impl<'a> Pairs<'a> {
         Self { flow: cx.data_flow(), sequence, by, used }
     }
 
-    /// The pairs of each definition that counts as this function's, and has some.
+    /// The pairs of each definition that counts as this function's, without those that have none.
     pub(crate) fn by_definition(&self) -> Vec<Vec<DefUse>> {
         let mut by_definition: FxHashMap<DefinitionId, Vec<DefUse>> = FxHashMap::default();
         for pair in self.flow.pairs_of_definitions() {
@@ -50,8 +50,9 @@ impl<'a> Pairs<'a> {
         all.filter_map(|id| by_definition.remove(&id)).collect()
     }
 
-    /// The objectives of the pairs whose uses are in the function, and of those of its definitions
-    /// with uses in other units, whose functions have no objectives of their own.
+    /// Adds the objectives of the pairs whose uses are in the function. The pairs of its definitions
+    /// with uses in other units are added, too, since functions of other units have no objectives of
+    /// their own.
     pub(crate) fn reach_each(&self, cx: &mut Context<'_>, wanted: impl Fn(DefUse) -> bool) {
         for pair in self.flow.pairs().into_iter().filter(|pair| wanted(*pair)) {
             self.reach(cx, pair);
@@ -66,12 +67,12 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The objective of a definition with these pairs: it reaches one of their uses.
+    /// Adds the objective of a definition with these pairs: it reaches one of their uses.
     pub(crate) fn reach_one(&self, cx: &mut Context<'_>, pairs: &[DefUse]) {
         let definition = self.flow.definition(pairs[0].definition);
         let sequences = pairs.iter().map(|pair| (self.sequence)(cx, self.flow, *pair));
         let mut alternatives: Vec<Hyper> = sequences.map(Hyper::Sequence).collect();
-        // One pair alone is the objective of ALL-USES, which says its own text.
+        // A single pair is an objective of ALL-USES, and has its text.
         let (hyper, text) = match pairs {
             [one] => (alternatives.remove(0), self.said(cx, *one)),
             _ => {
@@ -83,7 +84,7 @@ impl<'a> Pairs<'a> {
         cx.push_hyper(hyper, definition.span, name, text);
     }
 
-    /// The objective of a pair.
+    /// Adds the objective of a pair.
     pub(crate) fn reach(&self, cx: &mut Context<'_>, pair: DefUse) {
         let hyper = Hyper::Sequence((self.sequence)(cx, self.flow, pair));
         let (name, text) = (name(cx, self.flow, pair), self.said(cx, pair));
@@ -128,13 +129,12 @@ impl Annotator for AllUses {
     }
 }
 
-/// What the definitions and uses of globals in a function are called.
+/// The names of the definitions and uses of globals in a function.
 #[derive(Clone, Debug, Default)]
 pub struct DefUseNames {
     /// The definitions in words, by their ids; empty for a local's.
     pub definitions: Vec<String>,
-    /// The uses, by their ids: of each way what it is called, and the use in words; nothing for a
-    /// local's.
+    /// The uses, by their ids: the name of each way, and the use in words; empty for a local's.
     pub uses: Vec<Vec<(String, String)>>,
 }
 
@@ -158,7 +158,7 @@ impl DefUseNames {
     }
 }
 
-/// What a criterion calls a pair.
+/// The name of a pair as an objective.
 fn name(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> String {
     let (definition, usage) = (flow.definition(pair.definition), flow.usage(pair.usage));
     let variable = variable(cx, definition);
@@ -192,17 +192,17 @@ impl Annotator for AllDuPaths {
     }
 }
 
-/// A way from a definition to a use.
+/// A path from a definition to a use.
 pub(crate) enum DuPath {
-    /// A path of a local: that control takes it is all that is asked.
+    /// A path of a local. The objective asks only that control takes it.
     Path(Path),
-    /// The nodes that are entered between the two, of a global or a cell.
+    /// The nodes that control enters between the two, for a global or a cell.
     Entered(Vec<BlockId>),
 }
 
 impl Pairs<'_> {
-    /// The ways of the pairs of the `wanted` variables in the function, no more than so many; with
-    /// how many more there might be.
+    /// The paths of the pairs of the `wanted` variables in the function, at most `limit`, and the
+    /// number of further paths that the limit allows.
     pub(crate) fn paths(
         &self,
         cx: &mut Context<'_>,
@@ -227,14 +227,15 @@ impl Pairs<'_> {
         Ok((found, search.left()))
     }
 
-    /// The objectives of ways.
+    /// Adds the objectives of paths.
     pub(crate) fn push_paths(&self, cx: &mut Context<'_>, found: Vec<(DefUse, DuPath)>) {
         let graph = cx.node_graph();
         for (pair, way) in found {
             let definition = self.flow.definition(pair.definition);
             let variable = variable(cx, definition);
             let (hyper, path) = match way {
-                // A path that is a criterion's of its own is another hyperlabel.
+                // The same path may be an objective of a criterion of paths, which is another
+                // hyperlabel.
                 DuPath::Path(path) => (Hyper::Any(vec![paths::hyper(cx, &graph, &path)]), path),
                 DuPath::Entered(heads) => {
                     let path = heads.iter().filter_map(|head| graph.node_at(*head)).collect();
@@ -324,7 +325,7 @@ fn used(cx: &Context<'_>, usage: &Use, way: u32) -> String {
     }
 }
 
-/// What a function is called that has a place, with its file if that is another one.
+/// The name of a function that a place lies in, with its file if that is another one.
 pub(crate) fn elsewhere(cx: &Context<'_>, function: FuncId, place: Span) -> String {
     let name = c_name(&cx.program.functions[function].name);
     match cx.is_foreign(place) {
@@ -371,8 +372,8 @@ fn by(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse, path: Vec<BlockId>) -
     cx.sequence(Sequence { flow: Some(pair), ..sequence })
 }
 
-/// A pair's sequence with a passage from the definition to where the value is read. Where the two
-/// are of cells they bind the addresses.
+/// The sequence of a pair, with a passage from the definition to the read of the value. A definition
+/// and a use of cells bind the addresses.
 pub(crate) fn sequence_with(
     cx: &mut Context<'_>,
     flow: &DataFlow,
@@ -388,8 +389,8 @@ pub(crate) fn sequence_with(
     first.bindings = definition.cell.iter().map(|access| bind("defined", access)).collect();
     let (mut atoms, mut passages) = (vec![first], vec![passage]);
     if let Some(read) = read_atom(cx, usage) {
-        // What may define the variable between the read and the branch does not matter, nor does
-        // the address there, which may depend on what has changed since.
+        // Definitions between the read and the branch do not matter. Nor does the address at the
+        // branch, which may depend on values that have changed since the read.
         let site = usage.read_at.map(Site::Stmt);
         let again = |site| Obligation { function: read.function, site, holds: Formula::Number(0) };
         passages.push(Passage::Obliged(site.into_iter().map(again).collect()));
@@ -405,8 +406,8 @@ pub(crate) fn sequence_with(
     Sequence { atoms, passages, scope, flow: None }
 }
 
-/// The definitions of a variable that no sequence of it may pass. That of its own first atom may be
-/// among them: a sequence that passes it again has one that begins there.
+/// The definitions of a variable that no sequence of it may pass. The definition of the sequence's
+/// own first atom may be among them: a run that passes it again has a sequence that begins there.
 fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc<Definitions> {
     if let Some(known) = cx.clear.get(&variable) {
         return Arc::clone(known);
@@ -457,7 +458,8 @@ fn use_atom(cx: &mut Context<'_>, usage: &Use, way: u32) -> Atom {
     atom_elsewhere(cx, function, site, &pred)
 }
 
-/// Where a condition or a switch reads the value, if that is earlier than the branch.
+/// The statement at which a condition or a switch reads the value, if that is earlier than the
+/// branch.
 fn read_atom(cx: &mut Context<'_>, usage: &Use) -> Option<Atom> {
     let site = Site::Stmt(usage.read_at?);
     Some(match usage.elsewhere {

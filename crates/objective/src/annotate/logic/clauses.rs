@@ -10,21 +10,20 @@
 //! | RICC | 2 | the same with `d . d`, and with `!d . !d` |
 //! | MCDC | 1 | `< (c marked) && c \|> {r <- d} . (c marked) && !c \|> {r' <- d} \| r != r' >` |
 //!
-//! RACC is written as in Example 1: where `c` alone differs and the outcome does too, `c` decides.
-//! For RICC likewise: where `c` alone differs and the outcome does not, `c` is idle. A condition that
+//! RACC is written as in Example 1: if `c` alone differs and the outcome does, too, then `c` decides.
+//! RICC is alike: if `c` alone differs and the outcome does not, then `c` is idle. A condition that
 //! always decides, as both operands of `^` do, has no idle case and no objective for RICC.
 //!
-//! # Conditions without a value
-//! A condition that may trap or has an effect has no value where evaluation does not reach it, and
-//! predicates are true only where that is sure. So CACC and RACC cannot be covered for `p` in
-//! `p && p->x`: nothing says whether `p` decides where it is null. MCDC can, as marks do not ask
-//! for what was not reached.
+//! A condition that may trap or has an effect has no value where evaluation does not reach it, and a
+//! predicate that depends on it is unknown there. So CACC and RACC cannot be covered for `p` in `p &&
+//! p->x`: it is unknown whether `p` decides where it is null. MCDC can be covered, since masking does
+//! not depend on conditions that were not reached.
 //!
-//! Under [`crate::annotate::Request::short_circuit`] no condition that evaluation does not reach has a value.
-//! That value is then free: a condition decides where some values of those that were not reached
-//! let it, and two evaluations agree on a condition unless both reached it with different values.
-//! This is Table I of [003], and RACC is then what compilers measure as unique-cause MC/DC. CACC is
-//! then MCDC.
+//! Under [`crate::annotate::Request::short_circuit`] a condition that evaluation does not reach has
+//! no value. Its value is then free: a condition decides if some values of the conditions that were
+//! not reached let it, and two evaluations agree on a condition unless both reached it with different
+//! values. This is Table I of [003]. RACC is then the unique-cause MC/DC that compilers measure, and
+//! CACC is MCDC.
 
 use lydian_ir::{BoolTree, ConditionId, DecisionId};
 
@@ -57,7 +56,7 @@ impl Annotator for CorrelatedActiveClauses {
     }
 }
 
-/// MCDC: each condition marked while true and while false, the outcome being different.
+/// MCDC: each condition unmasked while true and while false, with different outcomes.
 pub(crate) struct MaskingConditions;
 
 impl Annotator for MaskingConditions {
@@ -113,8 +112,8 @@ impl Annotator for RestrictedInactiveClauses {
     }
 }
 
-/// The decisions with few enough conditions that each can be compared with all others. Warns of the
-/// others.
+/// The decisions with few enough conditions that each condition can be compared with all others.
+/// Warns of the other decisions.
 fn few_conditions(cx: &mut Context<'_>, criterion: Criterion) -> Vec<DecisionId> {
     let body = cx.body;
     let mut few = Vec::new();
@@ -133,12 +132,13 @@ fn few_conditions(cx: &mut Context<'_>, criterion: Criterion) -> Vec<DecisionId>
     few
 }
 
-/// For each condition where it decides the outcome.
+/// The predicate of each condition that is true where it decides the outcome.
 pub(crate) fn deciding(cx: &Context<'_>, tree: &BoolTree) -> Vec<(ConditionId, Pred)> {
     if cx.request.short_circuit { unmasked_conditions(tree) } else { active_conditions(tree) }
 }
 
-/// A condition that is true and false where `counts` holds, with different outcomes.
+/// Adds the objective of a condition that is true and false where `counts` holds, with different
+/// outcomes.
 fn correlated(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, counts: &Pred) {
     if *counts == Pred::Const(false) {
         return;
@@ -157,8 +157,8 @@ fn correlated(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, coun
     cx.push_hyper(hyper, span, format!("{id}.{condition} decides"), text);
 }
 
-/// Two evaluations with these outcomes that differ in one condition alone. Nothing where the text
-/// alone says that an outcome cannot be, as for labels.
+/// Adds the objective of two evaluations with these outcomes that differ in one condition alone.
+/// There is none if the tree shows that an outcome cannot occur, as for labels.
 fn restricted(cx: &mut Context<'_>, id: DecisionId, condition: ConditionId, outcomes: [bool; 2]) {
     let decision = &cx.body.decisions[id];
     let tree = cx.tree(id);
@@ -211,7 +211,7 @@ fn value_name(condition: ConditionId, prime: &str) -> String {
     format!("c{}{prime}", number(condition))
 }
 
-/// That two evaluations differ in a condition and agree on all others.
+/// The formula that two evaluations differ in a condition and agree on all others.
 fn differ_in(tree: &BoolTree, free: bool, condition: ConditionId) -> Formula {
     let name = |c: ConditionId, prime: &str| Formula::Name(value_name(c, prime));
     let reached = |c: ConditionId, prime: &str| Formula::Name(format!("r{}{prime}", number(c)));

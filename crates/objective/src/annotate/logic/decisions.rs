@@ -104,8 +104,8 @@ fn combinations(cx: &mut Context<'_>, id: DecisionId, decision: &Decision) {
     }
 }
 
-/// GACC: each condition true and false while it decides the outcome; what that means for conditions
-/// without a value is told in [`super::clauses`].
+/// GACC: each condition true and false while it decides the outcome. For conditions without a value
+/// see [`super::clauses`].
 pub(crate) struct ActiveClauseCoverage;
 
 impl Annotator for ActiveClauseCoverage {

@@ -9,8 +9,8 @@
 //!
 //! The pair of CUTPNFP is a hyperlabel: the near false point has the implicant's other literals by
 //! its predicate, and a guard asks for equal values of the conditions that the implicant does not
-//! name. Among several minimal forms [`crate::dnf`] takes a fixed one; where it reaches a limit the
-//! decision gets no objectives, and a warning.
+//! name. Among several minimal forms [`crate::decision::dnf`] takes a fixed one. If it reaches a
+//! limit, the decision gets no objectives and a warning.
 
 use std::rc::Rc;
 
@@ -96,7 +96,7 @@ impl Form<'_> {
         name
     }
 
-    /// That an implicant is true and all others are false.
+    /// The predicate that an implicant is true and all others are false.
     fn unique(&self, at: usize) -> Pred {
         let others = self.implicants.iter().enumerate().filter(|(other, _)| *other != at);
         others.fold(self.implicants[at].pred(), |all, (_, other)| {

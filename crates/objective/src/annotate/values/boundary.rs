@@ -1,10 +1,10 @@
 //! BVA: boundary values of relational conditions ([004] 4.1).
 //!
-//! For a condition `A op B` on integers the border is `A == B`. Its objectives are the value there,
-//! the one next to it on the side where `A` must lie for `op` (just inside) and the one on the
-//! other side (just outside); for `==` and `!=` there is no such side, and below comes before
-//! above. So the objectives of `<` and `<=` are the same, and so is it with those of a condition
-//! and of its negation: a border that is off by one is a fault of either.
+//! For a condition `A op B` on integers the border is `A == B`. There are three objectives: the value
+//! at the border, the value next to it on the side where `op` holds (just inside), and the value on
+//! the other side (just outside). For `==` and `!=` the values below and above take their place. So
+//! `<` and `<=` have the same objectives, and so have a condition and its negation: a border that is
+//! off by one is a fault of either.
 //!
 //! | condition | at | inside | outside |
 //! |---|---|---|---|
@@ -12,10 +12,10 @@
 //! | `A > B`, `A >= B` | `A == B` | `A == B + 1` | `A == B - 1` |
 //! | `A == B`, `A != B` | `A == B` | below: `A == B - 1` | above: `A == B + 1` |
 //!
-//! The values are those when evaluation reaches the condition, of the type in which C compares, and
-//! do not wrap: nothing lies above the greatest one. Addresses and floats, whose next value depends
-//! on what they mean, have the objective at the border alone. Comparisons that C implies (`if (n)`)
-//! and those that read what is volatile have none.
+//! The values are those at the time when evaluation reaches the condition, in the type in which C
+//! compares. They do not wrap: nothing lies above the greatest value. Addresses and floats have the
+//! objective at the border alone, since their next value depends on their meaning. Comparisons that C
+//! implies (`if (n)`) and those that read volatile memory have none.
 
 use lydian_ir::source::{Root, RootKind};
 use lydian_ir::{BinOp, CmpOp, ConditionId, DecisionId, Expr, ExprId};
@@ -49,7 +49,7 @@ impl Annotator for BoundaryValues {
     }
 }
 
-/// On which side of the border a value lies.
+/// The side of the border on which a value lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Below,
@@ -91,7 +91,7 @@ fn border(cx: &mut Context<'_>, root: &Root, decision: DecisionId, condition: Co
     }
 }
 
-/// That `a` is next to `b` on one side. The comparison keeps out what has wrapped.
+/// The predicate that `a` is next to `b` on one side. A comparison excludes values that have wrapped.
 fn beside(
     cx: &mut Context<'_>,
     condition: ConditionId,

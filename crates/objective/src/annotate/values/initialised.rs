@@ -1,15 +1,16 @@
-//! Which locals surely have a value before a statement.
+//! Definite assignment: the locals that surely have a value before a statement.
 //!
-//! A forward analysis over the body's blocks; where paths meet, what both assigned. A parameter is
-//! assigned; a register is once it is set; a memory local is once it is written by its own name,
-//! until its lifetime begins anew. A write through a pointer does not count.
+//! This is a forward analysis over the body's blocks; where paths meet, a local counts if both
+//! assigned it. A parameter is assigned. A register is assigned once it is set, and a memory local
+//! once it is written by its own name, until its lifetime begins anew. A write through a pointer does
+//! not count.
 
 use lydian_base::SideTable;
 use lydian_ir::source::Point;
 use lydian_ir::{BlockId, Body, Expr, ExprId, LocalId, Stmt};
 use rustc_hash::FxHashSet;
 
-/// What is assigned on every path.
+/// The locals that are assigned on every path.
 pub(crate) struct Initialised<'a> {
     body: &'a Body,
     /// At the start of each block; `None` for one that no path reaches.

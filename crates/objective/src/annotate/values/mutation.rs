@@ -28,17 +28,18 @@
 //! | CRO | a number to 0, 1, -1 |
 //! | LHS | an assigned or updated variable to others of its type |
 //!
-//! Only what the user wrote is mutated: conversions, tests against zero and subscripts' scaling
-//! that C implies are left alone, and what has no text of its own is taken as implied. Addresses
-//! get no arithmetic operator, but the indices in them do. Where a narrow integer is promoted, ABS
-//! and UOI apply to the promoted value. ABS and UOI leave constants to CRO, and a mutant that is
-//! equal by construction (`x + 0` to `x - 0`) is not made. A mutant has the type that C gives to
-//! its text, `!u` being an `int`, and what is around it is converted anew ([`conversions`]).
+//! Only operators and operands that the user wrote are mutated. Conversions, tests against zero and
+//! the scaling of subscripts are implied by C and are left alone, and an expression without a text of
+//! its own counts as implied. Addresses get no arithmetic operator, but the indices in them do. Where
+//! a narrow integer is promoted, ABS and UOI apply to the promoted value. ABS and UOI leave constants
+//! to CRO, and a mutant that is equal by construction (`x + 0` to `x - 0`) is not made. A mutant has
+//! the type that C gives to its text, so that `!u` is an `int`, and the expression around it is
+//! converted anew ([`conversions`]).
 //!
 //! LHS takes the [`crate::annotate::Request::replaced_targets`] variables declared nearest before the
-//! assignment: locals, then globals, that are in scope and not shadowed there. Locals must have
-//! been assigned on every path before, and so must `v` itself, as old values would else be
-//! indeterminate: so an initialiser has no such mutant.
+//! assignment: locals, then globals, that are in scope and not shadowed there. Locals must have been
+//! assigned on every path before, and so must `v` itself, since old values would else be
+//! indeterminate. So an initialiser has no such mutant.
 
 use lydian_base::Span;
 use lydian_ir::source::Point;
@@ -107,7 +108,7 @@ impl Annotator for WeakMutation {
     }
 }
 
-/// Where each condition decides its decision, each decision being analysed once.
+/// The predicates where conditions decide their decisions. Each decision is analysed once.
 #[derive(Default)]
 struct DecidingPredicates(FxHashMap<DecisionId, FxHashMap<ConditionId, Pred>>);
 
@@ -152,8 +153,8 @@ fn condition_mutants(
     }
 }
 
-/// COR: each `&&` and `||` of a decision replaced. `N` becoming `N'` changes the outcome where the
-/// two differ and the outcome hangs on them; the exclusive or of `N` and `N'` is written in its
+/// COR: each `&&` and `||` of a decision replaced. Replacing `N` by `N'` changes the outcome if the
+/// two differ and the outcome depends on them. The exclusive or of `N` and `N'` is written in its
 /// shortest form.
 fn connectives(cx: &mut Context<'_>, id: DecisionId) {
     let decision = &cx.body.decisions[id];
@@ -247,7 +248,7 @@ fn assigned_variable(
     }
 }
 
-/// The variable that `v op= e`, `v++` and the like update, and where its old value is in the
+/// The variable that `v op= e`, `v++` and the like update, and the path to its old value in the
 /// expression of the new one: the innermost of the left operands.
 fn updated_variable(cx: &Context<'_>, root: &Root) -> Option<(Variable, Vec<(ExprId, usize)>)> {
     let arena = cx.exprs.arena();
@@ -272,8 +273,8 @@ fn updated_variable(cx: &Context<'_>, root: &Root) -> Option<(Variable, Vec<(Exp
     writes(cx, root.point, variable).then_some((variable, path))
 }
 
-/// Whether the statement at a point, or where it keeps the value one of the next two, writes a
-/// variable by its name.
+/// Whether the statement at a point writes a variable by its name. If that statement only keeps the
+/// value, one of the next two may write it.
 fn writes(cx: &Context<'_>, point: Point, variable: Variable) -> bool {
     let Point::Stmt(first) = point else { return false };
     let blocks = cx.body.blocks.values();
@@ -301,7 +302,7 @@ fn described(cx: &Context<'_>, variable: Variable) -> (lydian_ir::CTypeId, Strin
     }
 }
 
-/// The value of a variable with the type of what is assigned.
+/// The value of a variable, with the type of the assigned expression.
 fn old_value(cx: &mut Context<'_>, variable: Variable, assigned: ExprId) -> ExprId {
     let ty = cx.exprs.type_of(assigned);
     match variable {
@@ -321,7 +322,7 @@ fn others_in_scope(cx: &Context<'_>, target: Variable, at: Span) -> Vec<(Variabl
     };
     let mut by_name: FxHashMap<&str, LocalId> = FxHashMap::default();
     for (id, local) in cx.body.locals.iter().filter(|(_, local)| visible(local)) {
-        // Of two with one name the inner one, whose scope begins later, is meant.
+        // Of two variables with one name the inner one is meant, whose scope begins later.
         let entry = by_name.entry(local.name.as_str()).or_insert(id);
         if cx.body.locals[*entry].scope.start < local.scope.start {
             *entry = id;
@@ -331,7 +332,7 @@ fn others_in_scope(cx: &Context<'_>, target: Variable, at: Span) -> Vec<(Variabl
     locals.sort_by_key(|id| std::cmp::Reverse((cx.body.locals[*id].scope.start, *id)));
     let globals = cx.program.globals.iter().rev().filter(|(_, global)| {
         let declared_before = global.span.start < at.start;
-        // Names with a dot are of what C cannot name here: literals and static locals.
+        // Names with a dot are those of literals and static locals, which C cannot name here.
         declared_before && !global.read_only && !global.name.contains('.')
     });
     let globals = globals.filter(|(_, global)| !by_name.contains_key(global.name.as_str()));
@@ -346,7 +347,7 @@ fn others_in_scope(cx: &Context<'_>, target: Variable, at: Span) -> Vec<(Variabl
         .collect()
 }
 
-/// Variables that the body reads or writes as volatile: their old value may not be looked at.
+/// Variables that the body reads or writes as volatile. Their old values may not be read.
 fn volatile_variables(cx: &Context<'_>) -> FxHashSet<Variable> {
     let arena = &cx.body.exprs;
     let loads = arena.values().filter_map(|expr| match expr {

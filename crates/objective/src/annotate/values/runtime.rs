@@ -10,10 +10,10 @@
 //! | signed `+`, `-`, `*`, unary `-`, `<<` | the result does not fit the type |
 //! | float to integer | the integer part does not fit the type |
 //!
-//! Objectives stand in the order in which operands are evaluated. Each looks at its own operands
-//! only: one whose operands trap is unknown, but an error in another operand does not hide it.
-//! A pointer that dangles, an index into what has no known length and a leak cannot be seen in an
-//! expression; exploration and measuring report them as faults of the run.
+//! Objectives stand in the order in which operands are evaluated. Each reads its own operands only.
+//! It is unknown if one of these traps, but an error in another operand does not hide it. Dangling
+//! pointers, indices into arrays of unknown length and leaks cannot be seen in an expression;
+//! exploration and measuring report them as faults of the run.
 
 use lydian_ir::source::{Root, RootId, RootKind};
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
@@ -208,7 +208,7 @@ impl Errors<'_, '_> {
             _ if bits > digits => (CmpOp::FGe, -power(bits - 1), power(bits - 1)),
             _ => (CmpOp::FGt, -power(bits - 1) - 1.0, power(bits - 1)),
         };
-        // What a binary64 does not hold is one less than a power of two.
+        // A number that a binary64 does not hold is one less than a power of two.
         let low = match (ty, op) {
             (Type::F80, CastOp::FToS) if bits == 64 => self.cx.exprs.below_least_long(),
             _ => self.cx.exprs.float(ty, low),

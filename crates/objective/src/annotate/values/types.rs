@@ -1,15 +1,15 @@
 //! The C type behind an IR expression.
 //!
-//! The IR's types have no signs; operators have. Lowering notes the C types of what the user wrote
-//! and of what C converts ([`lydian_ir::source::FunctionSource::c_types`]). An expression without
-//! such a note is one that lowering made by itself (the scaling of an index, say): its type is
-//! that of its own operator or variable, as nothing else can be meant.
+//! The IR's types have no signs; operators have. Lowering notes the C types of the expressions that
+//! the user wrote and that C converts ([`lydian_ir::source::FunctionSource::c_types`]). Lowering made
+//! an expression without such a note by itself, such as the scaling of an index. Its type is that of
+//! its own operator or variable.
 
 use lydian_ir::{ArithmeticType, BinOp, CastOp, Expr, ExprId, Type, UnOp};
 
 use crate::annotate::context::Context;
 
-/// How an expression's value is read.
+/// The interpretation of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// As a signed integer.
@@ -23,7 +23,7 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// How values of a type are read.
+    /// The interpretation of the values of a type.
     pub(crate) const fn of(ty: ArithmeticType) -> Self {
         match ty {
             ArithmeticType::Float(_) => Self::Float,
@@ -51,14 +51,14 @@ pub(crate) fn used_type(cx: &Context<'_>, expr: ExprId) -> Option<ArithmeticType
     noted.filter(|used| used.machine() == machine).or_else(|| c_type(cx, expr))
 }
 
-/// How the operands of a comparison are read: in the type to which C has brought both.
+/// The interpretation of the operands of a comparison, in the type to which C has converted both.
 pub(crate) fn compared_as(cx: &Context<'_>, a: ExprId, b: ExprId) -> Reading {
     let is_noted = |expr: ExprId| cx.body.source.c_types[expr].is_some();
     let operand = if is_noted(b) && !is_noted(a) { b } else { a };
     used_type(cx, operand).map_or(Reading::None, Reading::of)
 }
 
-/// The type of what lowering made by itself.
+/// The type of an expression that lowering made by itself.
 fn implied_type(cx: &Context<'_>, expr: ExprId, machine: Type) -> ArithmeticType {
     let Type::Int(bits) = machine else { return ArithmeticType::Float(machine) };
     let signed = match &cx.exprs.arena()[expr] {

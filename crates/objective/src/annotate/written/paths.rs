@@ -1,9 +1,10 @@
 //! Paths that a user lists, as sequences of the nodes of the function's graph.
 //!
-//! A step names a place, and stands for a node that has it: the node of a statement or a condition
-//! that begins there. Of a line with several nodes, as the head of a loop is, each may be meant: the
-//! path is covered by any of the ways that are ones. A step further on in the node of the step
-//! before it stays in this node; any other goes over an edge, or, after `...`, on any way.
+//! A step names a place, and stands for the node of a statement or a condition that begins there. A
+//! line may have several nodes, as the head of a loop has; each of them may be meant, so the path is
+//! covered by each of the possible sequences of nodes. If a step lies further on in the node of the
+//! step before it, the path stays in this node. Any other step goes over an edge, or, after `...`,
+//! over any path.
 
 use lydian_base::Span;
 use lydian_ir::stmt::Terminator;
@@ -18,19 +19,19 @@ use crate::htol::syntax::{PathTree, PointKind, PointRef};
 use crate::hyper::Hyper;
 use crate::paths::{NodeGraph, NodeId, blocks_of_nodes};
 
-/// A node that has a place, and the positions of what begins at the place in the node.
+/// A node that has a place, and the positions of the items in the node that begin at the place.
 struct NodeMatch {
     node: NodeId,
     positions: Vec<usize>,
 }
 
-/// What begins in a node.
+/// An item of a node: a statement, a mark or a branch, with its text.
 struct NodeItem {
     span: Span,
     mark: Option<MarkId>,
 }
 
-/// A way along some of the steps.
+/// A path along the first steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PartialPath {
     nodes: Vec<NodeId>,
@@ -96,7 +97,7 @@ pub(super) fn hyper(cx: &mut Context<'_>, path: &PathTree) -> Result<(Hyper, Spa
     Ok((if all.len() == 1 { all.remove(0) } else { Hyper::Any(all) }, span))
 }
 
-/// A route that goes on to a found, in each way in which it can.
+/// The extensions of a path to the node of the next step.
 fn extended(
     graph: &NodeGraph,
     route: &PartialPath,
@@ -119,7 +120,7 @@ fn extended(
     Some(all)
 }
 
-/// What begins in each node, in order; first what stands for its beginning.
+/// The items of each node, in order. The first one stands for the beginning of the node.
 fn items(cx: &Context<'_>, graph: &NodeGraph) -> Vec<Vec<NodeItem>> {
     let of_block = |block: &BlockId| {
         let data = &cx.body.blocks[*block];

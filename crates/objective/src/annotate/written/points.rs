@@ -60,7 +60,7 @@ pub(super) fn resolve(cx: &Context<'_>, point: &PointRef) -> Result<ProgramPoint
     Ok(ProgramPoint { site: Site::Mark(mark), span })
 }
 
-/// That nothing begins at a line.
+/// The error that no statement begins at a line.
 pub(super) fn no_statement(cx: &Context<'_>, line: u32, point: &PointRef) -> HtolError {
     let what = format!("`{}` has no statement that begins at line {line}", cx.function.name);
     HtolError::Unknown { what, at: point.at.0.clone() }
@@ -76,7 +76,7 @@ pub(super) fn is_at(cx: &Context<'_>, at: u32, file: Option<&str>, line: u32) ->
         }
 }
 
-/// Whether a path ends as the user wrote it.
+/// Whether a path ends with the path that the user wrote.
 fn is_file(path: &str, written: &str) -> bool {
     path.strip_suffix(written).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }

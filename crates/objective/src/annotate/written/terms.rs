@@ -42,7 +42,7 @@ enum Operand {
 }
 
 impl TermTranslator {
-    /// That a term is true. Kleene's `&&`, `||` and `!`.
+    /// The predicate that a term is true. `&&`, `||` and `!` are Kleene's.
     pub(super) fn pred(&self, cx: &mut Context<'_>, term: &Term) -> Result<Pred, HtolError> {
         match &term.kind {
             TermKind::Number(number) => Ok(Pred::Const(*number != 0)),

@@ -31,9 +31,9 @@ pub(crate) struct Objective {
     pub(crate) name: String,
     /// The hyperlabel.
     pub(crate) hyper: Hyper,
-    /// Where in the program its first label stands.
+    /// The place of its first label in the program.
     pub(crate) span: Span,
-    /// It as the user wrote it.
+    /// Its text, as the user wrote it.
     pub(crate) text: String,
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Binder<'b> {
     references: &'b References<'b>,
     scopes: &'b Scopes<'b>,
     file: usize,
-    /// How many parts the objective has so far.
+    /// The number of parts that the objective has so far.
     parts: Cell<usize>,
 }
 
@@ -145,7 +145,7 @@ impl<'b> Binder<'b> {
         Ok(Objective { name: name.text.clone(), hyper, span, text: tree.to_string() })
     }
 
-    /// That a name is not defined before.
+    /// Checks that a name is not defined before.
     fn is_new(&self, name: &Name, from: ItemPosition<'_>) -> Result<(), HtolError> {
         match self.scopes.item_of(from.function, &name.text) {
             Some(first) if first < from.item => {
@@ -156,7 +156,7 @@ impl<'b> Binder<'b> {
         }
     }
 
-    /// That every label which is named exists, before rules about their names are checked.
+    /// Checks that every label that is named exists. Rules about their names are checked later.
     fn check_names(
         &self,
         cx: &Context<'_>,
@@ -303,7 +303,7 @@ impl<'b> Binder<'b> {
     }
 
     /// A label of this function with the bindings of its definition and its own. It is covered only
-    /// where what it binds is known.
+    /// if the bound values are known.
     pub(super) fn atom(
         &self,
         cx: &mut Context<'_>,
@@ -319,7 +319,7 @@ impl<'b> Binder<'b> {
         Ok(BoundReference::Atom(cx.atom(label, bindings), point.span))
     }
 
-    /// A label's point, its predicate and all that it binds.
+    /// The point of a label, its predicate and its bindings.
     fn written(
         &self,
         cx: &mut Context<'_>,
@@ -395,7 +395,7 @@ impl<'b> Binder<'b> {
         Ok(Passage::Obliged(duties.iter().map(&mut obligation).collect::<Result<_, _>>()?))
     }
 
-    /// What a passage asks of a point of this function.
+    /// The duty of a passage at a point of this function.
     pub(super) fn duty(
         &self,
         cx: &mut Context<'_>,
@@ -440,7 +440,7 @@ fn bindings(
     trees.iter().map(bind).collect()
 }
 
-/// That an expression has a value.
+/// The predicate that an expression has a value.
 fn known(cx: &mut Context<'_>, expr: ExprId) -> Pred {
     if !may_trap(cx.program, cx.body, cx.exprs.arena(), expr, Overflow::Wrap) {
         return Pred::Const(true);
@@ -448,8 +448,8 @@ fn known(cx: &mut Context<'_>, expr: ExprId) -> Pred {
     Pred::Expr(cx.exprs.make(&Expr::Cmp(CmpOp::Eq, expr, expr)))
 }
 
-/// A term as a formula. `state` gives the value of what stands for the program's; `None` for a
-/// metavariable.
+/// A term as a formula. `state` gives the expression of a term over the program's variables; `None`
+/// for a metavariable.
 fn formula(
     term: &Term,
     state: &mut impl FnMut(&Term) -> Result<Option<ExprId>, HtolError>,

@@ -11,8 +11,9 @@ use crate::htol::HtolError;
 use crate::htol::references::References;
 use crate::label::Site;
 
-/// One objective for each label written. Its conditions are expressions on the state at its place;
-/// where one traps it is unknown, which Kleene's logic resolves as short-circuit evaluation would.
+/// User: one objective for each label in the source. Its conditions are expressions on the state at
+/// its place. A condition that traps is unknown, and Kleene's logic resolves it as short-circuit
+/// evaluation would.
 pub(crate) struct UserLabels;
 
 impl Annotator for UserLabels {

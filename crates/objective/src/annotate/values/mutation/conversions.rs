@@ -1,11 +1,11 @@
-//! What C does with the value of a mutant whose type is not the one of what it replaces.
+//! Conversions of the value of a mutant whose type is not that of the replaced expression.
 //!
-//! `!u` is an `int`, whatever `u` is, and so are `-c`, `~c` and `c + 1` of a narrow `c`. In the
-//! text of the mutant C would convert anew from there on: `!u - 2 < n` compares signed numbers
-//! where `u - 2 < n` compares unsigned ones. So the mutant is rebuilt from the replaced node up:
-//! conversions that C implied are dropped, the usual arithmetic conversions are made again, and
-//! operators get the signs of the new types, until a conversion that the user wrote, an
-//! assignment, an argument or a test takes the value.
+//! `!u` is an `int` for every type of `u`, and so are `-c`, `~c` and `c + 1` of a narrow `c`. In the
+//! text of the mutant C would convert anew from there on: `!u - 2 < n` compares signed numbers where
+//! `u - 2 < n` compares unsigned ones. So the mutant is rebuilt from the replaced node up: implied
+//! conversions are dropped, the usual arithmetic conversions are made again, and operators get the
+//! signs of the new types. This ends at a conversion that the user wrote, an assignment, an argument
+//! or a test.
 
 use lydian_ir::{ArithmeticType, BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
@@ -19,11 +19,11 @@ pub(super) struct Value {
     pub(super) ty: ArithmeticType,
 }
 
-/// What an operator makes of an operand of another type.
+/// The result of an operator on an operand of another type.
 enum Above {
     /// A value that is converted in turn.
     Value(Value),
-    /// What does not show the operand's type any more.
+    /// A result whose type does not depend on the operand's.
     Settled(ExprId),
 }
 
@@ -56,7 +56,7 @@ pub(super) fn substitute(
     as_used(cx, value, child)
 }
 
-/// The value as what `child` is where its place needs the type that `child` has.
+/// The value in the type of `child`, if its place needs that type.
 fn as_used(cx: &mut Context<'_>, value: Value, child: ExprId) -> ExprId {
     match used_type(cx, child) {
         Some(ty) => convert(cx, value, ty).expr,
@@ -96,7 +96,8 @@ fn above(
             Above::Value(convert(cx, value, types.written))
         }
         (Some(value), _) => Above::Value(value),
-        // An index, a shift's amount, what is no arithmetic: it takes the type that it had.
+        // An index, the amount of a shift, or a use that is no arithmetic: it takes the type that it
+        // had.
         (None, _) => {
             let operand = as_used(cx, value, child);
             Above::Settled(cx.exprs.replace(&[(parent, position)], operand))

@@ -17,9 +17,9 @@ use super::conversions::{Value, convert, extended, substitute};
 pub(super) struct Mutant {
     /// The mutated expression.
     pub(super) expr: ExprId,
-    /// What was done, such as `AOR + -> -`.
+    /// The name of the mutation, such as `AOR + -> -`.
     pub(super) name: String,
-    /// The text of what was replaced.
+    /// The text of the replaced node.
     pub(super) span: Span,
 }
 
@@ -194,7 +194,7 @@ impl Walk<'_, '_> {
             return;
         };
         let operand = convert(self.cx, Value { expr, ty }, ty.promoted());
-        // `-x == 0` and `abs(x) == 0` say no other than `x == 0`.
+        // `-x == 0` and `abs(x) == 0` are equivalent to `x == 0`.
         let tested = self.is_compared_with_zero();
         if !tested {
             if !self.is_never_negative(expr, ty) {
@@ -241,7 +241,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What an operator gave as a value of its type, which a `_BitInt` keeps cut.
+    /// The result of an operator as a value of its type, which a `_BitInt` cuts.
     fn fitted(&mut self, expr: ExprId, ty: ArithmeticType) -> Value {
         Value { expr: extended(self.cx, expr, ty), ty }
     }
@@ -318,8 +318,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The operand of `original` in whose place `mutant` has its absolute value, if that is all in which
-/// they differ: then they have one value wherever this operand, an integer, is not negative.
+/// The operand of `original` that is replaced by its absolute value in `mutant`, if that is the only
+/// difference. The two then have one value wherever this operand, an integer, is not negative.
 pub fn operand_made_absolute(
     exprs: &ExprArena,
     original: ExprId,
