@@ -1,4 +1,4 @@
-//! The meaning of a pure expression: a term, and where it traps.
+//! The meaning of a pure expression: a term, and the conditions under which it traps.
 
 use lydian_ir::arith::Overflow;
 use lydian_ir::expr::type_of;
@@ -13,8 +13,8 @@ use crate::soft;
 use crate::sort::{constant, float_sort, sort_of};
 use crate::traps::Traps;
 
-/// Gives an evaluation the values that an expression reads from a state, and is told what the evaluation
-/// does with addresses.
+/// Gives an evaluation the values that an expression reads from a state, and is told how the
+/// evaluation uses addresses.
 ///
 /// Every method may stop the evaluation with a reason of the engine's own, such as an address that
 /// must be decided first.
@@ -51,9 +51,9 @@ pub trait StateReader {
         what: &str,
         sort: Sort,
     ) -> Result<Term, Self::Stop>;
-    /// The index of a subscript into an array of known length, `count` elements of `size` bytes from
-    /// `base` on: a term of the same value where control is and nothing that is added to `traps`
-    /// happens.
+    /// The index of a subscript into an array of known length, which has `count` elements of `size`
+    /// bytes from `base` on. The result has the same value wherever control is and no condition in
+    /// `traps` holds.
     fn subscript(
         &mut self,
         pool: &mut TermPool,
@@ -116,7 +116,7 @@ pub struct Evaluation<'a> {
     pub types: &'a CTypes,
     /// The expressions.
     pub exprs: &'a ExprArena,
-    /// What signed overflow does.
+    /// The effect of signed overflow.
     pub overflow: Overflow,
     /// Whether a read traps at a subscript beyond an array of known length. Predicates of labels trap there.
     /// A read of the program itself does what memory says.
@@ -308,7 +308,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The value of an operand that is evaluated only where `chosen` holds: it traps only there.
+    /// The value of an operand that is evaluated only if `chosen` holds. It traps only then.
     fn eval_where<E: StateReader>(
         &self,
         pool: &mut TermPool,
@@ -326,9 +326,8 @@ impl<'a> Evaluation<'a> {
         Ok(value)
     }
 
-    /// The pointer and the constant that make a number, where it is an address that is moved: what
-    /// `(uintptr_t)p - offsetof(struct item, link)` means as a pointer does not depend on where the
-    /// object lies.
+    /// The pointer and the constant of a number that is a moved address. `(uintptr_t)p -
+    /// offsetof(struct item, link)` as a pointer does not depend on the place of the object.
     fn moved_as_number<E: StateReader>(&self, number: ExprId, reader: &E) -> Option<(ExprId, i64)> {
         let constant = |expr: ExprId| match self.exprs[expr] {
             Expr::Const(Type::Int(64), value) => Some(value as i64),
@@ -351,8 +350,8 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The pointer of which an operator gives the low bits as a number (`(uintptr_t)p & 3`), the type of
-    /// the result, and how many bits.
+    /// The pointer whose low bits an operator gives as a number (`(uintptr_t)p & 3`), the type of the
+    /// result, and the number of bits.
     fn low_bits<E: StateReader>(
         &self,
         op: BinOp,
@@ -380,7 +379,7 @@ impl<'a> Evaluation<'a> {
         is_pointer.then_some((pointer, ty, u128::BITS - low.leading_zeros()))
     }
 
-    /// The type and the bits of a constant, or of one made of two by an operator.
+    /// The type and the bits of a constant, or of an operator on two constants.
     fn constant_of(&self, expr: ExprId) -> Option<(Type, u128)> {
         match self.exprs[expr] {
             Expr::Const(ty, bits) => Some((ty, bits)),
@@ -398,7 +397,7 @@ impl<'a> Evaluation<'a> {
         ty.is_soft_float().then_some(ty)
     }
 
-    /// The float whose bits are taken and their sign cleared, as the mutant `fabs(x)` does.
+    /// The float whose bits are read with the sign cleared, as the mutant `fabs(x)` does.
     fn sign_cleared<E: StateReader>(&self, bits: ExprId, reader: &E) -> Option<ExprId> {
         let Expr::Binary(BinOp::And, taken, mask) = self.exprs[bits] else { return None };
         let Expr::Cast(CastOp::Bits, Type::Int(width), float) = self.exprs[taken] else {
@@ -428,7 +427,8 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Evaluates one expression where signed overflow wraps; gives its value and where it traps.
+/// Evaluates one expression with wrapping signed overflow. Returns its value and the conditions under
+/// which it traps.
 pub fn eval_expr<E: StateReader>(
     types: &CTypes,
     exprs: &ExprArena,
@@ -474,8 +474,8 @@ pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value
     whole
 }
 
-/// `bytes / size`, which C defines where nothing is left over; by a shift where it can be one, so that the
-/// distance of `&a[i]` and `a` is `i` again.
+/// `bytes / size`, which C defines only if there is no remainder; a shift if possible, so that the
+/// distance of `&a[i]` and `a` becomes `i` again.
 fn exact_quotient(pool: &mut TermPool, bytes: Term, size: u64) -> Term {
     if size.is_power_of_two() {
         let amount = pool.bv(64, u64::from(size.trailing_zeros()));

@@ -9,7 +9,8 @@ use lydian_smt::{Evaluator, FloatSort, Model, Sort, Term, TermPool, Value};
 /// The number of assignments.
 const COUNT: usize = 32;
 
-/// The first so many only have numbers of this range, so that numbers are often equal.
+/// Numbers of a small range in the first assignments, so that numbers are often equal: the end of
+/// these assignments, and the range.
 const SMALL: [(usize, u64); 2] = [(10, 3), (22, 8)];
 
 /// One assignment, with the evaluator of its values and the source of further ones.
@@ -23,7 +24,7 @@ struct Sample {
 #[derive(Default)]
 pub(crate) struct Samples {
     samples: Vec<Sample>,
-    /// How many variables they have values for.
+    /// The number of variables that they have values for.
     known: usize,
 }
 

@@ -1,10 +1,10 @@
-//! Lines and branches as line-oriented formats have them (lcov, Cobertura, gcov).
+//! Lines and branches for line-oriented formats (lcov, Cobertura, gcov).
 //!
-//! A branch is a way that one condition went, where evaluations were recorded, and a way of the
-//! whole decision, where they were not; each way of a switch is one, too. The line of a function's name
-//! is a line, as compilers have it: it is passed where the function is entered. A number of
-//! times is 1 or 0 where it was not counted. What comments exclude is left out, and what is
-//! not covered where they justify that.
+//! If the evaluations of a decision were recorded, each way of each of its conditions is a branch;
+//! else each way of the whole decision is one. Each way of a switch is a branch, too. The line of a
+//! function's name counts as a line, as for compilers: it is passed when the function is entered. An
+//! execution count is 1 or 0 if nothing was counted. Lines and branches that comments exclude are
+//! left out, and so are those that are not covered with a justification.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,19 @@ use crate::coverage::{
 };
 use crate::independence::{Analysis, analyse};
 
-/// What is known of the lines of a file, by number.
+/// The coverage of the lines of a file, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineTable {
     /// The lines with code or branches.
     pub lines: BTreeMap<u32, Line>,
 }
 
-/// What is known of a line.
+/// The coverage of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// How often control passed it ([`ExecutionCount::or_once`]).
+    /// The number of times that control passed it ([`ExecutionCount::or_once`]).
     pub hits: u64,
-    /// Its branches, by where they begin.
+    /// Its branches, by the places where they begin.
     pub branches: Vec<BranchGroup>,
     /// The conditions of its decisions whose evaluations were recorded.
     pub decisions: Vec<IndependenceGroup>,
@@ -41,9 +41,9 @@ pub struct Line {
 pub struct BranchGroup {
     /// Where it begins.
     pub start: Position,
-    /// What decides.
+    /// Its kind.
     pub kind: BranchKind,
-    /// How often control came here ([`ExecutionCount::or_once`]).
+    /// The number of times that control came here ([`ExecutionCount::or_once`]).
     pub reached: u64,
     /// The ways that count; true before false.
     pub ways: Vec<BranchWay>,
@@ -54,7 +54,7 @@ pub struct BranchGroup {
 pub struct BranchWay {
     /// Its number among all ways of the branch, those that do not count too.
     pub number: usize,
-    /// How often it was taken ([`ExecutionCount::or_once`]).
+    /// The number of times that it was taken ([`ExecutionCount::or_once`]).
     pub hits: u64,
 }
 
@@ -65,7 +65,7 @@ impl BranchWay {
     }
 }
 
-/// What decides at a branch.
+/// The kinds of branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchKind {
     /// A condition, or a decision.
@@ -84,7 +84,7 @@ pub struct IndependenceGroup {
 }
 
 impl LineTable {
-    /// The lines of a file without what is excluded.
+    /// The lines of a file, without excluded ones.
     pub fn of(file: &FileCoverage) -> Self {
         let mut table = Self::default();
         for function in &file.functions {
@@ -156,18 +156,18 @@ impl LineTable {
         }
     }
 
-    /// How many lines there are, and how many were passed.
+    /// The number of lines, and the number that were passed.
     pub fn count(&self) -> (usize, usize) {
         (self.lines.len(), self.lines.values().filter(|line| line.covered()).count())
     }
 
-    /// How many branches there are, and how many were taken.
+    /// The number of branches, and the number that were taken.
     pub fn count_branches(&self) -> (usize, usize) {
         let all = self.lines.values().map(Line::count_branches);
         all.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1))
     }
 
-    /// How many conditions there are with a value each, and how many decided with it.
+    /// The number of pairs of a condition and a value, and the number of those that decided.
     pub fn count_conditions(&self) -> (usize, usize) {
         let groups = self.lines.values().flat_map(|line| &line.decisions);
         let decided = groups.flat_map(|group| &group.conditions).flat_map(|(_, decided)| decided);
@@ -185,14 +185,14 @@ impl Line {
         self.hits = self.hits.max(hits);
     }
 
-    /// How many branches it has, and how many were taken.
+    /// The number of its branches, and the number that were taken.
     pub fn count_branches(&self) -> (usize, usize) {
         let ways = || self.branches.iter().flat_map(|group| &group.ways);
         (ways().count(), ways().filter(|way| way.taken()).count())
     }
 }
 
-/// The lines of a function of which comments justify that something is not covered.
+/// The lines of a function on which comments justify that something is not covered.
 struct JustifiedLines(Vec<(u32, Criterion)>);
 
 impl JustifiedLines {
@@ -221,10 +221,10 @@ impl JustifiedLines {
     }
 }
 
-/// What of a line stands for an objective in exports of lines and branches.
+/// The entry of a line that shows an objective in exports of lines and branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEntry {
-    /// That it ran.
+    /// The execution of the line.
     Statement,
     /// A way of a branch.
     Branch,
@@ -287,7 +287,7 @@ fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
     group(switch.start, BranchKind::Switch, ways)
 }
 
-/// A branch with its ways: whether each was taken, and how often.
+/// A branch with its ways: whether each was taken, and the number of times.
 fn group(
     start: Position,
     kind: BranchKind,

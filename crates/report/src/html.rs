@@ -26,8 +26,8 @@ pub use draft::Page;
 use crate::report::Report;
 use crate::totals::trend::Trend;
 
-/// The pages of a report, with their style and script, and with how coverage went if that is given; made
-/// on all processors.
+/// The pages of a report, with their style and script, and with the trend of coverage if it is given.
+/// They are made on all processors.
 pub fn pages(report: &Report, trend: Option<&Trend>) -> Vec<Page> {
     let site = Site::new(report);
     let drafts = in_parallel(site.files.len(), |index| source::drafts(&site, &site.files[index]));

@@ -1,4 +1,4 @@
-//! The pages: what is in them, that links lead somewhere, and that they work in a browser.
+//! The pages: their contents, their links, and their behaviour in a browser.
 
 mod sample;
 

@@ -110,7 +110,7 @@ fn test(unit: &Unit) -> Test {
     }
 }
 
-/// What the calls do, worked out by hand: total 4, then 10 + 3 + 'a', then 20.
+/// The effects of the calls, worked out by hand: total 4, then 10 + 3 + 'a', then 20.
 fn suite(unit: &Unit) -> Vec<SuiteTest> {
     let first = test(unit);
     let (one, two) = (4 + 10 + 3 + 97, 4 + 10 + 3 + 97 + 20);

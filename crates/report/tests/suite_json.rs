@@ -1,4 +1,4 @@
-//! Suites as JSON: what is written reads back, and what cannot be read is told.
+//! Suites as JSON: written suites read back, and errors are reported.
 
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
@@ -178,7 +178,7 @@ fn seen(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> ObservedImage {
     ObservedImage { image, unknown, ..ObservedImage::default() }
 }
 
-/// What a call of `set` writes: to structs, to characters and to bytes of any kind.
+/// Writes of a call of `set`: to structs, to characters and to bytes of any kind.
 fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     let write = |rng: &mut Rng| {
         let argument = rng.below(3) as u32;
@@ -192,8 +192,8 @@ fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     (0..rng.below(4)).map(|_| write(rng)).collect()
 }
 
-/// What a call of `fill` writes: to variables, behind arguments for `...`, and behind pointers on ways
-/// that the types say and on others.
+/// Writes of a call of `fill`: to variables, through arguments for `...`, and through pointers on
+/// paths, whether the types describe them or not.
 fn far_writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     let step = |rng: &mut Rng| [0, 16, 16, 24, 40, 104][rng.below(6) as usize];
     let write = |rng: &mut Rng| {

@@ -1,11 +1,13 @@
 //! Masking in short-circuit MC/DC ([003] III B, C and IV A).
 //!
-//! A condition that an evaluation of a decision reached is *masked* if a part that was evaluated after it
-//! makes its value irrelevant: if `b` is false in `a && b`, the outcome is false for every `a`, so `b`
-//! masks all of `a`. A part that evaluation did not reach masks nothing, since its value is free. So a
-//! condition is unmasked exactly if some values of the conditions that were not reached let it decide the
-//! outcome. If no two conditions depend on each other, the unmasked conditions are those of a row of
-//! Table I of [003].
+//! A condition that an evaluation of a decision reached is *masked* if a part that was evaluated
+//! after it makes its value irrelevant: if `b` is false in `a && b`, the outcome is false for every
+//! `a`, so `b` masks all of `a`. A part that evaluation did not reach masks nothing, since its value
+//! is free. So a condition is unmasked exactly if some values of the conditions that were not reached
+//! let it decide the outcome.
+//!
+//! If no two conditions depend on each other, the unmasked conditions are those of a row of Table I
+//! of [003].
 //!
 //! # How this differs from the paper in form
 //! - The paper marks conditions in a buffer while a decision is evaluated. Here masking is a function of

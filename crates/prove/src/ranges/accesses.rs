@@ -1,21 +1,22 @@
-//! What an access says of the registers that its address is made of.
+//! Accesses: an access restricts the registers that its address is made of.
 //!
-//! An address is followed as a [`SymbolicAddress`]: where an object or a pointer is, plus a constant, plus a
-//! register times the size of an element. Registers that hold addresses keep their places, so that a
-//! read through `item` says something of `first` after `item = &items[first]`.
+//! An address is followed as a [`SymbolicAddress`]: an object or a pointer, plus a constant, plus a
+//! register times the size of an element. Registers keep the addresses that they hold, so that a read
+//! through `item` restricts `first` after `item = &items[first]`.
 //!
-//! # Why it is sound
-//! A run that accesses memory outside of the object whose address it started from does what C leaves
-//! undefined, and covers nothing behind that (the trap of `Expr::Load` and `Stmt::Store`; the exploration
-//! has it so, too). So behind an access by way of a variable of a known size, the distance from the
-//! variable's start is that of a byte of it, with the other bytes of the access behind it. The
-//! distance is known modulo the number of addresses; that the registers' ranges keep it below half of that
-//! makes it the one within the object, since no variable has half of all addresses. Variables that are
-//! only declared, or that another definition may replace, can have another size, and say nothing.
+//! A run that accesses memory outside of the object from which its address started has undefined
+//! behaviour, and covers nothing afterwards (the trap of `Expr::Load` and `Stmt::Store`; the
+//! exploration agrees). So after an access through a variable of a known size, the distance from the
+//! variable's start is that of a byte of it, and the other bytes of the access follow within it.
 //!
-//! With [`ObjectSizes::Small`] it is taken for granted, and must be told the user, that the objects which
-//! parameters point to have fewer than [`LARGE_OBJECT`] bytes. Both the pointer and what is accessed
-//! by way of it lie within the object or just behind it, so that they are less than that apart.
+//! The distance is known modulo the number of addresses. If the registers' ranges keep it below half
+//! of that, it is the distance within the object, since no variable has half of all addresses.
+//! Variables that are only declared, or that another definition may replace, can have another size,
+//! and restrict nothing.
+//!
+//! [`ObjectSizes::Small`] is the assumption, which the user must be told, that the objects which
+//! parameters point to have fewer than [`LARGE_OBJECT`] bytes. The pointer and the accessed memory
+//! lie within the object or just after it, so they are less than that apart.
 
 use lydian_eval::expr::field_offset;
 use lydian_ir::stmt::Terminator;
@@ -26,16 +27,16 @@ use lydian_ir::{
 use super::pointers::accessed_arguments;
 use super::{Interval, Ranges, State};
 
-/// An object of so many bytes is large: 1 GiB.
+/// The size from which on an object is large: 1 GiB.
 pub const LARGE_OBJECT: i128 = 1 << 30;
 
-/// What is taken for granted of the sizes of objects.
+/// Assumptions on the sizes of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObjectSizes {
-    /// Nothing.
+    /// No assumption.
     #[default]
     Any,
-    /// That objects which parameters point to have fewer than [`LARGE_OBJECT`] bytes.
+    /// Objects that parameters point to have fewer than [`LARGE_OBJECT`] bytes.
     Small,
 }
 
@@ -46,7 +47,7 @@ pub(super) struct Access {
     bytes: u64,
 }
 
-/// What an address was computed from.
+/// The start of the computation of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
     Global(GlobalId),
@@ -63,7 +64,7 @@ pub(super) struct SymbolicAddress {
 }
 
 impl SymbolicAddress {
-    /// The address so many bytes on; none where that is too far to be followed.
+    /// The address moved by a number of bytes; `None` if that is too far to be followed.
     pub(super) fn moved(self, bytes: i128) -> Option<Self> {
         let offset = i64::try_from(self.offset.checked_add(bytes)?).ok()?;
         Some(Self { offset: offset.into(), ..self })
@@ -77,13 +78,14 @@ impl SymbolicAddress {
         }
     }
 
-    /// The register with the pointer that it starts from, where it is a known number of bytes on.
+    /// The register with the pointer that it starts from and the distance from there, if that is
+    /// constant.
     pub(super) fn constant_from_pointer(&self) -> Option<(LocalId, i128)> {
         let pointer = self.pointer().filter(|_| self.index.is_none())?;
         Some((pointer, self.offset))
     }
 
-    /// The register whose pointer it is itself.
+    /// The register whose pointer it equals.
     pub(super) fn copied(&self) -> Option<LocalId> {
         self.constant_from_pointer().filter(|(_, offset)| *offset == 0).map(|(pointer, _)| pointer)
     }
@@ -97,13 +99,13 @@ impl SymbolicAddress {
         by_base || self.index.is_some_and(|(index, _)| index == local)
     }
 
-    /// Whether its register is one of some.
+    /// Whether its index register satisfies a predicate.
     pub(super) fn has_index(&self, is_meant: impl Fn(LocalId) -> bool) -> bool {
         self.index.is_some_and(|(index, _)| is_meant(index))
     }
 }
 
-/// What a statement accesses before it changes anything.
+/// The accesses of a statement before it changes anything.
 pub(super) fn accesses_of(program: &Program, body: &Body, stmt: &Stmt) -> Vec<Access> {
     let mut found = Vec::new();
     stmt.for_each_expr(|expr| reads(body, expr, &mut found));
@@ -119,7 +121,7 @@ pub(super) fn accesses_of(program: &Program, body: &Body, stmt: &Stmt) -> Vec<Ac
     found
 }
 
-/// What a terminator reads before it chooses.
+/// The reads of a terminator before it chooses.
 pub(super) fn tested(body: &Body, term: &Terminator) -> Vec<Access> {
     let mut found = Vec::new();
     let chosen_by = term.operand().filter(|_| !matches!(term, Terminator::Return(_)));
@@ -127,7 +129,7 @@ pub(super) fn tested(body: &Body, term: &Terminator) -> Vec<Access> {
     found
 }
 
-/// Adds what the evaluation of an expression reads.
+/// Adds the reads of an expression's evaluation.
 fn reads(body: &Body, expr: ExprId, found: &mut Vec<Access>) {
     match &body.exprs[expr] {
         Expr::Load { ty, addr, .. } => found.push(Access { addr: *addr, bytes: stored(*ty) }),
@@ -137,7 +139,7 @@ fn reads(body: &Body, expr: ExprId, found: &mut Vec<Access>) {
     body.exprs[expr].for_each_operand(|operand| reads(body, operand, found));
 }
 
-/// How many bytes a scalar takes at least, whatever the target.
+/// The least number of bytes of a scalar on any target.
 const fn stored(ty: Type) -> u64 {
     match ty {
         Type::Ptr => 4,
@@ -180,8 +182,8 @@ impl Ranges<'_> {
         self.learn_register(state, index, values)
     }
 
-    /// How far from a base an access of so many bytes can begin; `Some(None)` if it cannot be, none
-    /// where nothing is known.
+    /// The distances from a base at which an access of so many bytes can begin; `Some(None)` if there
+    /// is none, `None` if they are not known.
     fn distances(&self, base: Base, bytes: u64) -> Option<Option<Interval>> {
         let size = match base {
             Base::Pointer(pointer) if self.sizes == ObjectSizes::Small => {
@@ -200,7 +202,7 @@ impl Ranges<'_> {
         Some((last >= 0).then_some(Interval { low: 0, high: last }))
     }
 
-    /// Where an address lies; none where that is not followed.
+    /// An expression as a symbolic address; `None` if it is not followed.
     pub(super) fn address(&self, state: &State, addr: ExprId) -> Option<SymbolicAddress> {
         let at = |base| SymbolicAddress { base, index: None, offset: 0 };
         match &self.body.exprs[addr] {
@@ -230,8 +232,8 @@ impl Ranges<'_> {
         }
     }
 
-    /// The register and the constant whose sum a number is, as a signed one; none where it is no
-    /// such sum on every one of these states.
+    /// The register and the constant whose sum a number is, as a signed one; `None` if it is no such
+    /// sum on every one of these states.
     fn linear(&self, state: &State, expr: ExprId) -> Option<(Option<LocalId>, i128)> {
         let exprs = &self.body.exprs;
         let constant = |expr: ExprId| {
@@ -273,7 +275,7 @@ impl Ranges<'_> {
     }
 }
 
-/// The size of a global in every program that is linked of this one; none where that is open.
+/// The size of a global in every program that is linked with this one; `None` if it may differ.
 fn known_size(program: &Program, global: GlobalId) -> Option<u64> {
     let global = &program.globals[global];
     let is_defined = !matches!(global.init, GlobalInit::Extern) && !global.weak;

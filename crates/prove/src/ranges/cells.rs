@@ -1,11 +1,10 @@
 //! Loads that give the same number: `if (n > p->most) n = p->most;`.
 //!
-//! Loads of one type whose addresses are written alike, over the same registers, are a *cell*. Cells are
-//! followed as registers are, under numbers behind those of the body's locals: a test of one load says
-//! something of the next one. What is known of a cell is known until memory may change, by any
-//! statement but an assignment to a register, or until a register that its address is made of does.
-//! Between two such places every load of the cell reads the same bytes, if it does not trap. Volatile
-//! loads are none.
+//! Loads of one type whose addresses are written alike, over the same registers, are a *cell*. Cells
+//! are followed like registers, under numbers after those of the body's locals, so that a test of one
+//! load restricts the next one. Facts about a cell hold until memory may change, by any statement but
+//! an assignment to a register, or until a register of its address changes. Between two such places
+//! every load of the cell reads the same bytes, if it does not trap. Volatile loads are no cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +12,7 @@ use lydian_base::{EntityId, SideTable};
 use lydian_ir::{Body, Expr, ExprId, LocalId, Type};
 use rustc_hash::FxHashMap;
 
-/// Cells of one function; further loads can be anything.
+/// The most cells of one function. Further loads can be anything.
 const MOST: usize = 256;
 
 /// The cells of a function that are read in several places.

@@ -1,4 +1,4 @@
-//! What is known of registers and memory where labels are judged.
+//! The facts about registers and memory at the sites of labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,31 +9,31 @@ use lydian_objective::Site;
 
 use super::{Interval, Number, Ranges, State};
 
-/// What is known at a site.
+/// The facts at a site.
 pub(crate) enum SiteFacts {
     /// No run passes it.
     Unreachable,
-    /// What every run that passes it has there.
+    /// The facts that hold in every run that passes it.
     Reachable(RegisterFacts),
 }
 
-/// What is known of registers.
+/// Facts about registers and cells.
 #[derive(Default)]
 pub(crate) struct RegisterFacts {
     /// The values that they can have.
     pub(crate) ranges: BTreeMap<LocalId, Interval>,
-    /// The unsigned numbers that they can be, where these say more.
+    /// The unsigned numbers that they can be, if these are more precise.
     pub(crate) unsigned: BTreeMap<LocalId, Interval>,
     /// Pointers that are null, and pointers that are not.
     pub(crate) nulls: BTreeMap<LocalId, bool>,
-    /// What the difference of the first and the second number is at most.
+    /// Upper bounds on the difference of two numbers.
     pub(crate) differences: Vec<((Number, Number), i128)>,
-    /// Of each list one case is so: what registers there have the values that it says.
+    /// Alternatives: one case of each list holds, in which registers have the given values.
     pub(crate) cases: Vec<Vec<Vec<(LocalId, Interval)>>>,
 }
 
 impl Ranges<'_> {
-    /// The cells of which something is known: their types, and expressions of their addresses.
+    /// The cells with facts: their types, and expressions of their addresses.
     pub(crate) fn cells_of(
         &self,
         known: &RegisterFacts,
@@ -55,14 +55,14 @@ impl Ranges<'_> {
         })
     }
 
-    /// What is known where a condition of a decision was evaluated and did not trap.
+    /// The facts where a condition of a decision was evaluated and did not trap.
     pub(crate) fn at_condition(&self, decision: DecisionId, condition: ConditionId) -> SiteFacts {
         let branches = self.branches_of(decision, Some(condition));
         let blocks: Vec<BlockId> = branches.collect();
         self.joined_at(blocks, |block| self.choosing(block))
     }
 
-    /// What is known where a site's labels are judged.
+    /// The facts where the labels of a site are judged.
     pub(crate) fn at(&self, site: Site) -> SiteFacts {
         let anywhere = || SiteFacts::Reachable(RegisterFacts::default());
         let points: Vec<Point> = match site {
@@ -84,12 +84,12 @@ impl Ranges<'_> {
         self.before_all(points)
     }
 
-    /// What is known just before one of some points, whichever it is.
+    /// The facts that hold just before each of several points.
     fn before_all(&self, points: Vec<Point>) -> SiteFacts {
         self.joined_at(points, |point| self.before(point))
     }
 
-    /// What is known at one of some places, whichever it is.
+    /// The facts that hold at each of several places.
     fn joined_at<P>(&self, places: Vec<P>, state: impl Fn(P) -> Option<State>) -> SiteFacts {
         if places.is_empty() {
             return SiteFacts::Reachable(RegisterFacts::default());
@@ -98,8 +98,8 @@ impl Ranges<'_> {
         SiteFacts::from(states.reduce(|all, next| self.joined(all, &next)))
     }
 
-    /// Where a decision's conditions are evaluated, or one of them. If nothing in it has an effect, the
-    /// state at its outcome is that at one of these.
+    /// The blocks that evaluate a decision's conditions, or one of them. If nothing in the decision
+    /// has an effect, the state at its outcome is that at one of these.
     fn branches_of(
         &self,
         decision: DecisionId,

@@ -1,7 +1,8 @@
-//! Registers as whole numbers, and what differences of them follow from assignments and tests.
+//! Registers as whole numbers, and the differences of them that follow from assignments and tests.
 //!
-//! The bits of a register are two numbers, a signed and an unsigned one. Each is a variable of its own
-//! in [`Differences`]; what is known of one is used for the other where no range lets them differ.
+//! The bits of a register are two numbers, a signed and an unsigned one. Each is a variable of its
+//! own in [`Differences`]. A bound on one is used for the other if the ranges show that they are
+//! equal.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,7 +13,7 @@ use super::cells::LoadCells;
 use super::differences::Differences;
 use super::{Interval, Ranges, State, register};
 
-/// How bits are a number.
+/// The number that bits represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Signedness {
     /// In two's complement.
@@ -44,7 +45,7 @@ pub(super) fn extent(ty: Type, view: Signedness) -> Option<Interval> {
     }
 }
 
-/// The registers and cells that are compared with others, and those whose values these are.
+/// The registers and cells that are compared with others, and those that their values come from.
 pub(super) fn related(body: &Body, loads: &LoadCells) -> BTreeSet<LocalId> {
     let base = |body, expr| base(body, loads, expr);
     let exprs = &body.exprs;
@@ -91,7 +92,7 @@ fn base(body: &Body, loads: &LoadCells, expr: ExprId) -> Option<LocalId> {
 }
 
 impl Ranges<'_> {
-    /// What the numbers of a register can be; none for registers that are not followed.
+    /// The numbers that a register can be; `None` for registers that are not followed.
     fn number(&self, state: &State, (local, view): Number) -> Option<Interval> {
         let ty = self.ty(local)?;
         let all = extent(ty, view)?;
@@ -102,15 +103,15 @@ impl Ranges<'_> {
         Some(viewed(*range, ty, view).unwrap_or(all))
     }
 
-    /// What the difference of two numbers is at most by their intervals, if these say anything.
+    /// The upper bound on the difference of two numbers by their intervals, if these give one.
     pub(super) fn apart(&self, state: &State, x: Number, y: Number) -> Option<i128> {
         let most = self.number(state, x)?.high - self.number(state, y)?.low;
         let of_type = |(local, view): Number| extent(self.ty(local)?, view);
         (most < of_type(x)?.high - of_type(y)?.low).then_some(most)
     }
 
-    /// The greatest and the least that a number plus a constant can be: by its interval, and by what it
-    /// is no more, or no less, than.
+    /// The least and the greatest value of a number plus a constant, by its interval and by its
+    /// differences from other numbers.
     fn sums(&self, state: &State, (number, offset): Sum) -> Option<Interval> {
         let mut range = self.number(state, number)?;
         for ((x, y), most) in state.differences.iter() {
@@ -127,8 +128,7 @@ impl Ranges<'_> {
         Some(range.plus(offset))
     }
 
-    /// The number and the constant of which the number that an expression is, is the sum, on every
-    /// state of these.
+    /// An expression's number as the sum of a number and a constant, on every one of these states.
     fn as_sum(&self, state: &State, expr: ExprId, view: Signedness) -> Option<Sum> {
         let exprs = &self.body.exprs;
         let constant = |expr: ExprId| match exprs[expr] {
@@ -159,8 +159,7 @@ impl Ranges<'_> {
                 let (number, offset) = self.as_sum(state, base, view)?;
                 fits((number, offset + constant(index)? * i128::from(size)))
             }
-            // The number that is extended is the number that comes of it, if that is read likewise or
-            // is not negative.
+            // Extension keeps the number, if it is read in the same way or is not negative.
             Expr::Cast(CastOp::ZExt, _, a) => self.as_sum(state, a, Signedness::Unsigned),
             Expr::Cast(CastOp::SExt, _, a) if view == Signedness::Signed => {
                 self.as_sum(state, a, Signedness::Signed)
@@ -194,7 +193,7 @@ impl Ranges<'_> {
         }
         for (number, sum) in sums {
             let Some((base, offset)) = sum.filter(|((base, _), _)| *base != dst) else { continue };
-            // A number of which nothing was known can be anything.
+            // A number without facts can be anything.
             let known = after.add(number, base, offset) && after.add(base, number, -offset);
             debug_assert!(known, "a new number contradicts nothing");
         }
@@ -232,7 +231,7 @@ impl Ranges<'_> {
     }
 }
 
-/// Notes that `x op y + offset`; false if that is never so.
+/// Adds `x op y + offset`. Returns false if that never holds.
 fn compared(
     differences: &mut Differences<Number>,
     op: CmpOp,
@@ -255,7 +254,8 @@ fn compared(
     }
 }
 
-/// An interval of a type's signed numbers, read otherwise; none where it has numbers of both signs.
+/// An interval of a type's signed numbers with another signedness; `None` if it has numbers of both
+/// signs.
 pub(super) fn viewed(range: Interval, ty: Type, view: Signedness) -> Option<Interval> {
     match view {
         Signedness::Signed => Some(range),

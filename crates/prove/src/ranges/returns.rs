@@ -1,8 +1,8 @@
-//! What functions return, as their callers see it.
+//! Summaries: the results of functions, for their callers.
 //!
-//! A number is in a range, for each return with the arguments that lead there ([`ReturnCase`]). A pointer is null
-//! or not, or is one of the arguments plus an offset. A call that returned says that its arguments are
-//! not null where its callee accesses what they point to on every way.
+//! A number has a range for each return, with the arguments that lead there ([`ReturnCase`]). A
+//! pointer is null or not, or is one of the arguments plus an offset. After a call, an argument is
+//! not null if the callee accesses its pointee on every path.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ use rustc_hash::FxHashMap;
 
 use super::{Interval, ObjectSizes, Ranges, State, register};
 
-/// Functions with more returns have these told apart by nobody.
+/// The most returns of a function that are kept separately.
 const MOST_CASES: usize = 16;
-/// How many statements of callees are followed altogether.
+/// The most statements of callees that are followed altogether.
 const MOST_WORK: usize = 40_000;
 
-/// A call of a function whose returns are told apart.
+/// The result of a call of a function whose returns are kept separately.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallResult {
-    /// The arguments that are registers: which parameters, and which registers.
+    /// The arguments that are registers: the positions of the parameters, and the registers.
     arguments: Vec<(usize, LocalId)>,
     cases: Arc<[ReturnCase]>,
 }
@@ -32,18 +32,19 @@ pub(super) struct CallResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReturnCase {
     result: Interval,
-    /// The values of its parameters that can lead there, of those that the function does not assign to.
+    /// The values of its parameters that can lead there, for parameters that the function does not
+    /// assign to.
     parameters: BTreeMap<usize, Interval>,
 }
 
-/// What functions return, found once for all callers.
+/// The summaries of functions, computed once for all callers.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
     known: RefCell<FxHashMap<FuncId, Option<Summary>>>,
     work: RefCell<usize>,
 }
 
-/// What is so wherever a call of a function has returned.
+/// The facts after a call of a function has returned.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
     returned: Option<ReturnSummary>,
@@ -52,15 +53,15 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The same of a call whose result a caller takes for a type, if for any: a call through another type
-    /// gives something else.
+    /// The same for a call whose result the caller uses as a value of a type, if of any. A call
+    /// through another type gives something else.
     pub(super) fn taken_for(mut self, ty: Option<Type>) -> Self {
         self.returned = self.returned.filter(|returned| Some(returned.ty) == ty);
         self
     }
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Clone, Debug)]
 struct ReturnSummary {
     ty: Type,
@@ -73,7 +74,7 @@ enum ReturnedValue {
     /// A number.
     Number {
         range: Interval,
-        /// The same, return by return; none where there are too many, or one.
+        /// The same, return by return; empty if there are too many returns, or one.
         cases: Arc<[ReturnCase]>,
     },
     /// A pointer.
@@ -83,20 +84,20 @@ enum ReturnedValue {
 /// A pointer that a function returns.
 #[derive(Clone, Copy, Debug)]
 struct ReturnedPointer {
-    /// Whether it is null, where that is known.
+    /// Whether it is null, if that is known.
     is_null: Option<bool>,
-    /// Of which parameter it is made, and how many bytes on it leads.
+    /// The parameter that it is made of, and the number of bytes from there.
     made_of: Option<(usize, i128)>,
 }
 
-/// What all of some have, if it is one and the same.
+/// The common value of all, if there is one.
 fn common<T: PartialEq>(mut all: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = all.next()??;
     all.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
 impl Ranges<'_> {
-    /// A call returns.
+    /// Applies the return of a call to a state.
     pub(super) fn called(
         &self,
         state: &mut State,
@@ -106,7 +107,7 @@ impl Ranges<'_> {
     ) {
         let summary = self.summaries.get(&stmt);
         for at in summary.iter().flat_map(|summary| summary.not_null.iter()) {
-            // Where it is null, no call returns: what holds there is no matter.
+            // If it is null, the call does not return.
             if let Some(arg) = args.get(*at) {
                 self.note_null(state, *arg, false);
             }
@@ -117,7 +118,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// A call gives a register its result.
+    /// Applies the assignment of a call's result to a register.
     fn gave(
         &self,
         state: &mut State,
@@ -154,7 +155,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// What relates the result of a call to its arguments, if anything does.
+    /// The relation of the result of a call to its arguments, if there is one.
     fn call_result(
         &self,
         dst: LocalId,
@@ -172,7 +173,8 @@ impl Ranges<'_> {
         (!arguments.is_empty()).then(|| Arc::new(CallResult { arguments, cases: cases.clone() }))
     }
 
-    /// What a register's values say of others by way of the calls whose result or argument it is.
+    /// Restricts other registers by the values of a register, through the calls that it is the result
+    /// or an argument of.
     pub(super) fn learn_by_cases(&self, mut state: State, local: LocalId) -> Option<State> {
         let is_about =
             |result: LocalId, call: &CallResult| result == local || call.has_argument(local);
@@ -203,7 +205,7 @@ impl Ranges<'_> {
         Some(state)
     }
 
-    /// What is so where the function returns.
+    /// The facts where the function returns.
     fn summary(&self) -> Summary {
         let is_return = |(id, block): (BlockId, &Block)| match block.term {
             Terminator::Return(value) => Some((self.before(Point::Term(id))?, value)),
@@ -221,7 +223,7 @@ impl Ranges<'_> {
         Summary { returned: self.returned(values.collect()), not_null }
     }
 
-    /// What the function returns, if that is known of all returns.
+    /// The result of the function, if it is known for all returns.
     fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<ReturnSummary> {
         let returns = returns?;
         let ty = self.types[returns.first()?.1];
@@ -268,7 +270,7 @@ impl CallResult {
         self.arguments.iter().any(|(_, argument)| *argument == local)
     }
 
-    /// What each case says of registers, the result among them; only of cases that their ranges allow.
+    /// The values of registers in each case, including the result, for cases that the ranges allow.
     pub(super) fn said(
         &self,
         result: LocalId,
@@ -292,7 +294,7 @@ impl CallResult {
 }
 
 impl Summaries {
-    /// What a call of a function says once it has returned; none if that is nothing.
+    /// The facts after a call of a function has returned; `None` if there are none.
     pub(super) fn of(&self, program: &Program, func: FuncId, depth: u32) -> Option<Summary> {
         let function = &program.functions[func];
         let body = function.body.as_ref()?;
@@ -308,7 +310,7 @@ impl Summaries {
             return None;
         }
         *self.work.borrow_mut() = work;
-        // A function that calls itself can return anything, as far as it is known then.
+        // A function that calls itself can return anything, as far as it is known here.
         self.known.borrow_mut().insert(func, None);
         let ranges = Ranges::find(program, func, ObjectSizes::Any, self, depth - 1);
         let found = ranges.map(|ranges| ranges.summary());

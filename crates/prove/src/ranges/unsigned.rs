@@ -1,10 +1,10 @@
 //! Intervals of unsigned numbers, beside those of signed ones.
 //!
-//! Of a byte that is neither 0 nor above 2 as an unsigned number, the first test says nothing as long
-//! as only an interval of signed numbers is kept: 1 to 255 are numbers of both signs. So a register or
-//! cell has an interval of unsigned numbers, too, where that says more than the signed one does; what
-//! either is known for restricts the other. An entry of [`State::unsigned`] is the register's in the
-//! same sense as one of [`State::ranges`]: every run has such a number there.
+//! If only intervals of signed numbers were kept, the first test of a byte that is neither 0 nor
+//! above 2 as an unsigned number would restrict nothing: 1 to 255 are numbers of both signs. So a
+//! register or cell has an interval of unsigned numbers, too, if it is more precise than the signed
+//! one. Each of the two restricts the other. An entry of [`State::unsigned`] is a fact like one of
+//! [`State::ranges`]: every run has such a number there.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl Ranges<'_> {
         )
     }
 
-    /// The state where a register's unsigned number is one of some.
+    /// Restricts a register's unsigned number to some values.
     fn learn_unsigned_register(
         &self,
         mut state: State,
@@ -61,7 +61,7 @@ impl Ranges<'_> {
         };
         let known = known.meet(values)?;
         state.unsigned.insert(local, known);
-        // Whatever is learnt of the signed number is held against this one.
+        // A fact about the signed number also restricts this one.
         let all = Interval::of(ty)?;
         let state = self.learn_register(state, local, all)?;
         Some(self.without_repetition(state, local))
@@ -80,7 +80,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// What a comparison says of the unsigned numbers of its sides.
+    /// Applies a comparison to the unsigned numbers of its sides.
     pub(super) fn compared_unsigned(
         &self,
         state: State,
@@ -101,7 +101,7 @@ impl Ranges<'_> {
         self.learn_unsigned(state, b, restrict(mirrored(op), y, x).ok()?)
     }
 
-    /// Of a signed interval of a register, what its unsigned one allows; none if that is nothing.
+    /// The part of a register's signed interval that its unsigned one allows; `None` if it is empty.
     pub(super) fn by_both(
         &self,
         state: &State,
@@ -124,7 +124,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// Without an unsigned interval that says no more than the signed one.
+    /// Drops an unsigned interval that is not more precise than the signed one.
     fn without_repetition(&self, mut state: State, local: LocalId) -> State {
         if self.unsigned(&state, local) == self.by_sign(&state, local) {
             state.unsigned.remove(&local);
@@ -146,7 +146,7 @@ impl Ranges<'_> {
         named.into_iter().filter_map(joined).collect()
     }
 
-    /// Leaves out the unsigned intervals that grew.
+    /// Widening: drops the unsigned intervals that grew.
     pub(super) fn widen_unsigned(&self, new: &mut State, old: &State) {
         new.unsigned.retain(|local, range| {
             let before = self.unsigned(old, *local);

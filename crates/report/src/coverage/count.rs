@@ -1,9 +1,9 @@
-//! How often something ran.
+//! Execution counts.
 
 use lydian_ir::{BoolTree, ConditionId};
 use serde::{Deserialize, Serialize};
 
-/// How often something ran; nothing where that was not counted.
+/// The number of times that something ran; `None` if that was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ExecutionCount(pub Option<u64>);
@@ -14,7 +14,7 @@ impl ExecutionCount {
         self.0.is_none()
     }
 
-    /// Adds what another part counted.
+    /// Adds the count of another part.
     pub fn add(&mut self, other: Self) {
         if let Some(more) = other.0 {
             self.0 = Some(self.0.unwrap_or(0).saturating_add(more));
@@ -26,8 +26,8 @@ impl ExecutionCount {
         Self(self.0.max(other.0))
     }
 
-    /// The number of times for formats that know of nothing else: 1 or 0 where it was not counted. What
-    /// was seen ran at least once.
+    /// The count for formats that require a number: 1 or 0 if nothing was counted. Anything that was
+    /// seen ran at least once.
     pub fn or_once(self, seen: bool) -> u64 {
         match seen {
             true => self.0.unwrap_or(1).max(1),
@@ -41,8 +41,8 @@ pub(super) fn are_none(counts: &[ExecutionCount; 2]) -> bool {
     counts.iter().all(ExecutionCount::is_none)
 }
 
-/// The value of a tree in which evaluation ends with a condition that has a value; nothing where it
-/// goes on, and where the value depends on other conditions.
+/// The value of a tree whose evaluation ends with a condition of a certain value; `None` if
+/// evaluation goes on, or the value depends on other conditions.
 pub(super) fn end(tree: &BoolTree, condition: ConditionId, value: bool) -> Option<bool> {
     let of = |tree: &BoolTree| end(tree, condition, value);
     match tree {

@@ -10,10 +10,10 @@ use crate::branches::{BranchGroup, BranchKind, Line, LineTable};
 use crate::coverage::{FileCoverage, FunctionCoverage};
 use crate::report::Report;
 
-/// What all but the root element name as their type.
+/// The document type.
 const DTD: &str = "coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\"";
 
-/// How many lines and branches there are, and how many of them were passed.
+/// The numbers of lines and branches, and of those that were passed.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     lines: (usize, usize),

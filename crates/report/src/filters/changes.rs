@@ -1,4 +1,4 @@
-//! What a change touched: the lines of a unified diff, and a coverage that is limited to them.
+//! Changes: the lines of a unified diff, to which a coverage can be limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,17 @@ use crate::coverage::{Coverage, DecisionCoverage, FunctionCoverage, LineRanges, 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     files: BTreeMap<PathBuf, LineRanges>,
-    /// Where the change is in the files before it: the lines that it removed, and those around what it
-    /// added.
+    /// The lines of the files before the change that it removed, and those around the added lines.
     before: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
-/// What is wrong with a diff.
+/// Why a text cannot be read as a diff.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadDiff {
-    /// Lines that are no hunk's.
+    /// Lines outside of hunks.
     #[error("line {0} of the diff is no header of a hunk, `@@ -A,B +C,D @@`")]
     Hunk(usize),
-    /// A hunk of no file.
+    /// A hunk without a file.
     #[error("line {0} of the diff has a hunk before the name of a file, `+++ b/…`")]
     File(usize),
     /// It ends within a hunk.
@@ -28,7 +27,7 @@ pub enum BadDiff {
     End,
 }
 
-/// What is left of a hunk, in lines.
+/// The rest of a hunk, in lines.
 struct Hunk {
     /// The next line of the new file.
     next: u32,
@@ -39,11 +38,10 @@ struct Hunk {
 }
 
 impl Changes {
-    /// Reads a unified diff, as `git diff` and `diff -u` write it. Paths are below `root`, behind their
-    /// `b/` if they have one.
+    /// Reads a unified diff, as `git diff` and `diff -u` write it. Paths are relative to `root`,
+    /// after their `b/` if they have one.
     ///
-    /// # Errors
-    /// What is no unified diff.
+    /// If the text is no unified diff.
     pub fn read(diff: &str, root: &Path) -> Result<Self, BadDiff> {
         let mut changes = Self::default();
         let mut file: Option<PathBuf> = None;
@@ -65,7 +63,7 @@ impl Changes {
                         open.next_old = open.next_old.saturating_add(1);
                         open.old = open.old.saturating_sub(1);
                     }
-                    // It says that a file ends without the end of a line.
+                    // It marks a file whose last line has no end.
                     Some(b'\\') => {}
                     _ => {
                         open.next = open.next.saturating_add(1);
@@ -112,7 +110,7 @@ impl Changes {
         self.files.insert(file, LineRanges(vec![(1, u32::MAX)]));
     }
 
-    /// The files before the change, with the lines at which it is.
+    /// The files before the change, with the lines that it touches.
     pub fn before(&self) -> impl Iterator<Item = (&Path, &BTreeSet<u32>)> {
         self.before.iter().map(|(path, lines)| (path.as_path(), lines))
     }
@@ -122,10 +120,10 @@ impl Changes {
         self.files.iter().map(|(path, lines)| (path.as_path(), lines))
     }
 
-    /// Limits a coverage to what begins on the lines of the change. A decision counts where it or one of
-    /// its conditions begins on one of them, a switch where it or one of its labels does, a definition
-    /// with a use where the use does. Files that have nothing left are taken out; those that are not
-    /// measured stay where the change touched them.
+    /// Limits a coverage to the items that begin on lines of the change. A decision counts if it or
+    /// one of its conditions begins on one of them, a switch if it or one of its labels does, a pair
+    /// of a definition and a use if the use does. Files without such items are removed; files that
+    /// are not measured stay if the change touches them.
     pub fn limit(&self, coverage: &mut Coverage) {
         let none = LineRanges::default();
         for file in &mut coverage.files {
@@ -138,7 +136,7 @@ impl Changes {
     }
 }
 
-/// The path behind `+++ ` or `--- `, without what `diff` adds to it.
+/// The path after `+++ ` or `--- `, without the additions of `diff`.
 fn path(name: &str, side: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim_end_matches('\r');
     let name = match name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -160,7 +158,7 @@ fn unquoted(text: &str) -> String {
         match rest.next() {
             Some(digit @ b'0'..=b'3') => {
                 let mut value = digit - b'0';
-                // Three digits are a byte; another one behind them is a character of the name.
+                // Three digits are a byte. A fourth one is a character of the name.
                 for _ in 0..2 {
                     let digit = rest.next_if(|byte| (b'0'..=b'7').contains(byte));
                     value = digit.map_or(value, |digit| value * 8 + (digit - b'0'));
@@ -186,12 +184,12 @@ fn header(line: &str) -> Option<Hunk> {
         Some((start.parse().ok()?, count.parse().ok()?))
     };
     let ((start, old), (next, new)) = (range(old)?, range(new)?);
-    // What is added after a line has the number of that line.
+    // Text that is added after a line has the number of that line.
     let next_old = if old == 0 { start.saturating_add(1) } else { start };
     Some(Hunk { next, next_old, old, new })
 }
 
-/// Leaves what begins on the lines.
+/// Keeps the items that begin on the lines.
 fn limit(function: &mut FunctionCoverage, lines: &LineRanges) {
     let has = |line: u32| lines.contains(line);
     if !has(function.start.line) {
@@ -206,7 +204,7 @@ fn limit(function: &mut FunctionCoverage, lines: &LineRanges) {
     let of_switch = |switch: &SwitchCoverage| {
         has(switch.start.line) || switch.ways.iter().any(|way| has(way.start.line))
     };
-    // Where each decision is that stays.
+    // The new positions of the decisions that stay.
     let mut places = Vec::new();
     let mut count = 0;
     function.decisions.retain(|decision| {
@@ -283,7 +281,7 @@ mod tests {
             let _ = Changes::read(&text, Path::new("/p"));
         }
 
-        /// A diff that is written from what is to be found.
+        /// A diff is written from the lines that are to be found.
         #[test]
         fn the_lines_of_a_written_diff_are_found(
             hunks in prop::collection::vec((1u32..9, 0u32..4, 1u32..5), 1..6)

@@ -7,13 +7,13 @@ pub(crate) struct Comment<'a> {
     pub(crate) line: u32,
     /// The column in bytes, from 1, where `text` begins.
     pub(crate) column: u32,
-    /// What is in it, without `//`, `/*` and `*/`.
+    /// Its text, without `//`, `/*` and `*/`.
     pub(crate) text: &'a str,
     /// Whether nothing but comments and blanks stand before it on its line.
     pub(crate) alone: bool,
 }
 
-/// Where a line begins.
+/// The state at the beginning of a line.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Code,
@@ -33,7 +33,7 @@ pub(crate) fn comments(lines: &[String]) -> Vec<Comment<'_>> {
     found
 }
 
-/// Finds the comments of one line, and how the next one begins.
+/// Finds the comments of one line. Returns the state at the beginning of the next one.
 fn scan<'a>(line: &'a str, number: u32, start: State, found: &mut Vec<Comment<'a>>) -> State {
     let bytes = line.as_bytes();
     let continued = bytes.last() == Some(&b'\\');
@@ -72,7 +72,7 @@ fn scan<'a>(line: &'a str, number: u32, start: State, found: &mut Vec<Comment<'a
     }
 }
 
-/// Where the next comment begins, outside of strings and characters.
+/// The start of the next comment, outside of strings and characters, and its kind.
 fn comment_start(bytes: &[u8], mut at: usize) -> Option<(usize, State)> {
     while at < bytes.len() {
         match (bytes[at], bytes.get(at + 1)) {

@@ -7,8 +7,8 @@
 //! | `..._EXCL_BR_LINE`, `..._EXCL_BR_START`, `..._EXCL_BR_STOP` | branches and decisions alone |
 //! | `lydian-justify mcdc: text` | what is not covered of a criterion, on this line or, where the comment stands alone, on the next line of code |
 //!
-//! Markers are found anywhere in a line, as lcov finds them; Lydian's own must be in a comment, and
-//! must give a text. What a comment takes out stays listed.
+//! Markers are found anywhere in a line, as by lcov. Lydian's own must be in a comment and must give
+//! a text. Excluded objectives stay listed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,15 +51,15 @@ struct Justification {
     target: u32,
     /// The criteria; none for all.
     criteria: Vec<Criterion>,
-    /// Why they need not be covered.
+    /// The reason why they need not be covered.
     text: String,
-    /// Where the comment is.
+    /// The place of the comment.
     place: Place,
 }
 
-/// Reads the comments of a file, marks what they take out, and says what is wrong with them:
-/// errors for justifications that are none, warnings for what has no effect. A justification for
-/// criteria none of which was measured is left alone.
+/// Reads the comments of a file and marks the objectives that they exclude. Returns errors for
+/// ill-formed justifications, and warnings for comments without effect. A justification for criteria
+/// none of which was measured is ignored.
 pub fn apply(
     file: &mut FileCoverage,
     text: &SourceText,
@@ -165,7 +165,8 @@ impl Region {
     }
 }
 
-/// Whether a marker is in a line and no longer word, such as one of another tool's, ends with it.
+/// Whether a line has a marker that is not the end of a longer word, such as a marker of another
+/// tool.
 fn contains_word(line: &str, marker: &str) -> bool {
     let part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     line.match_indices(marker).any(|(at, _)| {
@@ -261,7 +262,7 @@ fn next_code_line(
     (line + 1..=last).find(|number| !blank(*number) && !only_comment(*number)).unwrap_or(line)
 }
 
-/// Marks what a justification is for.
+/// Marks the objectives that a justification is for.
 fn justify(file: &mut FileCoverage, justification: Justification, found: &mut Vec<Diagnostic>) {
     let Justification { target, criteria, text, place } = justification;
     let (mut justified, mut covered) = (false, false);

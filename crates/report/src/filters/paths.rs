@@ -1,4 +1,4 @@
-//! Which files a report is about, as its user names them.
+//! Path filters: the files that a report is limited to, as its user names them.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -34,7 +34,7 @@ impl FromStr for PathPattern {
 }
 
 impl PathPattern {
-    /// Whether it is about a file.
+    /// Whether it matches a file.
     pub fn matches(&self, shown: &str) -> bool {
         match self {
             Self::Plain(path) if path.is_empty() => true,
@@ -50,9 +50,9 @@ impl PathPattern {
 /// The files that a report is limited to.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// If there are any, only what one of these is about.
+    /// If there are any, only files that one of these matches.
     pub include: Vec<PathPattern>,
-    /// Not what one of these is about.
+    /// No files that one of these matches.
     pub exclude: Vec<PathPattern>,
 }
 
@@ -63,7 +63,7 @@ impl PathFilter {
         (self.include.is_empty() || one(&self.include)) && !one(&self.exclude)
     }
 
-    /// Takes the files out of a coverage that do not belong to the report. How many these are.
+    /// Removes the files from a coverage that do not belong to the report. Returns their number.
     pub fn apply(&self, coverage: &mut Coverage, root: &Path) -> usize {
         let keeps = |path: &Path| self.keeps(&shown(path, root));
         let before = coverage.files.len() + coverage.plain.len();

@@ -1,5 +1,6 @@
-//! A decision's truth table: the rows that were seen, which of them show that a condition decides,
-//! and which are missing. A decision of one condition needs no table: its outcomes say all.
+//! The truth table of a decision: the rows that were seen, those of them which show that a condition
+//! decides, and the missing ones. A decision of one condition needs no table, since its outcomes have
+//! the same information.
 
 use maud::{Markup, html};
 
@@ -8,18 +9,18 @@ use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow, Executio
 use crate::independence::{Analysis, MissingRow, analyse, wanted};
 use crate::sources::SourceText;
 
-/// The most rows that are shown besides those that show something.
+/// The most rows that are shown beside those of pairs.
 const MOST_ROWS: usize = 64;
-/// So many characters of a decision are shown,
+/// The most characters of a decision that are shown.
 const MOST_TEXT: usize = 2000;
-/// and of a condition.
+/// The most characters of a condition that are shown.
 const MOST_SHORT: usize = 160;
 
-/// What is shown of one condition.
+/// The view of one condition.
 struct View<'a> {
     condition: &'a ConditionCoverage,
     analysis: Analysis,
-    /// The rows that are missing; `None` where the condition can never decide.
+    /// The missing rows; `None` if the condition can never decide.
     wanted: Option<Vec<MissingRow>>,
 }
 
@@ -86,7 +87,7 @@ fn outcome(decision: &DecisionCoverage, value: bool) -> Markup {
     }
 }
 
-/// How often each condition had each value, where that was counted.
+/// The number of times that each condition had each value, if that was counted.
 fn counts(decision: &DecisionCoverage, views: &[View<'_>]) -> Markup {
     let counted = views.iter().any(|view| view.condition.counts.iter().any(|c| !c.is_none()));
     html! {
@@ -106,7 +107,7 @@ pub(super) fn times(count: ExecutionCount) -> Markup {
     html! { @if let ExecutionCount(Some(count)) = count { " " (count) "×" } }
 }
 
-/// The conditions that something is asked about, with their positions.
+/// The conditions with objectives, with their positions.
 fn asked<'v, 'a>(
     decision: &DecisionCoverage,
     views: &'v [View<'a>],

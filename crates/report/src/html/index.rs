@@ -1,4 +1,4 @@
-//! The page to begin with.
+//! The first page of a report.
 
 use maud::{Markup, html};
 
@@ -26,7 +26,7 @@ pub(super) fn draft(site: &Site<'_>, has_trend: bool) -> Draft {
     }
 }
 
-/// The folders, where there are several.
+/// The folders, if there are several.
 fn folders(site: &Site<'_>) -> Markup {
     let folders = of_folders(site.report);
     let criteria = &site.report.coverage.criteria;

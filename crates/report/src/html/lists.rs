@@ -1,4 +1,4 @@
-//! The pages that list all functions, and what comments take out of the count.
+//! The pages that list all functions, and the exclusions by comments.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) fn functions(site: &Site<'_>) -> Vec<Draft> {
     on_pages("functions", "Functions", rows.collect(), table)
 }
 
-/// Pages of rows, with ways to each other.
+/// Pages of rows, with links to each other.
 fn on_pages(
     stem: &str,
     title: &str,
@@ -83,10 +83,10 @@ fn function_row(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverag
     }
 }
 
-/// So many characters of the text of an objective are shown.
+/// The most characters of an objective's text that are shown.
 const MOST_TEXT: usize = 300;
 
-/// What is excluded on one line: the justified objectives one by one, the others as counts.
+/// The exclusions on one line: the justified objectives one by one, the others as counts.
 #[derive(Default)]
 struct ExcludedItems<'a> {
     justified: Vec<(&'a ObjectiveCoverage, &'a str)>,

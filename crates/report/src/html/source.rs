@@ -1,7 +1,7 @@
-//! The lines of a source with what is known of them.
+//! The lines of a source with their coverage.
 //!
-//! Where the text is not what was compiled, what was recorded is shown under its line number, and no
-//! line of the text as it is now.
+//! If the text has changed since it was compiled, the recorded coverage is shown by line numbers,
+//! without the lines of the present text.
 
 use std::ops::RangeInclusive;
 
@@ -12,18 +12,18 @@ use super::draft::Draft;
 use super::view::{FileView, Site, StatusMark};
 use super::{decision, draft, function, highlight, objectives};
 
-/// A page of a source is cut at the next function when it has so many lines,
+/// The number of lines from which on a page of a source is cut at the next function.
 const PAGE_LINES: u32 = 1500;
-/// and in any case when it has so many.
+/// The most lines of a page.
 const MOST_PAGE_LINES: u32 = 5000;
-/// So many characters of a line of a source are shown,
+/// The most characters of a line of a source that are shown.
 const MOST_COLUMNS: usize = 4000;
-/// So many tests of a line are named.
+/// The most tests of a line that are named.
 const MOST_TESTS: usize = 8;
-/// So many characters are shown of a decision in place of its line, and of names of tests.
+/// The most characters that are shown of a decision in place of its line, and of names of tests.
 const MOST_TEXT: usize = 400;
 
-/// The pages of a file: its lines, and what has pages of its own.
+/// The pages of a file: its lines, and pages for large pieces.
 pub(super) fn drafts(site: &Site<'_>, file: &FileView<'_>) -> Vec<Draft> {
     let mut others = Vec::new();
     let mut parts: Vec<Part> = vec![Part::default()];
@@ -106,7 +106,8 @@ fn page(
     }
 }
 
-/// The lines to show: all of a text, and of a recorded one those with something on them.
+/// The lines to show: all lines of a text; if the text is not shown, the lines with recorded
+/// coverage.
 fn listed(file: &FileView<'_>) -> Vec<u32> {
     match &file.text {
         Ok(text) => (1..=u32::try_from(text.lines.len()).unwrap_or(u32::MAX)).collect(),
@@ -114,7 +115,7 @@ fn listed(file: &FileView<'_>) -> Vec<u32> {
     }
 }
 
-/// Ways to the other pages of a long file.
+/// Links to the other pages of a long file.
 fn parts(names: &[PageLines], here: usize) -> Markup {
     html! {
         @if names.len() > 1 {
@@ -173,7 +174,7 @@ fn tools(criteria: &[Criterion]) -> Markup {
     }
 }
 
-/// A line, with its functions above it and what can be opened below it.
+/// A line, with its functions above it and the details below it.
 fn piece(
     site: &Site<'_>,
     file: &FileView<'_>,
@@ -200,7 +201,7 @@ fn piece(
     piece.into_string()
 }
 
-/// How often control passed a line, where it has code.
+/// The number of times that control passed a line with code.
 fn times(file: &FileView<'_>, line: u32) -> Markup {
     html! { @if let Some(line) = file.table.lines.get(&line) { span { (line.hits) "×" } } }
 }
@@ -222,7 +223,7 @@ fn tests_of(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Option<String> {
     .map(|text| draft::clipped(&draft::clean(&text), MOST_TEXT))
 }
 
-/// The text of a line; of one that is not shown, the decisions that were recorded on it.
+/// The text of a line. For a line that is not shown, the decisions that were recorded on it.
 fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Markup {
     let text = file.text.as_ref().ok().and_then(|text| text.line(line));
     html! {
@@ -240,7 +241,7 @@ fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Marku
     }
 }
 
-/// What can be opened below a line. What is large has a page of its own.
+/// The details that can be opened below a line. Large ones have a page of their own.
 fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft>) -> Markup {
     let criteria = &site.report.coverage.criteria;
     let objectives = file.objectives_at(line);
@@ -288,7 +289,7 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft
     }
 }
 
-/// Makes pages of what is to be shown of a line. Their names.
+/// Makes pages of the details of a line. Returns their names.
 fn apart(
     file: &FileView<'_>,
     line: u32,

@@ -18,7 +18,7 @@ use crate::totals::Totals;
 pub(super) struct Site<'a> {
     pub(super) report: &'a Report,
     pub(super) files: Vec<FileView<'a>>,
-    /// Whether it was counted how often anything ran.
+    /// Whether executions were counted.
     pub(super) counts: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Site<'a> {
 #[derive(Debug)]
 pub(super) struct FileView<'a> {
     pub(super) coverage: &'a FileCoverage,
-    /// Its text, or why its lines are not shown.
+    /// Its text, or the reason why its lines are not shown.
     pub(super) text: Result<&'a SourceText, String>,
     pub(super) shown: String,
     pub(super) table: LineTable,
@@ -37,7 +37,7 @@ pub(super) struct FileView<'a> {
     pub(super) switches: BTreeMap<u32, Vec<&'a SwitchCoverage>>,
     /// Its position among the files.
     pub(super) index: usize,
-    /// What the names of its pages begin with.
+    /// The beginning of the names of its pages.
     pub(super) stem: String,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum LineStatus {
     None,
 }
 
-/// How a status is shown.
+/// The display of a status.
 pub(super) struct StatusMark {
     /// The class of the style.
     pub(super) class: &'static str,
@@ -60,7 +60,7 @@ pub(super) struct StatusMark {
 }
 
 impl LineStatus {
-    /// One character for it, as scripts read it.
+    /// A character for it, which scripts read.
     pub(super) fn digit(self) -> char {
         match self {
             Self::None => '0',
@@ -71,7 +71,7 @@ impl LineStatus {
         }
     }
 
-    /// How pages show it.
+    /// Its display on pages.
     pub(super) const fn shown(self) -> StatusMark {
         let (class, symbol, word) = match self {
             Self::Covered => ("yes", "✓", "covered"),
@@ -96,7 +96,7 @@ impl<'a> Site<'a> {
         Self { report, files: files.collect(), counts }
     }
 
-    /// How many columns the table of a source has.
+    /// The number of columns of the table of a source.
     pub(super) fn columns(&self) -> u32 {
         3 + u32::from(self.counts)
     }
@@ -137,7 +137,7 @@ impl<'a> FileView<'a> {
         view
     }
 
-    /// The lines of a text that is not shown, with something that was recorded of them.
+    /// The lines with recorded coverage, for a text that is not shown.
     pub(super) fn recorded(&self) -> BTreeSet<u32> {
         let lines = self.table.lines.keys().chain(self.objectives.keys());
         lines.chain(self.functions.keys()).copied().collect()

@@ -1,18 +1,21 @@
 //! A suite as one C file that needs nothing but a C compiler and the header beside it.
 //!
-//! The file includes the user's source, so that static functions are in reach, between two inclusions of
-//! `lydian.h`: the first is out of reach of the user's macros, the second has what tests are written with.
-//! A test's data stands in its function ([`body`]). It asserts the result and everything that the call was
-//! observed to change: floats by their bits (a NaN is like any other), pointers by what they point to,
-//! padding not at all. Tests that are one assertion on a call of numbers, of which nothing else is to be
-//! seen, are rows of one test of their function. Each test runs in a process of its own, so that it starts
-//! from the program's first state and a crash ends only it.
+//! The file includes the user's source, so that static functions are in reach, between two inclusions
+//! of `lydian.h`: the first is out of reach of the user's macros, the second has the macros that
+//! tests are written with. The data of a test stands in its function ([`body`]). A test asserts the
+//! result and all changes by the call: floats by their bits (all NaNs being equal), pointers by the
+//! places that they point to, and no padding.
 //!
-//! Tests that were observed to crash, to abort or to run out of time are there under
-//! `LYDIAN_RUN_CRASHING`, those that tried something outside of the program under `LYDIAN_RUN_UNCONFINED`,
-//! with what it is: Lydian runs them confined, and here nothing holds them back. With `LYDIAN_NO_MAIN` the file has a function for each test in the place of
-//! `main`. With `LYDIAN_NO_FORK` tests run in one process, one after the other. For a framework the same
-//! tests are written as its own ([`crate::suite::c::frameworks`]).
+//! Tests of a function that are a single assertion on a call of numbers are rows of one test. Each
+//! test runs in a process of its own, so that it starts from the program's first state and a crash
+//! ends only this test.
+//!
+//! Tests that were observed to crash, to abort or to run out of time are compiled under
+//! `LYDIAN_RUN_CRASHING`. Tests that tried something outside of the program are compiled under
+//! `LYDIAN_RUN_UNCONFINED`, with a comment about it: Lydian runs them confined, and a suite is not
+//! confined. With `LYDIAN_NO_MAIN` the file has a function for each test instead of `main`. With
+//! `LYDIAN_NO_FORK` tests run in one process, one after the other. For a framework the same tests are
+//! written as its own ([`frameworks`]).
 
 mod assertion;
 mod assign;
@@ -47,14 +50,14 @@ const MOST_LINES: usize = 3;
 /// Greatest length of a line.
 const WIDTH: usize = 100;
 
-/// How the file is made.
+/// The options of the file.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The source under test, as the file's first comment names it.
     pub source: &'a str,
     /// The path of the source, as an `#include` in the file finds it.
     pub include: &'a str,
-    /// The paths of files that define what the source leaves undefined, to be included after it.
+    /// The paths of files with definitions of undefined names, to be included after the source.
     pub stubs: &'a [&'a str],
     /// C that goes after the source and these files, as if it were part of it.
     pub driver: &'a str,
@@ -65,7 +68,7 @@ pub struct Options<'a> {
     pub macros: &'a BTreeSet<String>,
     /// Whether the C library defines a name.
     pub library: &'a dyn Fn(&str) -> bool,
-    /// The framework that the tests are written for; none for a `main` of their own.
+    /// The framework that the tests are written for; `None` for a `main` of their own.
     pub framework: Option<Framework>,
 }
 
@@ -80,12 +83,12 @@ pub struct EmittedC {
     pub left_out: Vec<(String, String)>,
 }
 
-/// Writes the suite as C; what C cannot express is left out with a comment.
+/// Writes the suite as C. Tests that C cannot express are left out with a comment.
 pub fn to_c(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> String {
     emit(program, tests, options).text
 }
 
-/// Writes the suite as C, and says what was left out.
+/// Writes the suite as C. The result lists the tests that were left out.
 pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> EmittedC {
     let stubs = Stubs::of(program, tests, options.externals, options.library);
     let mut taken: BTreeSet<String> = program.typedefs.keys().cloned().collect();
@@ -107,7 +110,7 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     EmittedC { text: writer.text, cases, left_out: writer.left_out }
 }
 
-/// How the runtime names an outcome, and the number that goes with it.
+/// The name of an outcome in the runtime, and the number that goes with it.
 fn ending(observed: Option<&Observation>) -> (&'static str, i32) {
     let is_undefined = observed.is_some_and(|observed| observed.is_undefined);
     match observed.map(|observed| &observed.outcome) {
@@ -117,7 +120,7 @@ fn ending(observed: Option<&Observation>) -> (&'static str, i32) {
         None | Some(Outcome::Returned) => ("LYDIAN_RETURNS", 0),
         Some(Outcome::Exited(status)) => ("LYDIAN_EXITS", *status),
         Some(Outcome::Aborted) => ("LYDIAN_CRASHES", 6),
-        // Which signal depends on what the compiler makes of undefined behaviour.
+        // The signal depends on the compiler's treatment of undefined behaviour.
         Some(Outcome::Crashed(_)) => ("LYDIAN_CRASHES", 0),
         Some(Outcome::TimedOut(_)) => ("LYDIAN_HANGS", 0),
         Some(Outcome::Ended(_)) => ("LYDIAN_ENDS", 0),
@@ -165,10 +168,10 @@ struct Run {
     case: Case,
     /// The name of its function.
     function: String,
-    /// How it ends, and with what status.
+    /// Its outcome in the runtime, and the status.
     ending: (&'static str, i32),
-    /// Whether it is a case of the framework's; else it runs in a process of its own, with checks of
-    /// Lydian's.
+    /// Whether it is a test case of the framework. Otherwise it runs in a process of its own, with
+    /// Lydian's checks.
     is_native: bool,
 }
 
@@ -292,7 +295,7 @@ impl Writer<'_> {
         self.text.push_str(&behind);
     }
 
-    /// What makes a further `main` of the text that of the whole, where the program has one.
+    /// The text that makes a second `main` of the file the main function, if the program has one.
     fn own_main(&self) -> &'static str {
         match self.program.function_named("main") {
             Some(_) => {
@@ -307,7 +310,7 @@ impl Writer<'_> {
         Body::new(self.program, self.stubs, &self.taken, (self.aligns, hides_free)).of(test)
     }
 
-    /// The framework, where a test of it can be one of its own.
+    /// The framework, if the test can be a test case of it.
     fn native(&self, test: &SuiteTest) -> Option<Framework> {
         let changes_locals =
             |observed: &Observation| observed.globals.iter().any(|(name, _)| name.contains('.'));
@@ -397,14 +400,14 @@ impl Writer<'_> {
         }
     }
 
-    /// A line, broken where it is long.
+    /// Writes a line, broken if it is long.
     fn wrapped(&mut self, text: &str) {
         for line in broken(text) {
             self.line(line);
         }
     }
 
-    /// The comment above a test: what it is kept for.
+    /// Writes the comment above a test: the objectives that it is kept for.
     fn kept_for(&mut self, test: &SuiteTest) {
         let all = &test.kept_for;
         let shown = if all.len() > MOST_LINES { MOST_LINES - 1 } else { all.len() };
@@ -424,8 +427,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes macros away that have the name of something of the program which stands behind a place of the
-    /// text, that of the includes: there the name means that thing, and nothing else.
+    /// Undefines macros with the name of an item of the program that is used after the includes,
+    /// where the name must mean the item.
     fn undefine(&mut self, behind: usize) {
         let program = self.program;
         let fields = program.types.records.values().flat_map(|record| &record.fields);
@@ -436,7 +439,7 @@ impl Writer<'_> {
             names.chain(globals).chain(functions).map(String::as_str).collect();
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let words: BTreeSet<&str> = self.text[behind..].split(|c| !is_part(c)).collect();
-        // The error number is what its macro says.
+        // The error number is defined by its macro.
         let is_own =
             |name: &&str| own.contains(name) && words.contains(name) && *name != libc::ERROR_NUMBER;
         let lines: String = self
@@ -456,7 +459,8 @@ impl Writer<'_> {
         format!("{{ \"{}\", {}, {ending}, {status} }}", run.case.name, run.function)
     }
 
-    /// The table of tests, and what runs it: a function for each where somebody else brings a `main`.
+    /// Writes the table of tests and the function that runs it, or a function for each test if
+    /// another file has a `main`.
     fn main(&mut self) {
         let mut text = String::from("\n#ifdef LYDIAN_NO_MAIN\n\n");
         for run in &self.runs {
@@ -510,7 +514,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the tests of a source are called as a whole: a C identifier.
+/// The name of the tests of a source as a whole: a C identifier.
 pub fn suite_name(source: &str) -> String {
     let file = source.rsplit('/').next().unwrap_or(source);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
@@ -537,7 +541,8 @@ fn broken(text: &str) -> Vec<String> {
     lines
 }
 
-/// Behind which comma outside of literals a long line breaks: the last within the width.
+/// The position of the last comma within the width, outside of literals, after which a long line
+/// breaks.
 fn last_break(text: &str, indent: usize) -> Option<usize> {
     let (mut quote, mut escaped, mut found) = (None, false, None);
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! What undefined functions write, as C types say it: where the way to it leads, and of what it is
-//! made there.
+//! The elements that undefined functions write, by C types: the type at the end of the path of
+//! pointers to the write, and the number of elements.
 
 use lydian_ir::outside::{handed_over, out_parameters};
 use lydian_ir::test::{ExternalWrite, WriteBase};
@@ -7,20 +7,20 @@ use lydian_ir::{CType, CTypeId, CTypes, Program};
 
 use crate::suite::signature::parameter_names;
 
-/// What is written: elements of a type.
+/// The written elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elements {
     /// The type of one.
     pub(crate) ty: CTypeId,
-    /// How many.
+    /// The number of elements.
     pub(crate) count: u64,
-    /// Whether they are a part of what the way leads to, a member for example, and not the whole of it or
-    /// several of its kind.
+    /// Whether they are a part of the object that the path leads to, such as a member, and not the
+    /// whole of it or several of its kind.
     pub(crate) is_part: bool,
 }
 
-/// What a write is made of, where the types on the way to it say what lies there and the write is whole
-/// elements of it.
+/// The elements of a write; `None` if the types along its path do not determine the type there, or
+/// the write is no whole number of elements.
 pub(crate) fn elements(
     program: &Program,
     function: &str,
@@ -37,8 +37,8 @@ pub(crate) fn elements(
     Some(Elements { ty, count, is_part: true })
 }
 
-/// The type of what a way leads to: what a parameter points to that can be written through, or that a
-/// way can begin at; a variable; then what each pointer on the way points to.
+/// The type that a path leads to. It begins at the pointee of a parameter, or at a variable, and
+/// follows a pointer at each step.
 pub(crate) fn type_at(
     program: &Program,
     function: &str,
@@ -62,7 +62,7 @@ fn function_type(program: &Program, function: &str) -> Option<CTypeId> {
     Some(program.functions[program.function_named(function)?].ty)
 }
 
-/// What a parameter points to that a way can begin at.
+/// The pointee of a parameter at which a path can begin.
 fn parameter_pointee(program: &Program, function: &str, position: u32) -> Option<CTypeId> {
     let ty = function_type(program, function)?;
     let handed = handed_over(&program.types, function, ty);
@@ -71,7 +71,8 @@ fn parameter_pointee(program: &Program, function: &str, position: u32) -> Option
     program.types.pointee(*param?)
 }
 
-/// Whether a way can begin at a function's parameter; without steps where it may write through it.
+/// Whether a path can begin at a function's parameter. A path without steps needs a parameter that
+/// may be written through.
 pub(crate) fn begins_at(program: &Program, function: &str, position: u32, steps: usize) -> bool {
     match steps {
         0 => type_at(program, function, &WriteBase::Argument(position), &[]).is_some(),
@@ -79,13 +80,13 @@ pub(crate) fn begins_at(program: &Program, function: &str, position: u32, steps:
     }
 }
 
-/// How many words for `...` the stub of a function reaches.
+/// The number of words for `...` that the stub of a function can reach.
 pub(crate) fn words(program: &Program, function: &str) -> u32 {
     let ty = function_type(program, function);
     ty.map_or(0, |ty| handed_over(&program.types, function, ty).words)
 }
 
-/// What the pointer points to that lies so many bytes behind the start of elements of a type.
+/// The pointee of the pointer that lies so many bytes after the start of elements of a type.
 fn pointee_at(types: &CTypes, ty: CTypeId, at: u64) -> Option<CTypeId> {
     let at = at % types.size(ty).filter(|size| *size > 0)?;
     match types.get(ty) {
@@ -98,7 +99,7 @@ fn pointee_at(types: &CTypes, ty: CTypeId, at: u64) -> Option<CTypeId> {
     }
 }
 
-/// The elements that bytes within a value of a type are, their type and number.
+/// The type and the number of the elements at some bytes of a value of a type.
 fn part(types: &CTypes, ty: CTypeId, at: u64, bytes: u64) -> Option<(CTypeId, u64)> {
     if at == 0 && types.size(ty) == Some(bytes) {
         return Some((ty, 1));
@@ -119,8 +120,8 @@ fn part(types: &CTypes, ty: CTypeId, at: u64, bytes: u64) -> Option<(CTypeId, u6
     }
 }
 
-/// The members of a struct or union that have all of these bytes, but bit-fields, and how far behind
-/// their start these lie.
+/// The members of a struct or union that contain all of these bytes, without bit-fields, and the
+/// offset of the bytes in each member.
 fn members_at(
     types: &CTypes,
     ty: CTypeId,
@@ -139,7 +140,7 @@ fn members_at(
     })
 }
 
-/// The name of what a way begins at: a parameter, a word for `...` or a variable.
+/// The name of the beginning of a path: a parameter, a word for `...` or a variable.
 pub(crate) fn base_name(program: &Program, function: &str, to: &WriteBase) -> String {
     match to {
         WriteBase::Argument(position) => parameter_name(program, function, *position),

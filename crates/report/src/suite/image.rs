@@ -5,9 +5,10 @@ use lydian_ir::test::Image;
 /// Memory as a run left it. Some of its pointers have values that differ from run to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedImage {
-    /// The contents; zero bytes where nothing is known.
+    /// The contents. Unknown bytes are zero.
     pub image: Image,
-    /// Offsets of addresses, eight bytes each, that may differ in the next run: of locals, of the library.
+    /// Offsets of addresses of eight bytes that may differ in the next run, such as those of locals
+    /// and of the library.
     pub unknown: Vec<u64>,
     /// Addresses within blocks that the program allocated.
     pub blocks: Vec<BlockPointer>,
@@ -18,11 +19,11 @@ pub struct ObservedImage {
 /// A pointer to a block that the program allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPointer {
-    /// Where it stands.
+    /// Its offset in the image.
     pub offset: u64,
     /// The block, by position in [`super::Observation::blocks`].
     pub block: u32,
-    /// How many bytes behind the block's start it leads.
+    /// The number of bytes after the block's start that it points to.
     pub at: u64,
 }
 
@@ -44,7 +45,7 @@ impl From<Image> for ObservedImage {
     }
 }
 
-/// The image with zero bytes under its pointers, and those in order.
+/// The image with zero bytes under its pointers, and with these in order.
 pub(crate) fn plain(image: &Image) -> Image {
     let mut image = image.clone();
     for pointer in &image.pointers {

@@ -1,5 +1,5 @@
-//! The inputs that a run of a whole program asks for, in the order of its calls: what formats of
-//! suites hold that know no functions.
+//! The inputs of a run of a whole program, in the order of its calls, for formats of suites that have
+//! no functions.
 
 use lydian_ir::libc::{AllocationFn, LibFn, gives_inputs, model_named};
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, ExternalResult, Image, Test};
@@ -12,16 +12,16 @@ use crate::suite::signature::result_type;
 pub(crate) struct Input<'a> {
     /// The name that the program gives it, or the function that gives it.
     pub(crate) name: &'a str,
-    /// Its type as C spells it, where that is known.
+    /// Its type as C spells it, if that is known.
     pub(crate) ty: Option<String>,
     /// Its bytes.
     pub(crate) bytes: &'a [u8],
-    /// Its value as a number, where it is one.
+    /// Its value as a number, if it is one.
     pub(crate) number: Option<String>,
 }
 
-/// The inputs of a test of a whole program. The error says why a list of inputs does not say
-/// everything that the test does.
+/// The inputs of a test of a whole program. The error is the reason why a list of inputs does not
+/// express all of the test.
 pub(crate) fn inputs_of<'a>(program: &Program, test: &'a Test) -> Result<Vec<Input<'a>>, String> {
     if !test.earlier.is_empty() {
         return Err("it calls a function several times".into());
@@ -50,8 +50,7 @@ pub(crate) fn inputs_of<'a>(program: &Program, test: &'a Test) -> Result<Vec<Inp
     Ok(inputs)
 }
 
-/// Whether a function that gives no inputs does what it usually does: an allocator succeeds, others
-/// give zero.
+/// Whether a function that gives no inputs does the usual: an allocator succeeds, others return zero.
 fn says_nothing(call: &ExternalResult) -> bool {
     let model = model_named(&call.function);
     let allocates = model.is_some_and(|model| match model.function {
@@ -108,19 +107,19 @@ fn number(program: &Program, ty: CTypeId, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// A test of a program's `main`, or of what calls it, with inputs that no function is known of.
+/// A test of a program's `main` or of a driver, with inputs whose functions are not known.
 pub(crate) fn test_of(entry: &str, externals: Vec<ExternalResult>) -> Test {
     Test { externals, ..Test::calling(entry, vec![]) }
 }
 
-/// An input of which the bytes are known.
+/// An input with known bytes.
 pub(crate) fn any_bytes(name: &str, bytes: &[u8]) -> ExternalResult {
     let result = Image { bytes: bytes.to_vec(), pointers: Vec::new() };
     let object = Some(name.to_owned()).filter(|name| !name.is_empty());
     ExternalResult { object, ..ExternalResult::new(ANY_BYTES, result) }
 }
 
-/// An input of which the number is known.
+/// An input with a known number.
 pub(crate) fn any_number(image: Image) -> ExternalResult {
     ExternalResult::new(ANY_NUMBER, image)
 }

@@ -23,25 +23,25 @@
 //!   their bits, `"0x10"`. In what was observed, `"?"` is an address that may change.
 //! - Floats that JSON has no number for are `"inf"`, `"-inf"`, `"nan"`, `"nan:0x7ff8…"`. Integers of
 //!   128 bits that do not fit 64 are strings.
-//! - What an undefined function writes is a list: `"externals": [ { "function": "parse", "result": 1,
-//!   "writes": [ { "to": "value", "value": 7 } ] } ]`. `to` is a parameter's name, `count` how many
-//!   elements are written where it is not one, and `offset` how many bytes behind the place that the
+//! - The writes of an undefined function are a list: `"externals": [ { "function": "parse", "result":
+//!   1, "writes": [ { "to": "value", "value": 7 } ] } ]`. `to` is a parameter's name, `count` the
+//!   number of elements if it is not one, and `offset` the number of bytes after the place that the
 //!   parameter points to. In the place of `to` stands `"global": "state"` for a variable, or
-//!   `"variable": 1` for what the second integer or pointer for `...` points to. `"through": [8, 0]`
-//!   follows the pointer that lies 8 bytes behind that place, and then the one that lies where it
-//!   points to. `type` says of what type the elements are where it is not that of the place.
-//! - What is passed for `...` is a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
+//!   `"variable": 1` for the pointee of the second integer or pointer for `...`. `"through": [8, 0]`
+//!   follows the pointer that lies 8 bytes after that place, and then the pointer at the place where
+//!   it points. `type` is the type of the elements if it is not that of the place.
+//! - The arguments for `...` are a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
 //! - A test with `"keep": true` stays when the suite is made anew.
-//! - A run that does what C leaves undefined has `"undefined": true` under `expected`, and nothing else is
-//!   expected of it but how it ends.
-//! - What a run tried outside of the program is under `expected`, too: `"attempts": ["make the folder
-//!   `x`"]`. In C such a test stands behind a macro.
+//! - A run with undefined behaviour has `"undefined": true` under `expected`. Only its end is
+//!   expected then.
+//! - Attempts of a run outside of the program are under `expected`, too: `"attempts": ["make the
+//!   folder `x`"]`. In C such a test stands under a macro.
 //! - Calls of the function before the last one, to which everything else belongs too, are a list:
 //!   `"earlier": [ { "args": { "n": 1 } }, { "args": { "n": 2 } } ]`, with `variable` as in the test.
-//! - Whatever else memory holds is `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
+//! - All other contents of memory are `{ "$bytes": "00ff…", "$pointers": { "8": "&name[0]" } }`.
 //!
-//! Tests read back exactly, but for the bytes under pointers, which mean nothing: they are the
-//! address of an input object, and zero for anything else.
+//! Tests read back exactly, except for the bytes under pointers, which have no meaning: they are the
+//! address of an input object, or zero for any other pointer.
 
 mod codec;
 mod write;
@@ -72,13 +72,13 @@ pub const VERSION: u64 = 1;
 pub struct SuiteError {
     /// The file.
     pub file: String,
-    /// The test and the field, ending in `: `; empty where the whole file is meant.
+    /// The test and the field, ending in `: `; empty for the whole file.
     pub place: String,
-    /// What is wrong.
+    /// The error.
     pub why: String,
 }
 
-/// A field and what is wrong with it.
+/// A field and its error.
 type Fault = (String, String);
 
 fn fault(field: &str, why: impl Into<String>) -> Fault {
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
         Json::Object(out)
     }
 
-    /// What a call passes.
+    /// The arguments of a call.
     fn passed(&self, call: PassedArguments<'_>) -> Map<String, Json> {
         let mut out = Map::new();
         out.insert("args".into(), self.args(call.args));
@@ -532,7 +532,7 @@ fn read_object<'a>(program: &Program, json: &'a Json) -> Result<(TestObject, &'a
     Ok((object, value))
 }
 
-/// Objects lie in their region, aligned, and apart.
+/// Checks that objects lie in their region, aligned, and do not overlap.
 fn check_addresses(objects: &[TestObject]) -> Result<(), Fault> {
     for (at, object) in objects.iter().enumerate() {
         let wrong = |why: String| Err(fault(&format!("objects[{at}].address"), why));
@@ -569,7 +569,7 @@ fn read_earlier(
     read_passed(program, function, json, codec)
 }
 
-/// What a call passes.
+/// The arguments of a call.
 fn read_passed(
     program: &Program,
     function: FuncId,

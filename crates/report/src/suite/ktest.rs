@@ -1,5 +1,5 @@
-//! Tests as KLEE keeps them: one binary file a test, `NAME.ktest`, with the inputs as named objects
-//! in the order in which the program made them.
+//! Tests in KLEE's form: one binary file for each test, `NAME.ktest`, with the inputs as named
+//! objects in the order in which the program made them.
 //!
 //! All numbers are 32 bits, the highest byte first: the magic word, the version, the program's
 //! arguments, two numbers about symbolic arguments, then the objects, each a name and bytes.
@@ -31,10 +31,9 @@ pub enum KtestError {
     CutOff(usize),
 }
 
-/// A test of a whole program as a `.ktest` file. `source` is what the file names as the program.
+/// A test of a whole program as a `.ktest` file. `source` is the program's name in the file.
 ///
-/// # Errors
-/// Where inputs alone do not say what the test does; the reason.
+/// If inputs alone do not express the test. The error is the reason.
 pub fn to_ktest(program: &Program, test: &Test, source: &str) -> Result<Vec<u8>, String> {
     let inputs = inputs_of(program, test)?;
     let mut out = MAGIC.to_vec();
@@ -58,11 +57,10 @@ pub fn to_ktest(program: &Program, test: &Test, source: &str) -> Result<Vec<u8>,
     Ok(out)
 }
 
-/// Reads a `.ktest` file as a test of `entry`: whatever gives inputs gets the objects one after the
-/// other.
+/// Reads a `.ktest` file as a test of `entry`. The objects become the results of the functions that
+/// give inputs, one after the other.
 ///
-/// # Errors
-/// Where the bytes are no such file.
+/// If the bytes are no such file.
 pub fn from_ktest(entry: &str, bytes: &[u8]) -> Result<Test, KtestError> {
     let mut reader = Reader { bytes, at: 0 };
     let magic = reader.take(MAGIC.len()).map_err(|_| KtestError::Magic)?;

@@ -1,36 +1,36 @@
-//! The smallest suites: which tests together cover all that many cover.
+//! Suite minimisation: chooses few tests that together cover everything that all tests cover.
 //!
-//! This is the set cover problem. First what needs no choice is decided: a test that alone covers an
-//! objective is taken, a test that covers no more than another goes, and so does an objective that
-//! every test covers which covers another one. Of what is left, the exact minimum is searched by
-//! branch and bound where at most [`MOST_EXACT`] tests remain; else, and where the search would take
-//! too long, tests are taken greedily, always the one that adds most, and those that others made
-//! superfluous are dropped.
+//! This is the set cover problem. First, forced steps are taken: a test that alone covers an
+//! objective is chosen, a test that covers no more than another one is dropped, and so is an
+//! objective that every test covers which covers some other objective. If at most [`MOST_EXACT`]
+//! tests remain, the exact minimum is searched by branch and bound. Otherwise, or if the search takes
+//! too long, tests are chosen greedily, always the one that adds most, and superfluous ones are
+//! dropped.
 //!
-//! Whatever is chosen covers all that all tests cover. Of equals the first is taken, so the same input
-//! gives the same suite.
+//! The chosen tests cover everything that all tests cover. Of equal tests the first is chosen, so the
+//! same input gives the same suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Up to so many tests, after the easy ones, the minimum is searched.
+/// The most tests, after forced steps, for which the minimum is searched.
 pub const MOST_EXACT: usize = 25;
-/// Choices after which the search for the minimum is given up.
+/// The number of choices after which the search for the minimum is given up.
 const MOST_CHOICES: u64 = 200_000;
 
-/// How small a suite is made.
+/// The effort to make a suite small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// All tests are kept.
     None,
     /// Greedily.
     Greedy,
-    /// The minimum where it is found in little time.
+    /// The minimum, if it is found in little time.
     #[default]
     Exact,
 }
 
-/// Chooses tests that together cover what all cover: their positions, in order. `covered` has the
-/// objectives of each test, in any order.
+/// Chooses tests that together cover everything that all tests cover. Returns their positions, in
+/// order. `covered` has the objectives of each test, in any order.
 pub fn minimise(covered: &[Vec<u32>], effort: Effort) -> Vec<usize> {
     if effort == Effort::None {
         return (0..covered.len()).collect();
@@ -49,7 +49,7 @@ pub fn minimise(covered: &[Vec<u32>], effort: Effort) -> Vec<usize> {
     chosen
 }
 
-/// A test, with what it covers of what is still to be covered.
+/// A test, with the open objectives that it covers.
 #[derive(Clone)]
 struct Test {
     position: usize,
@@ -57,7 +57,7 @@ struct Test {
 }
 
 struct Problem {
-    /// Tests without which something is not covered.
+    /// The chosen tests, without which something is not covered.
     taken: Vec<usize>,
     /// The others.
     tests: Vec<Test>,
@@ -72,7 +72,7 @@ impl Problem {
         Self { taken: Vec::new(), tests: tests.collect() }
     }
 
-    /// Decides what needs no choice, until nothing does.
+    /// Takes forced steps until there are none.
     fn reduce(&mut self) {
         loop {
             self.drop_useless();
@@ -94,7 +94,7 @@ impl Problem {
         }
         let is_useless = |at: usize| {
             let own = &self.tests[at].open;
-            // Whichever covers as much covers what the fewest do.
+            // A test that covers as much covers the objective that the fewest tests cover.
             let rarest = own.iter().map(|one| &covering[one]).min_by_key(|tests| tests.len());
             rarest.is_none_or(|tests| {
                 tests.iter().any(|other| {
@@ -129,7 +129,7 @@ impl Problem {
         }
     }
 
-    /// Drops objectives that are covered wherever another is.
+    /// Drops objectives that every test covers which covers some other objective.
     fn drop_implied_objectives(&mut self) {
         let all: BTreeSet<u32> = self.tests.iter().flat_map(|test| &test.open).copied().collect();
         let covering = |objective: u32| -> Vec<usize> {
@@ -153,8 +153,8 @@ impl Problem {
         }
     }
 
-    /// The positions of tests that cover what is left, always the one that adds most, without those
-    /// that later ones made superfluous.
+    /// The positions of tests that cover the open objectives, always the test that adds most, without
+    /// those that later ones made superfluous.
     fn greedy(&self) -> Vec<usize> {
         let mut open: BTreeSet<u32> = self.tests.iter().flat_map(|t| &t.open).copied().collect();
         let mut chosen: Vec<&Test> = Vec::new();
@@ -182,7 +182,8 @@ struct Search {
 }
 
 impl Search {
-    /// Covers what is open in some tests by few of them, after those that were chosen before.
+    /// Covers the open objectives of some tests by few of them, in addition to those that were chosen
+    /// before.
     fn cover(&mut self, tests: &[Test], chosen: &mut Vec<usize>) {
         self.choices += 1;
         if self.choices > MOST_CHOICES {
@@ -199,7 +200,7 @@ impl Search {
         if chosen.len() + open.len().div_ceil(most) >= self.best.len() {
             return;
         }
-        // Some test must cover the objective that fewest do.
+        // Some test must cover the objective that the fewest tests cover.
         let covering =
             |objective: &u32| tests.iter().filter(|t| t.open.contains(objective)).count();
         let Some(hardest) = open.iter().min_by_key(|objective| covering(objective)) else { return };
@@ -215,7 +216,8 @@ impl Search {
                 })
                 .filter(|test| !test.open.is_empty())
                 .collect();
-            // What nobody else covers must be covered by the candidate, or this is no solution.
+            // The candidate must cover the objectives that no other test covers, or this is no
+            // solution.
             chosen.push(candidate.position);
             self.cover(&rest, chosen);
             chosen.pop();

@@ -1,5 +1,5 @@
-//! Names of tests after what they reach: a predicate in C becomes words that a C identifier can hold,
-//! `x > 100 && !done` becomes `x_gt_100_and_not_done`.
+//! Names of tests after the objectives that they reach: a predicate in C becomes words that a C
+//! identifier can hold, `x > 100 && !done` becomes `x_gt_100_and_not_done`.
 //!
 //! A name depends on the predicate alone, so it stays the same as long as a test is kept for it.
 
@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 /// Characters of the longest part that a predicate gives to a name.
 const MOST: usize = 40;
 
-/// Characters of a test's name, but for what tells it from others of that name.
+/// The most characters of a test's name, without the number that distinguishes it from others of that
+/// name.
 pub const MOST_OF_A_NAME: usize = 52;
 
 /// Operators, the longer ones first.
@@ -37,8 +38,8 @@ const OPERATORS: [(&str, &str); 22] = [
     ("~", "inverse"),
 ];
 
-/// Of a predicate that would have more words than a name has room for, what stands last: what comes before
-/// it, joined by `&&`, is how evaluation gets there.
+/// The last part of a predicate that has more words than a name has room for. The parts before it,
+/// joined by `&&`, only lead evaluation there.
 pub fn last_part(predicate: &str) -> &str {
     if predicate.len() <= MOST {
         return predicate;
@@ -60,7 +61,7 @@ pub fn last_part(predicate: &str) -> &str {
     if last.starts_with('(') || last.starts_with("!(") { last } else { predicate }
 }
 
-/// A predicate as words with underscores between them; empty where it says nothing, as `1` does.
+/// A predicate as words with underscores between them; empty if it has none, as `1` has.
 pub fn words_of(predicate: &str) -> String {
     if predicate.trim().chars().all(|c| c.is_ascii_digit() || c.is_whitespace()) {
         return String::new();
@@ -106,7 +107,7 @@ pub fn words_of(predicate: &str) -> String {
     joined(words.iter().filter(|word| !word.is_empty()).map(String::as_str))
 }
 
-/// Words of C that say nothing of what a line is about.
+/// Keywords of C, which do not describe a line.
 const KEYWORDS: [&str; 24] = [
     "if", "else", "while", "for", "do", "switch", "case", "return", "sizeof", "goto", "break",
     "continue", "const", "static", "struct", "unsigned", "signed", "char", "short", "int", "long",
@@ -133,7 +134,7 @@ pub fn words_of_line(line: &str) -> String {
     joined(words.into_iter().take(3))
 }
 
-/// What a character is called, of which this is the text between its quotes.
+/// The name of a character. The argument is the text between its quotes.
 fn of_character(text: &str) -> String {
     const NAMES: [(&str, &str); 35] = [
         (" ", "space"),
@@ -179,8 +180,8 @@ fn of_character(text: &str) -> String {
     if letters.is_empty() { "char".to_owned() } else { letters }
 }
 
-/// The name of a test of a function for what some words say, of at most [`MOST_OF_A_NAME`] characters
-/// unless the function's own has more.
+/// The name of a test of a function for some words, of at most [`MOST_OF_A_NAME`] characters unless
+/// the function's own name has more.
 pub fn of_test(function: &str, words: &str) -> String {
     let mut name = function.to_owned();
     for word in words.split('_') {

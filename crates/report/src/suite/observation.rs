@@ -13,7 +13,7 @@ use super::value::pointer_offsets;
 /// The results of a native run of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// How the run ended.
+    /// The end of the run.
     pub outcome: Outcome,
     /// The result; `None` for `void` and where the call did not return.
     pub result: Option<ObservedImage>,
@@ -25,17 +25,17 @@ pub struct Observation {
     pub released: Vec<u32>,
     /// The blocks that the program allocated and that were live at the end.
     pub blocks: Vec<ObservedImage>,
-    /// How often each undefined function was called.
+    /// The number of calls of each undefined function.
     pub calls: Vec<(String, u32)>,
-    /// Whether the run does what C leaves undefined, so that nothing that it shows is asserted.
+    /// Whether the run has undefined behaviour. Nothing that it shows is then asserted.
     pub is_undefined: bool,
-    /// What the run tried outside of the program, each as what follows "it tried to". Lydian's runs are
-    /// confined; where a suite runs, nothing holds it back.
+    /// The attempts of the run outside of the program, each worded to follow "it tried to". Lydian
+    /// confines its runs; a suite is not confined.
     pub attempts: Vec<String>,
 }
 
 impl Observation {
-    /// Whether something that the run left leads to an object of the test.
+    /// Whether a pointer in the final memory leads to an object of the test.
     pub fn leads_to(&self, object: u32) -> bool {
         let changed = self.objects.iter().map(|(_, image)| image);
         let all = changed.chain(self.globals.iter().map(|(_, image)| image));
@@ -45,20 +45,20 @@ impl Observation {
     }
 }
 
-/// The bytes that a runner hands back of one run.
+/// The memory after one run, as a runner returns it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory<'a> {
-    /// The result's, none for `void`.
+    /// The bytes of the result; none for `void`.
     pub result: &'a [u8],
-    /// Those of all objects, in their order.
+    /// The bytes of all objects, in their order.
     pub objects: &'a [Vec<u8>],
-    /// Those of the globals that are not as the program's start made them.
+    /// The bytes of the globals that differ from the program's start.
     pub globals: &'a [(String, Vec<u8>)],
     /// The objects that were released.
     pub released: &'a [u32],
     /// The blocks that are live, with their addresses.
     pub blocks: &'a [(u64, Vec<u8>)],
-    /// What addresses of the program's own lead to.
+    /// The targets of addresses of the program's own.
     pub places: Option<&'a BTreeMap<u64, PointerTarget>>,
 }
 
@@ -81,7 +81,7 @@ pub enum Outcome {
 }
 
 impl Observation {
-    /// A run of which nothing but its end is known.
+    /// An observation of which only the end of the run is known.
     pub const fn ended(outcome: Outcome) -> Self {
         Self {
             outcome,
@@ -96,9 +96,8 @@ impl Observation {
         }
     }
 
-    /// What was observed, from the bytes of memory that a runner hands back: the result's, those of
-    /// all objects in their order, and those of the globals that are not as the program's start
-    /// made them.
+    /// The observation, from the memory that a runner returns: the bytes of the result, of all
+    /// objects in their order, and of the globals that differ from the program's start.
     pub fn from_bytes(
         program: &Program,
         test: &Test,
@@ -111,10 +110,10 @@ impl Observation {
         Self::of(program, test, outcome, &memory, None)
     }
 
-    /// What was observed. Addresses become references to input objects, to the program's variables and
-    /// functions and to allocated blocks where they are such. What the run left as the test set it is
-    /// dropped. `other` is what the same run left where memory that nobody wrote had other values: bytes
-    /// that differ are not determined.
+    /// The observation. Addresses become references to input objects, to the program's variables and
+    /// functions and to allocated blocks, if they are such. Objects and globals that the run did not
+    /// change are left out. `other` is the memory after the same run with other values in memory that
+    /// nobody wrote: bytes that differ are not determined.
     pub fn of(
         program: &Program,
         test: &Test,
@@ -153,14 +152,14 @@ impl Observation {
     }
 }
 
-/// Reads the memory that a run left.
+/// Reads the memory after a run.
 struct Observer<'a> {
     program: &'a Program,
     test: &'a Test,
     memory: &'a Memory<'a>,
 }
 
-/// What a run left in a global, if that is told.
+/// The contents of a global after a run, if they were returned.
 fn contents<'m>(memory: &'m Memory<'_>, name: &str) -> Option<&'m [u8]> {
     let found = memory.globals.iter().find(|(known, _)| known == name);
     found.map(|(_, bytes)| bytes.as_slice())
@@ -173,7 +172,7 @@ impl Observer<'_> {
         let set: BTreeMap<&str, &GlobalInput> =
             test.globals.iter().map(|global| (global.name.as_str(), global)).collect();
         let told: BTreeSet<&str> = memory.globals.iter().map(|(name, _)| name.as_str()).collect();
-        // What is again as the program's start made it is not handed back.
+        // A global with its initial value is not returned.
         let again = set.keys().filter(|name| returned && !told.contains(**name));
         let again = again.filter(|name| **name != libc::ERROR_NUMBER).filter_map(|name| {
             let initial = Image::initial(program, program.global_named(name)?);
@@ -236,7 +235,7 @@ impl Observer<'_> {
                 seen.blocks.push(BlockPointer { offset, block, at });
             } else if sure || looks_like_an_address(value) {
                 seen.unknown.push(offset);
-                // What a program makes of null and a distance is what each compiler likes.
+                // The sum of null and a distance depends on the compiler.
                 if value <= u64::from(u32::MAX) {
                     seen.vague.push((offset, offset + 8));
                 }
@@ -250,14 +249,14 @@ impl Observer<'_> {
         seen
     }
 
-    /// Where there are addresses in the place of other values: a program may write them through a
-    /// pointer of another type, wherever that leads.
+    /// Finds addresses in the place of other values: a program may write them through a pointer of
+    /// another type.
     fn hidden_addresses(&self, bytes: &[u8]) -> Vec<(u64, u64)> {
         let words = bytes.windows(8).enumerate();
         let is_address = |word: &[u8]| {
             let value = u64::from_le_bytes(word.try_into().expect("eight bytes"));
             let is_place = |value| self.memory.places.is_some_and(|all| all.contains_key(&value));
-            // No number that programs are about is as large as an address.
+            // Ordinary numbers are smaller than addresses.
             value > u64::from(u32::MAX)
                 && (object_at(self.test, value).is_some()
                     || looks_like_an_address(value)
@@ -268,7 +267,7 @@ impl Observer<'_> {
         hidden.map(|(at, _)| (at as u64, at as u64 + 8)).collect()
     }
 
-    /// The block that an address lies in, and how far.
+    /// The block that an address lies in, and its offset there.
     fn block_at(&self, address: u64) -> Option<(u32, u64)> {
         let blocks = self.memory.blocks;
         let holds = |(start, bytes): &(u64, Vec<u8>)| {
@@ -292,7 +291,8 @@ fn differing(bytes: &[u8], other: &[u8]) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// Whether a number is where Linux puts the code, heap, libraries and stack of a 64-bit process.
+/// Whether a number is in the range in which Linux places the code, heap, libraries and stack of a
+/// 64-bit process.
 fn looks_like_an_address(value: u64) -> bool {
     matches!(value >> 40, 0x55 | 0x56 | 0x7e | 0x7f)
 }
@@ -307,7 +307,7 @@ fn object_at(test: &Test, address: u64) -> Option<PointerTarget> {
     Some(PointerTarget::Object(position as u32, offset))
 }
 
-/// Whether two images say the same, whatever bytes stand where pointers are.
+/// Whether two images are equal up to the bytes under pointers.
 fn same_contents(before: &ObservedImage, after: &ObservedImage) -> bool {
     after.unknown.is_empty()
         && after.blocks.is_empty()

@@ -11,7 +11,8 @@ pub(crate) fn result_type(program: &Program, function: &str) -> Option<CTypeId> 
     }
 }
 
-/// The names of a function's parameters: `arg0` and so on for one that has none or shares it.
+/// The names of a function's parameters. A parameter without a name, or with that of another one, is
+/// `arg0` and so on.
 pub(crate) fn parameter_names(program: &Program, function: lydian_ir::FuncId) -> Vec<String> {
     let declared = &program.functions[function];
     let CType::Function { params, .. } = program.types.get(declared.ty) else { return Vec::new() };

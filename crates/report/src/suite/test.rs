@@ -4,19 +4,20 @@ use lydian_ir::test::Test;
 
 use super::observation::Observation;
 
-/// A test with its name and, once it has run, what was observed.
+/// A test with its name and, once it has run, its observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuiteTest {
     /// A C identifier, unique in its suite: the function's name and a number.
     pub name: String,
     /// The inputs.
     pub test: Test,
-    /// What happened.
+    /// The observation of its run.
     pub observed: Option<Observation>,
-    /// What it is kept for, in words: the objectives that no earlier test covers.
+    /// The objectives that it is kept for, in words: those that no earlier test covers.
     pub covers: Vec<String>,
-    /// The same as a reader of the source finds it: a line of the source each, with what is to hold there.
+    /// The same for a reader of the source: a line of the source each, with the predicate that must
+    /// hold there.
     pub kept_for: Vec<String>,
-    /// Whether its user wants it to stay, whatever other tests cover.
+    /// Whether the user wants to keep it, even if other tests cover the same.
     pub keep: bool,
 }

@@ -21,7 +21,7 @@ const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\
 /// Bytes of the largest file in a suite that is read.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// What a suite says of itself.
+/// The metadata of a suite.
 #[derive(Clone, Debug)]
 pub struct Metadata<'a> {
     /// The path of the program.
@@ -30,7 +30,7 @@ pub struct Metadata<'a> {
     pub program_text: &'a [u8],
     /// The function that the program starts with.
     pub entry: &'a str,
-    /// What the tests are to cover, in the competition's notation: [`BRANCHES`] or [`ERROR`].
+    /// The goal of the tests, in the competition's notation: [`BRANCHES`] or [`ERROR`].
     pub specification: &'a str,
     /// Seconds since 1970.
     pub created: u64,
@@ -52,7 +52,7 @@ pub enum TestCompError {
     File {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// A file is no XML.
@@ -60,7 +60,7 @@ pub enum TestCompError {
     Xml {
         /// The file.
         file: String,
-        /// Where and why.
+        /// The error, with its place.
         error: roxmltree::Error,
     },
     /// An input is no number.
@@ -167,8 +167,7 @@ fn iso_time(seconds: u64) -> String {
 
 /// Reads the tests of a zip file, in the order of their names: each a name and a test of `entry`.
 ///
-/// # Errors
-/// Where the file or one in it cannot be read.
+/// If the file or one in it cannot be read.
 pub fn from_zip(entry: &str, bytes: &[u8]) -> Result<Vec<(String, Test)>, TestCompError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))?;
     let mut tests = Vec::new();
@@ -188,10 +187,9 @@ pub fn from_zip(entry: &str, bytes: &[u8]) -> Result<Vec<(String, Test)>, TestCo
     Ok(tests)
 }
 
-/// Reads one XML file, which `file` names: a test, or something else, as the file about the suite.
+/// Reads one XML file. `file` is its name. `None` if it is no test, such as the file about the suite.
 ///
-/// # Errors
-/// Where it is no XML or has an input that is no number.
+/// If it is no XML, or has an input that is no number.
 pub fn from_xml(entry: &str, file: &str, text: &str) -> Result<Option<Test>, TestCompError> {
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(text, options)

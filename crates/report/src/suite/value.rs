@@ -1,6 +1,6 @@
 //! Images of memory as values of C types, the common ground of the JSON and C forms of a suite.
 //!
-//! [`read`] and [`write`] are inverse up to the bytes under pointers: where a typed value cannot say
+//! [`read`] and [`write`] are inverse up to the bytes under pointers. If a typed value cannot express
 //! all of an image (padding that is not zero, a union whose members disagree), it is [`Value::Raw`].
 
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(crate) enum Pointer {
     Unknown,
 }
 
-/// What cannot be written, and where.
+/// An image that a type cannot express, with the place of the mismatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
     pub(crate) path: String,
@@ -62,7 +62,7 @@ impl TypeMismatch {
         Self { path: String::new(), why: why.into() }
     }
 
-    /// The same, seen from one step further out.
+    /// The same with one more step at the beginning of its path.
     pub(crate) fn inside(mut self, step: impl AsRef<str>) -> Self {
         self.path.insert_str(0, step.as_ref());
         self
@@ -106,17 +106,17 @@ pub(crate) fn read(types: &CTypes, ty: CTypeId, count: u64, memory: &ObservedIma
     if exact { value } else { Value::Raw(part(memory, 0, size)) }
 }
 
-/// The value of a type that stands somewhere in memory.
+/// The value of a type at an offset in memory.
 pub(crate) fn read_part(types: &CTypes, ty: CTypeId, memory: &ObservedImage, offset: u64) -> Value {
     read_at(types, ty, memory, offset, memory.image.bytes.len() as u64)
 }
 
-/// Whether two memories say the same, whatever bytes stand where pointers are.
+/// Whether two memories are equal up to the bytes under pointers.
 fn same(a: &ObservedImage, b: &ObservedImage) -> bool {
     plain(&a.image) == plain(&b.image) && a.unknown == b.unknown && a.blocks == b.blocks
 }
 
-/// Writes what [`read`] gives into an image of zero bytes. Bytes under pointers stay zero.
+/// Writes a value of [`read`] into an image of zero bytes. Bytes under pointers stay zero.
 pub(crate) fn write(
     types: &CTypes,
     ty: CTypeId,
@@ -263,7 +263,7 @@ fn read_member(
     }
 }
 
-/// A union by the first member that says all of it, else raw.
+/// A union by the first member that expresses all of it, else raw.
 fn read_union(
     types: &CTypes,
     ty: CTypeId,
@@ -501,7 +501,7 @@ fn write_member(
     end: u64,
 ) -> Result<(), TypeMismatch> {
     if name.is_empty() {
-        // An anonymous union that only its bytes can say.
+        // An anonymous union that only raw bytes express.
         let anonymous = types.records[record]
             .fields
             .iter()
@@ -525,8 +525,8 @@ fn write_member(
     put(image, at, storage & !mask | (cut(*bits, width) << shift), size)
 }
 
-/// The offsets at which elements of a type may have pointers, in order, and whether what stands
-/// there is surely one: not so in a union, and in bytes that somebody's `void *` points to.
+/// The offsets at which elements of a type may have pointers, in order, and whether each surely is
+/// one. In a union, and in bytes behind a `void *`, that is not sure.
 pub(crate) fn pointer_offsets(
     types: &CTypes,
     ty: CTypeId,

@@ -1,4 +1,4 @@
-//! How much is to be covered at least, of everything, of a folder, or of each file.
+//! Thresholds: the least coverage of everything, of a folder, or of each file.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -13,7 +13,8 @@ use crate::totals::{Totals, count};
 /// `mcdc=90`, `src/crypto:mcdc=100`, `src/*.c:stmt=75`.
 #[derive(Clone, Debug)]
 pub struct Threshold {
-    /// Of a file or folder, its total; of a pattern, each file; else the total of everything.
+    /// For a file or folder, its total; for a pattern, each file; without a path, the total of
+    /// everything.
     of: Option<(String, PathPattern)>,
     /// The criterion.
     pub criterion: Criterion,
@@ -41,20 +42,20 @@ impl FromStr for Threshold {
     }
 }
 
-/// What a threshold says of a report.
+/// The result of a threshold on a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThresholdResult {
-    /// What is covered to less, as sentences.
+    /// The totals below the threshold, as sentences.
     pub below: Vec<String>,
-    /// The functions of which the criterion is not measured, though no comment excuses that, with place
-    /// and reason: no figure says anything of them.
+    /// The functions for which the criterion is not measured, though no comment excuses that, with
+    /// place and reason. They are in no figure.
     pub unmeasured: Vec<String>,
     /// The files that are not measured at all, with the reason.
     pub plain: Vec<String>,
 }
 
 impl Threshold {
-    /// Its path, relative to `base`, if no file of the report is of it.
+    /// Its path, relative to `base`, if it matches no file of the report.
     pub fn of_nothing(&self, report: &Report, base: &Path) -> Option<&str> {
         let (path, _) = self.of.as_ref()?;
         let files = report.coverage.files.iter().map(|file| &file.path);
@@ -67,8 +68,8 @@ impl Threshold {
         self.of.as_ref().is_none_or(|(_, pattern)| pattern.matches(&shown(file, base)))
     }
 
-    /// Whether a report reaches it; its path is relative to `base`. A criterion that was not measured,
-    /// and a path without files, are reached.
+    /// Judges a report. The threshold's path is relative to `base`. A criterion that was not
+    /// measured, and a path without files, count as reached.
     pub fn judge(&self, report: &Report, base: &Path) -> ThresholdResult {
         let about = |file: &&FileCoverage| self.is_about(&file.path, base);
         let files: Vec<&FileCoverage> = report.coverage.files.iter().filter(about).collect();

@@ -1,4 +1,4 @@
-//! How coverage went from commit to commit: a file with one line of JSON for each.
+//! The trend of coverage from commit to commit: a file with one line of JSON for each commit.
 
 use lydian_objective::Criterion;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ pub struct TrendPoint {
     /// The commit, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// When it was made, in seconds since 1970.
+    /// Its time, in seconds since 1970.
     pub time: u64,
-    /// For each criterion how many objectives are covered, and how many count.
+    /// For each criterion, the numbers of covered objectives and of those that count.
     pub totals: Vec<(Criterion, usize, usize)>,
 }
 
@@ -24,7 +24,7 @@ pub struct Trend {
     pub points: Vec<TrendPoint>,
 }
 
-/// What is wrong with a file of points.
+/// Why a file cannot be read as a trend.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no point of a trend: {why}")]
 pub struct BadTrend {
@@ -39,7 +39,7 @@ impl TrendPoint {
         Self { commit, time, totals: counted.collect() }
     }
 
-    /// How much of a criterion is covered, if it was measured.
+    /// The coverage of a criterion, if it was measured.
     pub fn percent(&self, criterion: Criterion) -> Option<Percent> {
         let found = self.totals.iter().find(|(own, ..)| *own == criterion)?;
         Some(Percent::of(found.1, found.2))
@@ -49,8 +49,7 @@ impl TrendPoint {
 impl Trend {
     /// Reads a file's text.
     ///
-    /// # Errors
-    /// A line that is no point.
+    /// If a line is no point.
     pub fn read(text: &str) -> Result<Self, BadTrend> {
         let mut trend = Self::default();
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
@@ -61,7 +60,7 @@ impl Trend {
         Ok(trend)
     }
 
-    /// Adds a point; that of a commit takes the place of an earlier one of it.
+    /// Adds a point. It replaces an earlier one of the same commit.
     pub fn add(&mut self, point: TrendPoint) {
         self.points.retain(|old| old.commit.is_none() || old.commit != point.commit);
         let at = self.points.partition_point(|old| old.time <= point.time);

@@ -21,7 +21,7 @@ use lydian_report::sources::{SourceText, Sources};
 const PARSE: &str = include_str!("project/src/parse.c");
 const LIMIT: &str = include_str!("project/limit.h");
 
-/// Where the project is said to be, so that golden files name no folder of this machine.
+/// The folder that the project is said to be in, so that golden files name no folder of this machine.
 pub const ROOT: &str = "/project";
 
 /// The report of the project.

@@ -31,10 +31,11 @@
 //! Only operators and operands that the user wrote are mutated. Conversions, tests against zero and
 //! the scaling of subscripts are implied by C and are left alone, and an expression without a text of
 //! its own counts as implied. Addresses get no arithmetic operator, but the indices in them do. Where
-//! a narrow integer is promoted, ABS and UOI apply to the promoted value. ABS and UOI leave constants
-//! to CRO, and a mutant that is equal by construction (`x + 0` to `x - 0`) is not made. A mutant has
-//! the type that C gives to its text, so that `!u` is an `int`, and the expression around it is
-//! converted anew ([`conversions`]).
+//! a narrow integer is promoted, ABS and UOI apply to the promoted value.
+//!
+//! ABS and UOI leave constants to CRO, and a mutant that is equal by construction (`x + 0` to `x -
+//! 0`) is not made. A mutant has the type that C gives to its text, so that `!u` is an `int`, and the
+//! expression around it is converted anew ([`conversions`]).
 //!
 //! LHS takes the [`crate::annotate::Request::replaced_targets`] variables declared nearest before the
 //! assignment: locals, then globals, that are in scope and not shadowed there. Locals must have been

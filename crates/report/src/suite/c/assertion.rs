@@ -1,4 +1,4 @@
-//! What a test asserts, and how it is written for Lydian's own runner and for test frameworks.
+//! Assertions of tests, written for Lydian's own runner and for test frameworks.
 
 use super::literal::NULL;
 use crate::suite::c::frameworks::Framework;
@@ -12,7 +12,7 @@ pub(super) enum Line {
     Assert(Assertion),
 }
 
-/// One assertion. What is seen and what is expected are C expressions.
+/// One assertion. `seen` and `expected` are C expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Assertion {
     /// Of a signed integer of at most 64 bits.
@@ -33,9 +33,9 @@ pub(super) enum Assertion {
     Bytes { seen: String, expected: String, size: usize },
     /// Of all bytes of an array; `expected` is a variable.
     Same { seen: String, expected: String },
-    /// Of how often an undefined function was called.
+    /// Of the number of calls of an undefined function.
     Calls { function: String, count: u32 },
-    /// Of how many blocks among the inputs were released.
+    /// Of the number of blocks among the inputs that were released.
     Released { count: usize },
 }
 
@@ -55,7 +55,7 @@ impl Assertion {
         Some(copy)
     }
 
-    /// What is seen.
+    /// The expression that is checked.
     pub(super) fn seen(&self) -> &str {
         match self {
             Self::Int { seen, .. }
@@ -178,7 +178,7 @@ impl Assertion {
     }
 }
 
-/// That a condition holds.
+/// An assertion that a condition holds.
 fn holds(framework: Framework, condition: &str) -> String {
     match framework {
         Framework::Unity => format!("TEST_ASSERT_TRUE({condition});"),

@@ -1,7 +1,7 @@
-//! The body of a test: its data, the call, and what is asserted.
+//! The body of a test: its data, the call, and the assertions.
 //!
-//! Data stands in the test's function: what is pointed to before what points to it; where objects lead
-//! to each other, pointers are assigned behind. Only what is too large for a stack is static.
+//! Data stands in the test's function. A pointee comes before its pointer; if objects lead to each
+//! other, pointers are assigned afterwards. Only data that is too large for a stack is static.
 
 mod data;
 
@@ -26,22 +26,22 @@ use data::int_constant;
 /// Greatest number of bytes of a local variable.
 const MOST_LOCAL: u64 = 1 << 14;
 
-/// So many assignments set a global; with more of them a whole value is copied.
+/// The most assignments that set a global. With more of them a whole value is copied.
 const MOST_ASSIGNMENTS: usize = 8;
 
-/// So many parts of objects are asserted to be as before where nothing else is to be seen of a call.
+/// The most parts of objects that are asserted to be unchanged, if a call has no other effect.
 const MOST_UNCHANGED: usize = 3;
 
-/// Which calls of an allocator can be told to fail: `FAILS` has a bit for each.
+/// The number of calls of an allocator that can be told to fail: `FAILS` has a bit for each.
 pub const MOST_FAILING: usize = 64;
 
-/// Words that no variable can be called.
+/// Words that cannot name a variable.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float for \
     goto if inline int long register restrict return short signed sizeof static struct switch typedef \
     union unsigned void volatile while asm typeof main errno result test tests bool true false nullptr \
     constexpr alignas alignof thread_local static_assert _Bool";
 
-/// A test that is one assertion on the result of one call, of which nothing else is to be seen.
+/// A test that is a single assertion on the result of one call.
 #[derive(Clone, Debug)]
 pub(super) struct Row(pub(super) Assertion);
 
@@ -60,7 +60,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Nothing is written yet. `taken` are names that mean something else at file level.
+    /// An empty body. `taken` are names with another meaning at file level.
     pub(super) fn new(
         program: &'a Program,
         stubs: &'a Stubs<'a>,
@@ -108,7 +108,7 @@ impl<'a> Body<'a> {
             calls.push(self.call(&names, &params, call)?);
         }
         if has_error_number {
-            // The last thing to be set, since what comes before may change it.
+            // The error number is set last, since the statements before may change it.
             let set = test.globals.iter().find(|global| is_error_number(&global.name));
             let byte = |at: usize| set.and_then(|set| set.image.bytes.get(at)).copied();
             let value = i32::from_le_bytes(std::array::from_fn(|at| byte(at).unwrap_or(0)));
@@ -150,7 +150,7 @@ impl<'a> Body<'a> {
         Ok(format!("{}({})", function_name(&names.test.function), args.join(", ")))
     }
 
-    /// An argument: a literal, or a variable for what is none.
+    /// An argument: a literal, or a variable for a value that has none.
     fn argument(
         &mut self,
         names: &Names<'_>,
@@ -187,7 +187,7 @@ impl<'a> Body<'a> {
         Ok(variable)
     }
 
-    /// A call whose result is not looked at; kept where one of the calls may end the test.
+    /// A call whose result is not checked. The result is kept if one of the calls may end the test.
     fn unasserted(&mut self, kept: Option<CTypeId>, call: &str, in_block: bool) {
         let Some(ty) = kept else {
             let cast = if self.has_result { "(void)" } else { "" };
@@ -265,7 +265,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Asserts of a call that shows nothing what it calls, and that it leaves objects as they are.
+    /// For a call without other effects, asserts the calls that it makes, and that it leaves objects
+    /// unchanged.
     fn effects(&mut self, names: &Names<'_>, observed: &Observation, shared: &mut Shared<'_>) {
         if self.stubs.counts_releases() && !observed.released.is_empty() {
             let count = observed.released.len();
@@ -301,7 +302,7 @@ impl<'a> Body<'a> {
         self.lines.extend(unchanged);
     }
 
-    /// Asserts that these undefined functions are called so often.
+    /// Asserts the numbers of calls of undefined functions.
     fn calls<'n>(&mut self, called: impl Iterator<Item = (&'n str, u32)>) {
         let counted = called.filter(|(function, _)| self.stubs.counts(function));
         let assertions = counted
@@ -310,7 +311,8 @@ impl<'a> Body<'a> {
         self.lines.extend(lines);
     }
 
-    /// Asserts of a call that does nothing what it could have called.
+    /// For a call without any effect, asserts that it did not call the functions that it could have
+    /// called.
     fn omits(&mut self, names: &Names<'_>, observed: &Observation) {
         let program = self.program;
         let Some(function) = program.function_named(&names.test.function) else { return };
@@ -328,7 +330,8 @@ impl<'a> Body<'a> {
         self.calls(other.into_iter().map(|name| (name, 0)));
     }
 
-    /// Asserts what the call left in memory, and frees the blocks that its result and the objects lead to.
+    /// Asserts the memory after the call, and frees the blocks that its result and the objects lead
+    /// to.
     fn changes(&mut self, names: &Names<'_>, observed: &Observation, shared: &mut Shared<'_>) {
         let program = self.program;
         for (position, after) in &observed.objects {

@@ -1,4 +1,4 @@
-//! Assertions on what a call left in memory.
+//! Assertions on the memory after a call.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::suite::value::{Pointer, Value, is_byte, read_part};
 /// Greatest number of bytes in one assertion.
 const CHUNK: usize = 64;
 
-/// So many numbers in a row are compared as an array.
+/// The number of consecutive numbers from which on they are compared as an array.
 const MANY: u64 = 3;
 
 /// Greatest number of assertions on blocks that a call allocated.
@@ -23,25 +23,25 @@ const MOST_OF_BLOCKS: usize = 16;
 pub(super) struct Checks<'a, 'b> {
     names: &'a Names<'a>,
     after: &'a ObservedImage,
-    /// The contents after the call, without what stands under pointers.
+    /// The contents after the call, without the bytes under pointers.
     plain: Image,
-    /// The contents before the call, where only what changed is to be asserted.
+    /// The contents before the call, if only changes are asserted.
     before: Option<Image>,
     shared: &'a mut Shared<'b>,
     pub(super) lines: Vec<Line>,
 }
 
-/// What all assertions of a test share.
+/// The state that all assertions of a test share.
 pub(super) struct Shared<'b> {
     /// Names that are taken in the test.
     pub(super) taken: &'b mut BTreeSet<String>,
     /// The blocks that the call allocated.
     blocks: &'b [ObservedImage],
-    /// For each the first pointer to its start that was met.
+    /// For each block, the first pointer to its start that was met.
     paths: Vec<Option<String>>,
     /// Those pointers, in the order in which they were met, each with whether it leads to constants.
     met: Vec<(String, bool)>,
-    /// How many more assertions on blocks there may be.
+    /// The number of further assertions on blocks that are allowed.
     left: usize,
 }
 
@@ -127,7 +127,7 @@ impl<'a, 'b> Checks<'a, 'b> {
         }
     }
 
-    /// Asserts so many numbers of an array from a first one as an array; whether they are such.
+    /// Asserts some numbers of an array as an array. Returns whether the elements are numbers.
     fn numbers(
         &mut self,
         element: CTypeId,
@@ -187,7 +187,8 @@ impl<'a, 'b> Checks<'a, 'b> {
         }
     }
 
-    /// A union by the member that says all of it, else its bytes where they are no pointers.
+    /// A union by the member that expresses all of it, else by those of its bytes that are no
+    /// pointers.
     fn union(&mut self, ty: CTypeId, record: RecordId, lvalue: &str, offset: u64) {
         let types = &self.names.program.types;
         let size = types.size(ty).unwrap_or(0);
@@ -281,7 +282,8 @@ impl<'a, 'b> Checks<'a, 'b> {
         }
     }
 
-    /// What a pointer of a type leads to: a member by its name, where its type is that of the pointer.
+    /// The target of a pointer of a type, as an expression. A member is named if its type is that of
+    /// the pointer.
     fn address(&self, pointer: &Pointer, ty: CTypeId) -> Result<String, String> {
         let plain = self.names.pointer(pointer, None)?;
         if !plain.contains("(char *)") {
@@ -292,7 +294,7 @@ impl<'a, 'b> Checks<'a, 'b> {
         Ok(if typed.contains('*') { plain } else { typed })
     }
 
-    /// Asserts what a pointer into an allocated block leads to.
+    /// Asserts the contents of an allocated block behind a pointer into it.
     fn block(&mut self, block: usize, at: u64, lvalue: &str, ty: CTypeId) {
         let seen = lvalue.to_owned();
         if let Some(path) = self.shared.paths.get(block).and_then(Option::as_ref) {
@@ -335,8 +337,8 @@ impl<'a, 'b> Checks<'a, 'b> {
         }
     }
 
-    /// Asserts the bytes at an address: those that changed, but for pointers among them. `part`
-    /// says that the address is that of a part, shown as it is; else it is an array's.
+    /// Asserts the bytes at an address that changed, without pointers among them. With `part` the
+    /// address is that of a part, shown as it is; else it is an array's.
     pub(super) fn bytes(&mut self, address: &str, offset: u64, size: u64, part: bool) {
         let end = (offset + size).min(self.after.image.bytes.len() as u64);
         let mut at = offset;
@@ -386,7 +388,7 @@ impl<'a, 'b> Checks<'a, 'b> {
         let length = bytes.iter().position(|byte| *byte == 0)?;
         let is_text = |byte: &u8| (b' '..=b'~').contains(byte) || matches!(byte, b'\n' | b'\t');
         let ends = length as u64 + 1 >= end - from;
-        // A lone zero is a text where nothing else has room.
+        // A single zero is a text only if there is no room for anything else.
         let is_all = bytes.len() == 1;
         ((length > 0 || is_all) && ends && bytes[..length].iter().all(is_text))
             .then_some(&bytes[..length])
@@ -403,13 +405,13 @@ impl<'a, 'b> Checks<'a, 'b> {
             || self.after.image.pointers.iter().any(|pointer| covers(pointer.offset))
     }
 
-    /// Whether the test gave bytes the address of an object, which is another in each program.
+    /// Whether the test put the address of an object into bytes. The address differs in each program.
     fn held_address(&self, offset: u64, size: u64) -> bool {
         let mut before = self.before.iter().flat_map(|before| &before.pointers);
         before.any(|pointer| overlaps(pointer.offset, (offset, size)))
     }
 
-    /// Whether bytes are other than before, or pointers there.
+    /// Whether bytes have changed, or pointers there.
     fn changed(&self, offset: u64, size: u64) -> bool {
         if self.after.is_vague(offset, size) {
             return false;

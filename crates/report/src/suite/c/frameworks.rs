@@ -1,11 +1,12 @@
 //! Suites for test frameworks.
 //!
-//! For Unity, CMocka, Check, CUnit and Criterion the suite is written once more with tests and assertions
-//! of the framework's ([`crate::suite::c`]): one file that needs the framework and `lydian.h` alone. The
-//! framework's header stands behind the source under test. Where the framework runs all tests in one
-//! process, variables that some test changes have their first values again before each. A test that ends
-//! the process, and one that needs more of a process of its own (files, the environment, results of
-//! undefined functions, static variables within functions), runs in a child, with checks of Lydian's.
+//! For Unity, CMocka, Check, CUnit and Criterion the suite is written again with tests and assertions
+//! of the framework ([`crate::suite::c`]): one file that needs only the framework and `lydian.h`. The
+//! framework's header comes after the source under test. If the framework runs all tests in one
+//! process, variables that some test changes get their first values again before each test. A test
+//! that ends the process, or needs a process of its own for other reasons (files, the environment,
+//! results of undefined functions, static variables within functions), runs in a child with Lydian's
+//! checks.
 //!
 //! GoogleTest is C++, and C in general is not. Its tests call those of the suite as C, compiled with
 //! `LYDIAN_NO_MAIN`.
@@ -34,11 +35,11 @@ pub enum Framework {
 pub struct Case {
     /// Its name, a C identifier.
     pub name: String,
-    /// Under which macros it is there.
+    /// The macros that it is compiled under.
     pub guard: Guard,
 }
 
-/// Why a test is there only where macros ask for it.
+/// The reasons for which a test is compiled only if macros ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     /// It crashes or runs out of time: `LYDIAN_RUN_CRASHING`.
@@ -81,7 +82,7 @@ impl Framework {
         }
     }
 
-    /// What compiles it, behind the compiler and the flags of the source under test.
+    /// The arguments that compile it, after the compiler and the flags of the source under test.
     pub(crate) const fn build(self) -> &'static str {
         match self {
             Self::Unity => "tests_unity.c unity.c",
@@ -153,7 +154,8 @@ impl Framework {
         if matches!(self, Self::Check) { "}\nEND_TEST" } else { "}" }
     }
 
-    /// A test that runs another, which `entry` tells of, in a process of its own.
+    /// A test that runs another one in a process of its own. `entry` is its entry in the table of
+    /// tests.
     pub(crate) fn alone(self, function: &str, suite: &str, entry: &str) -> String {
         let passes = match self {
             Self::Unity => "TEST_ASSERT_EQUAL_INT(0, lydian_run(&test));",
@@ -174,7 +176,7 @@ impl Framework {
         matches!(self, Self::Unity | Self::Cmocka | Self::Cunit)
     }
 
-    /// What runs the tests. `changed` are variables that tests change.
+    /// Writes the function that runs the tests. `changed` are variables that tests change.
     pub(crate) fn main(
         self,
         text: &mut String,
@@ -188,7 +190,7 @@ impl Framework {
         }
         let setup = if resets { "    lydian_restore();\n" } else { "" };
         let (before, after) = match self {
-            // They bring their own.
+            // They have their own.
             Self::Criterion | Self::Googletest => return,
             Self::Unity => {
                 let _ = write!(

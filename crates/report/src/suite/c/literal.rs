@@ -10,23 +10,23 @@ use crate::suite::value::{Pointer, Value, cut, member};
 /// The null pointer.
 pub(super) const NULL: &str = "NULL";
 
-/// How the parts of one test are called in C.
+/// The names in C of the parts of one test.
 pub(super) struct Names<'a> {
     pub(super) program: &'a Program,
     pub(super) test: &'a Test,
     pub(super) objects: Vec<ObjectName>,
 }
 
-/// What an object is called.
+/// The name of an object.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectName {
     /// The variable.
     pub(super) variable: String,
-    /// What the variable is.
+    /// The form of the variable.
     pub(super) form: Form,
 }
 
-/// What stands for an object.
+/// The representation of an object in C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A variable of its type.
@@ -48,7 +48,7 @@ pub(super) enum Form {
 }
 
 impl ObjectName {
-    /// The object as an lvalue; for an array what an index goes behind.
+    /// The object as an lvalue; for an array the expression that an index follows.
     pub(super) fn lvalue(&self) -> String {
         match self.form {
             Form::Room => format!("{}.it", self.variable),
@@ -59,8 +59,8 @@ impl ObjectName {
 }
 
 impl Names<'_> {
-    /// A pointer as an expression. `pointee` is what the context wants it to point to, so that no cast is
-    /// written where none is needed. An error says what C has no name for.
+    /// A pointer as an expression. `pointee` is the pointee that the context expects, so that no
+    /// unneeded cast is written. The error is the target that has no name in C.
     pub(super) fn pointer(
         &self,
         pointer: &Pointer,
@@ -93,7 +93,7 @@ impl Names<'_> {
         // Everything is converted to `void *`.
         let is_void = pointee.is_some_and(|ty| matches!(types.get(ty), CType::Void));
         let fits = (pointee == Some(object.ty) || is_void) && !object.read_only;
-        // No pointer may be led so far; a number may.
+        // A pointer may not point so far; a number may have this value.
         let length = object.image.bytes.len().max(1) as u64;
         if offset > length && !matches!(name.form, Form::Text(_)) {
             let first = match name.form {
@@ -192,13 +192,13 @@ impl Names<'_> {
     }
 }
 
-/// So many bytes more, or fewer.
+/// The text that adds a number of bytes, or subtracts it.
 fn distance(offset: u64) -> String {
     let offset = offset as i64;
     format!("{} {}", if offset < 0 { '-' } else { '+' }, offset.unsigned_abs())
 }
 
-/// The pointer that an lvalue `(*pointer)` is behind.
+/// The pointer of an lvalue `(*pointer)`.
 pub(super) fn pointed_by(lvalue: &str) -> Option<&str> {
     lvalue.strip_prefix("(*")?.strip_suffix(')')
 }
@@ -214,7 +214,7 @@ pub(super) fn member_of(lvalue: &str, member: &str) -> String {
 
 /// A part of a value, as C names it.
 struct Part {
-    /// What goes behind the name of the whole.
+    /// The text after the name of the whole.
     place: String,
     /// Whether it is the first element of an array, whose name alone is its address.
     is_element: bool,
@@ -255,7 +255,7 @@ fn address_of_part(place: &str, is_element: bool) -> String {
     if is_element { place.to_owned() } else { format!("&{place}") }
 }
 
-/// What a function is called in the emitted file: synthetic ones are known by their stubs.
+/// The name of a function in the emitted file. Synthetic functions are known by their stubs.
 pub(super) fn function_name(name: &str) -> String {
     if name.starts_with("lydian_callback_") { format!("lydian_stub_{name}") } else { name.into() }
 }
@@ -268,7 +268,7 @@ fn literal_text(program: &Program, name: &str) -> Option<String> {
     Some(string(&bytes))
 }
 
-/// The initialiser of a value of a type; an error where only bytes can say it.
+/// The initialiser of a value of a type; an error if only bytes express it.
 pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<String, String> {
     let types = &names.program.types;
     match (types.get(ty), value) {
@@ -373,7 +373,7 @@ pub(super) fn scalar(names: &Names, ty: CTypeId, value: &Value) -> Result<String
     }
 }
 
-/// An integer for a place that has its type: without a suffix where `int` holds it.
+/// An integer for a place of its type: without a suffix if `int` can hold it.
 pub(super) fn integer(bits: u128, width: u16, signed: bool) -> String {
     let is_negative = signed && width > 0 && bits >> (width - 1) & 1 == 1;
     match !is_negative && bits <= i32::MAX as u128 {
@@ -465,8 +465,8 @@ fn character(byte: u8) -> String {
     }
 }
 
-/// A string literal of the bytes, without trigraphs; octal escapes have three digits, so that what
-/// follows them is no part of them.
+/// A string literal of the bytes, without trigraphs. Octal escapes have three digits, so that a digit
+/// after them is no part of them.
 pub(super) fn string(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for byte in bytes {

@@ -1,12 +1,14 @@
-//! What stands for functions and globals that the program leaves undefined.
+//! Stubs: definitions of functions and globals that the program leaves undefined.
 //!
-//! A stub has a C name of its own and the function's name for the linker only, so that no
-//! declaration of the user's can contradict it; it needs no parameters but for those that a test
-//! has it write through, since in C's calling conventions they are the caller's to remove. Stubs are weak: a definition that is linked in goes
-//! before. Functions of the C library that are stubbed get another name for the linker wherever the
-//! user's text names them: the process around the tests needs the real ones (that of a coverage
-//! tool, which writes its profile at exit, among them). Allocators are the real ones, but for those
-//! whose failure some test wants: the text of the user calls these under another name.
+//! A stub has a C name of its own, and the function's name for the linker only, so that no
+//! declaration of the user's can contradict it. It has only the parameters that a test lets it write
+//! through, since in C's calling conventions the caller removes parameters. Stubs are weak: a linked
+//! definition takes precedence.
+//!
+//! A stubbed function of the C library gets another name for the linker wherever the user's text
+//! names it, because the process around the tests needs the real one (as does a coverage tool, which
+//! writes its profile at exit). Allocators are the real ones, except those that some test lets fail:
+//! the user's text calls these under another name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,7 +20,7 @@ use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
 use crate::suite::signature::result_type;
 use crate::suite::test::SuiteTest;
 
-/// Allocators with their parameters and arguments in C, and what they give when they fail.
+/// Allocators with their parameters and arguments in C, and their result when they fail.
 const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
     ("malloc", "void *", "__SIZE_TYPE__ a", "a", "0"),
     ("calloc", "void *", "__SIZE_TYPE__ a, __SIZE_TYPE__ b", "a, b", "0"),
@@ -30,8 +32,8 @@ const ALLOCATORS: [(&str, &str, &str, &str, &str); 8] = [
     ("strndup", "char *", "const char *s, __SIZE_TYPE__ a", "s, a", "0"),
 ];
 
-/// Functions whose calls gcc replaces by calls of others, under whatever name for the linker they
-/// are declared: `printf("a\n")` by `puts("a")`. It does not know them by another name in C.
+/// Functions whose calls gcc replaces by calls of others, whatever their declared name for the
+/// linker: `printf("a\n")` by `puts("a")`. It does not recognise them by another name in C.
 const REPLACED: [&str; 13] = [
     "fprintf",
     "fputc",
@@ -51,7 +53,7 @@ const REPLACED: [&str; 13] = [
 /// Bytes for a variable whose size is not known.
 const UNKNOWN_SIZE: u64 = 4096;
 
-/// What of its arguments a function needs for what it writes.
+/// The arguments that a function needs for its writes.
 #[derive(Clone, Copy, Default)]
 struct Reach {
     /// The first parameters.
@@ -74,29 +76,30 @@ impl Reach {
     }
 }
 
-/// What is stubbed.
+/// The stubbed functions and globals.
 pub(super) struct Stubs<'a> {
     program: &'a Program,
     /// Undefined functions with a stub, by name, with the type of the result.
     functions: Vec<(String, Option<CTypeId>)>,
-    /// Those of these that write in some test, with what they need for that.
+    /// The functions that write in some test, with the arguments that they need.
     writing: BTreeMap<String, Reach>,
     /// For each function the most results that a test gives, and the most writes.
     most: BTreeMap<String, (usize, usize)>,
-    /// Those names that the C library defines.
+    /// Whether the C library defines a name.
     library: &'a dyn Fn(&str) -> bool,
     /// Allocators that fail in some test.
     failing: Vec<usize>,
     /// Whether some test counts the blocks of its inputs that are released.
     releases: bool,
-    /// Whether the program uses what verifiers and KLEE define.
+    /// Whether the program uses functions of verifiers and KLEE.
     verifies: bool,
-    /// Variables that are defined here unless they are elsewhere, with their sizes and alignments.
+    /// Variables that are defined here unless they are defined elsewhere, with their sizes and
+    /// alignments.
     globals: Vec<(String, u64, u64)>,
 }
 
 impl<'a> Stubs<'a> {
-    /// What the program uses, or a test sets, and nobody defines.
+    /// The undefined functions and globals that the program uses or a test sets.
     pub(super) fn of(
         program: &'a Program,
         tests: &[SuiteTest],
@@ -160,8 +163,8 @@ impl<'a> Stubs<'a> {
             let size = program.types.size(global.ty).unwrap_or(UNKNOWN_SIZE);
             (global.name.clone(), size.max(1), global.align.max(1))
         });
-        // What only unsupported functions use has no type here. It is memory, so that a read finds
-        // zeros and a call crashes.
+        // A name that only unsupported functions use has no type here. It becomes memory, so that a
+        // read finds zeros and a call crashes.
         let declared = |name: &&String| {
             program.function_named(name).is_some() || program.global_named(name).is_some()
         };
@@ -181,12 +184,12 @@ impl<'a> Stubs<'a> {
         }
     }
 
-    /// Whether the program uses what verifiers and KLEE define.
+    /// Whether the program uses functions of verifiers and KLEE.
     pub(super) const fn verifies(&self) -> bool {
         self.verifies
     }
 
-    /// What makes the user's text call otherwise, to stand before it.
+    /// The text before the user's text that redirects its calls.
     pub(super) fn before(&self) -> String {
         let mut text = String::new();
         for name in self.redirected() {
@@ -208,7 +211,7 @@ impl<'a> Stubs<'a> {
         text
     }
 
-    /// What ends the renaming, behind the user's text.
+    /// The text after the user's text that ends the renaming.
     pub(super) fn behind(&self) -> String {
         let mut text = String::new();
         for name in self.renamed() {
@@ -252,8 +255,8 @@ impl<'a> Stubs<'a> {
         (self.library)(name) && self.symbol(name).is_none()
     }
 
-    /// Declares what the text does not declare as the builtin that compilers take it for: under another
-    /// name it is none.
+    /// Declares a function that the text does not declare, as the builtin that compilers take it for.
+    /// Under another name it would be no builtin.
     fn declare_implicit(&self, name: &str, text: &mut String) {
         let Some(id) = self.program.function_named(name) else { return };
         let function = &self.program.functions[id];
@@ -287,7 +290,7 @@ impl<'a> Stubs<'a> {
         text
     }
 
-    /// The name for the linker that a function's declaration gives it: the stub takes that place.
+    /// The name for the linker in a function's declaration, which the stub takes.
     fn symbol(&self, name: &str) -> Option<&str> {
         let function = self.program.function_named(name)?;
         self.program.functions[function].symbol.as_deref()
@@ -371,7 +374,7 @@ impl<'a> Stubs<'a> {
         (text, "to")
     }
 
-    /// What a stub of the function can hand over.
+    /// The values that a stub of the function can hand over.
     fn handed(&self, name: &str) -> HandedOver {
         let function = self.program.function_named(name).map(|id| &self.program.functions[id]);
         function.map_or_else(HandedOver::default, |function| {
@@ -379,7 +382,7 @@ impl<'a> Stubs<'a> {
         })
     }
 
-    /// How many parameters a function's stub has for what the function writes.
+    /// The number of parameters of a function's stub, for the function's writes.
     pub(super) fn parameters(&self, name: &str) -> u32 {
         match self.writing.get(name) {
             Some(Reach { words: 1.., .. }) => self.handed(name).parameters,
@@ -387,8 +390,8 @@ impl<'a> Stubs<'a> {
         }
     }
 
-    /// The parameters of the stub of a function that writes; `None` for others, and where a type has no
-    /// name or cannot be passed.
+    /// The parameters of the stub of a function that writes; `None` for other functions, and if a
+    /// type has no name or cannot be passed.
     pub(super) fn passed(&self, name: &str) -> Option<String> {
         let reach = self.writing.get(name)?;
         let (handed, count) = (self.handed(name), self.parameters(name));
@@ -446,8 +449,8 @@ impl<'a> Stubs<'a> {
     }
 }
 
-/// What stands in an allocator's place. Its name in C is not that for the linker, by which the
-/// user's text has declared it, in old C without its parameters or with another result.
+/// The replacement of an allocator. It has another name in C than for the linker, since the user's
+/// text has declared that name, in old C without its parameters or with another result.
 fn allocator(index: usize, sets_error_number: bool) -> String {
     let (name, result, params, args, failure) = ALLOCATORS[index];
     let tells = sets_error_number && name != "posix_memalign";

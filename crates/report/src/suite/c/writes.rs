@@ -1,4 +1,4 @@
-//! What undefined functions write, as their stubs are told.
+//! The writes of undefined functions, as data for their stubs.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::suite::image::plain;
 use crate::suite::value::{Pointer, Value, read};
 
 impl Stubs<'_> {
-    /// What is written: an address and a size. `before` are declarations that this needs.
+    /// The address and the size of a write. `before` gets the declarations that it needs.
     pub(super) fn written(
         &self,
         names: &Names<'_>,
@@ -77,7 +77,7 @@ impl Stubs<'_> {
         }
     }
 
-    /// The members that say where a write goes.
+    /// The members with the destination of a write.
     pub(super) fn way(
         &self,
         names: &Names<'_>,
@@ -112,5 +112,5 @@ impl Stubs<'_> {
     }
 }
 
-/// Pointers on a way that `struct lydian_write` has room for.
+/// The most pointers on a path for which `struct lydian_write` has room.
 const MOST_STEPS: usize = 8;

@@ -15,11 +15,11 @@ use crate::suite::value::{Pointer, Value, cut, is_byte, member, read, write};
 pub(super) struct Codec<'a> {
     types: &'a CTypes,
     objects: &'a [TestObject],
-    /// Objects by name, those whose name no other has.
+    /// Objects with a unique name, by name.
     by_name: BTreeMap<&'a str, u32>,
 }
 
-/// A value that stands for an address which may change.
+/// The text for an address that may change.
 const UNKNOWN: &str = "?";
 
 fn fault(why: impl Into<String>) -> Fault {
@@ -91,7 +91,7 @@ impl<'a> Codec<'a> {
         Json::Object(out)
     }
 
-    /// What a pointer points to, as text.
+    /// The target of a pointer, as text.
     pub(super) fn target(&self, target: &PointerTarget) -> String {
         let plus = |text: String, offset: u64| match offset {
             0 => text,
@@ -259,7 +259,7 @@ impl<'a> Codec<'a> {
         }
     }
 
-    /// Reads what [`Self::target`] writes.
+    /// Reads a text of [`Self::target`].
     pub(super) fn parse_target(&self, text: &str) -> Result<PointerTarget, String> {
         let split = text.rsplit_once(" + ");
         let offset = split.and_then(|(_, digits)| digits.trim().parse::<u64>().ok());
@@ -331,7 +331,7 @@ impl<'a> Codec<'a> {
     }
 }
 
-/// How many bytes a raw value gives; `None` for other values.
+/// The number of bytes of a raw value; `None` for other values.
 pub(super) fn raw_size(json: &Json) -> Option<u64> {
     Some(json.get("$bytes")?.as_str()?.len() as u64 / 2)
 }
@@ -387,7 +387,7 @@ fn single(bits: u32) -> Json {
     special(value.into(), bits.into(), f32::NAN.to_bits().into())
 }
 
-/// A number where a binary64 says it exactly, else its digits, or its bits where it is no number.
+/// A number if a binary64 expresses it exactly; else its digits, or its bits if it is no number.
 fn other_float(ty: Type, bits: u128) -> Json {
     let value = arith::to_f64(ty, bits);
     if value.is_finite() && arith::float_bits(ty, value) == bits {
@@ -422,7 +422,7 @@ fn special(value: f64, bits: u64, nan: u64) -> Json {
     }
 }
 
-/// A float, or its bits where it is a NaN with bits of its own.
+/// A float, and its bits if it is a NaN with bits of its own.
 fn parse_float(json: &Json) -> Result<(f64, Option<u64>), Fault> {
     let text = match json {
         Json::Number(number) => {
@@ -443,7 +443,7 @@ fn parse_float(json: &Json) -> Result<(f64, Option<u64>), Fault> {
     }
 }
 
-/// Bytes as a string, or as hexadecimal digits where few of them are characters.
+/// Bytes as a string, or as hexadecimal digits if few of them are characters.
 fn text(bytes: &[u8]) -> Json {
     let readable = |byte: &&u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r');
     let strange = bytes.iter().filter(|byte| !readable(byte)).count();

@@ -1,4 +1,4 @@
-//! Reading what undefined functions write.
+//! Reads the writes of undefined functions.
 
 use lydian_ir::test::{ExternalWrite, INPUT_REGION_SIZE, Image, WriteBase};
 use lydian_ir::{CTypeId, Program};
@@ -12,7 +12,7 @@ use crate::suite::signature::parameter_names;
 const FIELDS: [&str; 8] =
     ["to", "variable", "global", "through", "offset", "type", "count", "value"];
 
-/// What one call of a function writes.
+/// A write of one call of a function.
 pub(super) fn read_write(
     program: &Program,
     codec: &Codec,
@@ -33,7 +33,7 @@ pub(super) fn read_write(
     Ok(ExternalWrite { to, through, offset: number_or(json, "offset", 0)?, image })
 }
 
-/// Where a way of so many steps begins.
+/// The beginning of a path with this number of steps.
 fn read_base(
     program: &Program,
     function: &str,

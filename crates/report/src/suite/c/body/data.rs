@@ -1,4 +1,4 @@
-//! A test's data: its objects, the globals that it sets, and what undefined functions give.
+//! A test's data: its objects, the globals that it sets, and the results of undefined functions.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ impl Body<'_> {
                     object.image.bytes.split(|byte| *byte == 0).next().unwrap_or(&[]),
                 ))
             } else if typed && released {
-                // With a flexible array member it is larger than its type says.
+                // An object with a flexible array member is larger than its type.
                 Form::Block { is_one: object.count == 1 || bytes != size * object.count }
             } else if !typed {
                 Form::Bytes
@@ -72,7 +72,7 @@ impl Body<'_> {
         names.collect()
     }
 
-    /// Shows all pointers of a test, each with whether the type of its place says that it leads to
+    /// Calls `show` with all pointers of a test, and whether the type of the place leads to
     /// constants.
     fn each_pointer<'t>(&self, test: &'t Test, show: &mut impl FnMut(bool, &'t PointerTarget)) {
         let program = self.program;
@@ -345,7 +345,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// What the calls of a function return.
+    /// The results of the calls of a function.
     fn gives(
         &mut self,
         names: &Names<'_>,
@@ -364,7 +364,7 @@ impl Body<'_> {
             }
             return Ok(());
         }
-        // What is not given is zero.
+        // A result that is not given is zero.
         let told = results.clone().rposition(is_set).map_or(0, |last| last + 1);
         let int = |image: &Image| {
             let byte = |at: usize| image.bytes.get(at).copied().unwrap_or(0);
@@ -391,7 +391,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// What a call of an undefined function writes.
+    /// The writes of a call of an undefined function.
     fn writes(
         &mut self,
         names: &Names<'_>,
@@ -416,7 +416,7 @@ impl Body<'_> {
     }
 }
 
-/// The order in which objects are declared: what is pointed to before what points to it.
+/// The order in which objects are declared: a pointee before its pointer.
 struct Order<'n> {
     names: &'n Names<'n>,
     seen: Vec<bool>,
@@ -443,7 +443,7 @@ impl Order<'_> {
     }
 }
 
-/// The image without the pointers that lead to something open, and these.
+/// The image without the pointers to open objects, and these pointers.
 fn split(image: &Image, is_open: impl Fn(&PointerTarget) -> bool) -> (Image, Vec<PointerTarget>) {
     let mut copy = crate::suite::image::plain(image);
     let open = copy.pointers.iter().filter(|pointer| is_open(&pointer.target));
@@ -452,7 +452,8 @@ fn split(image: &Image, is_open: impl Fn(&PointerTarget) -> bool) -> (Image, Vec
     (copy, open)
 }
 
-/// Whether a type is a structure that ends with a flexible array member: no array has such elements.
+/// Whether a type is a structure that ends with a flexible array member. Such a structure cannot be
+/// an element of an array.
 fn is_open(types: &CTypes, ty: CTypeId) -> bool {
     let CType::Record(record) = types.get(ty) else { return false };
     let last = types.records[*record].fields.last();
@@ -462,7 +463,7 @@ fn is_open(types: &CTypes, ty: CTypeId) -> bool {
     })
 }
 
-/// The first bytes of an image, where all others are zero.
+/// The first bytes of an image, if all others are zero.
 fn head(image: &Image, size: u64) -> Option<Image> {
     let (own, others) = image.bytes.split_at_checked(size as usize)?;
     let is_all = others.iter().all(|byte| *byte == 0)
@@ -477,7 +478,8 @@ fn address(name: &ObjectName) -> String {
     }
 }
 
-/// Shows the pointers of an image, each with whether its place is a pointer to constants.
+/// Calls `show` with the pointers of an image, and whether the place of each is a pointer to
+/// constants.
 fn pointers<'t>(
     types: &CTypes,
     ty: Option<CTypeId>,
@@ -513,8 +515,8 @@ fn leads_to_constants(types: &CTypes, ty: CTypeId, offset: u64) -> Option<bool> 
     }
 }
 
-/// The string literal that stands for an object, if one does: a text that ends where the object does, and
-/// that one pointer to constant characters leads to.
+/// The string literal that represents an object; `None` if there is none. The object must be a text
+/// that ends at its end, and have a single pointer to it, to constant characters.
 fn text(types: &CTypes, object: &TestObject, by: &[bool]) -> Option<String> {
     let bytes = &object.image.bytes;
     let (last, text) = bytes.split_last()?;
@@ -545,9 +547,9 @@ fn is_empty_text(types: &CTypes, object: &TestObject) -> bool {
     object.count == 1 && is_whole_text(types, object)
 }
 
-/// What an object's variable is called: the last member of its place that says something.
+/// The name of an object's variable: the last descriptive member of its place.
 fn variable(types: &CTypes, object: &TestObject) -> String {
-    // What follows says when the object came into being.
+    // The rest tells when the object came into being.
     let place = object.name.split(['@', ' ']).next().unwrap_or_default().replace("->", ".");
     let mut words = place.split('.').rev();
     let last = words.find(|word| !word.is_empty()).unwrap_or("");
