@@ -48,13 +48,13 @@ pub enum JudgementError {
 pub struct Consolidation<'a> {
     all: &'a [FunctionObjectives],
     /// By function and hyperlabel.
-    states: Vec<Vec<State>>,
+    states: Vec<Vec<HyperlabelState>>,
     /// The size of each record when the states were judged.
     sizes: Vec<usize>,
 }
 
 #[derive(Debug)]
-struct State {
+struct HyperlabelState {
     goal: Result<Goal, JudgementError>,
     covered: bool,
     /// Whether values that it asks for could not be kept.
@@ -69,11 +69,11 @@ enum Goal {
     All(Vec<Goal>),
     Any(Vec<Goal>),
     /// A disjunction of guarded conjunctions.
-    Guarded(Vec<Guarded>),
+    Guarded(Vec<GuardedGoal>),
 }
 
 #[derive(Debug)]
-struct Guarded {
+struct GuardedGoal {
     /// The labels and sequences that must be covered.
     sources: Vec<Source>,
     join: Join,
@@ -100,7 +100,7 @@ impl<'a> Consolidation<'a> {
         let compiler = Compiler { all, functions };
         let states = all.iter().enumerate().map(|(owner, objectives)| {
             let hypers = objectives.hypers.values();
-            let state = |goal| State { goal, covered: false, short: false };
+            let state = |goal| HyperlabelState { goal, covered: false, short: false };
             hypers.map(|hyper| state(compiler.goal(owner, &hyper.hyper))).collect()
         });
         Self { all, states: states.collect(), sizes: vec![0; all.len()] }
@@ -218,7 +218,7 @@ impl Compiler<'_> {
         &self,
         owner: usize,
         conjunction: &GuardedConjunction<'_>,
-    ) -> Result<Guarded, JudgementError> {
+    ) -> Result<GuardedGoal, JudgementError> {
         let mut used = rustc_hash::FxHashSet::default();
         for guard in &conjunction.guards {
             guard.for_each_name(&mut |name| _ = used.insert(name));
@@ -235,7 +235,7 @@ impl Compiler<'_> {
         let column = |name: &str| columns.get(name).copied();
         let guards: &[&Formula] = &conjunction.guards;
         let join = Join::new(sources.len(), guards, &column);
-        Ok(Guarded { sources, join })
+        Ok(GuardedGoal { sources, join })
     }
 
     /// A part with the values whose names are used, and for each its name and whether it is a truth
@@ -281,7 +281,7 @@ impl Goal {
         match self {
             Self::Part(source) => holds(source),
             Self::All(goals) | Self::Any(goals) => goals.iter().any(|g| g.asks_for(holds)),
-            Self::Guarded(guarded) => guarded.iter().flat_map(|g| &g.sources).any(holds),
+            Goal::Guarded(guarded) => guarded.iter().flat_map(|g| &g.sources).any(holds),
         }
     }
 }
@@ -325,7 +325,7 @@ impl Judge<'_> {
         }
     }
 
-    fn covers_guarded(&mut self, guarded: &Guarded) -> Result<bool, TooManySteps> {
+    fn covers_guarded(&mut self, guarded: &GuardedGoal) -> Result<bool, TooManySteps> {
         // Parts without values are cheap to look up.
         let plain = guarded.sources.iter().filter(|source| source.width() == 0);
         if !plain.clone().all(|source| self.is_covered(source)) {

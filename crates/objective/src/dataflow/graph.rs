@@ -153,9 +153,9 @@ impl FlowGraph {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct State(Box<[u64]>);
+struct DefinitionSet(Box<[u64]>);
 
-impl State {
+impl DefinitionSet {
     fn empty(words: usize) -> Self {
         Self(vec![0; words].into())
     }
@@ -184,7 +184,7 @@ impl State {
 
     /// Passes a call. The definitions before it stay, and the callee's are added, as far as they
     /// reach the end of a call.
-    fn pass_call(&mut self, defined: &Defined, exit: &Self) {
+    fn pass_call(&mut self, defined: &DefinitionEffects, exit: &Self) {
         let words = self.0.iter_mut().zip(&defined.globals.0).zip(&defined.stores.0);
         for (((word, globals), stores), exit) in words.zip(&exit.0) {
             *word = *word & !globals | exit & globals & (*word | stores);
@@ -193,7 +193,7 @@ impl State {
 }
 
 /// Adds a state to one that may not be there yet. Returns whether that is anything new.
-fn join_into(there: &mut Option<State>, state: &State) -> bool {
+fn join_into(there: &mut Option<DefinitionSet>, state: &DefinitionSet) -> bool {
     match there {
         Some(there) => there.join(state),
         none => {
@@ -205,16 +205,16 @@ fn join_into(there: &mut Option<State>, state: &State) -> bool {
 
 /// The definitions that a function and its callees may make.
 #[derive(Clone)]
-struct Defined {
+struct DefinitionEffects {
     /// The bits of its stores.
-    stores: State,
+    stores: DefinitionSet,
     /// All bits of the globals that are defined.
-    globals: State,
+    globals: DefinitionSet,
 }
 
-impl Defined {
+impl DefinitionEffects {
     fn nothing(words: usize) -> Self {
-        Self { stores: State::empty(words), globals: State::empty(words) }
+        Self { stores: DefinitionSet::empty(words), globals: DefinitionSet::empty(words) }
     }
 
     /// Adds the definitions of another function. Returns whether any is new.
@@ -225,11 +225,11 @@ impl Defined {
 }
 
 /// The state of the computation for a function.
-struct Node {
+struct FunctionNode {
     /// The states at the start of each block.
-    into: Vec<Option<State>>,
-    exit: Option<State>,
-    defines: Defined,
+    into: Vec<Option<DefinitionSet>>,
+    exit: Option<DefinitionSet>,
+    defines: DefinitionEffects,
     /// Its callers.
     callers: BTreeSet<usize>,
     calls_outside: bool,
@@ -241,13 +241,13 @@ struct Solver<'a> {
     /// The first bit of each variable, that of its initial value; and the end.
     first: Vec<usize>,
     words: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<FunctionNode>,
     /// The functions that may be called from anywhere.
     visible: Vec<usize>,
     /// The definitions that reach unknown code.
-    outside: State,
+    outside: DefinitionSet,
     /// The definitions that unknown code may make.
-    outside_defines: Defined,
+    outside_defines: DefinitionEffects,
     queue: VecDeque<usize>,
 }
 
@@ -259,15 +259,15 @@ impl<'a> Solver<'a> {
             first.push(bits);
         }
         let words = bits.div_ceil(64);
-        let node = |function: &FlowFunction| Node {
+        let node = |function: &FlowFunction| FunctionNode {
             into: vec![None; function.blocks.len()],
             exit: None,
-            defines: Defined::nothing(words),
+            defines: DefinitionEffects::nothing(words),
             callers: BTreeSet::new(),
             calls_outside: false,
             queued: false,
         };
-        let mut nodes: Vec<Node> = graph.functions.iter().map(node).collect();
+        let mut nodes: Vec<FunctionNode> = graph.functions.iter().map(node).collect();
         for (index, function) in graph.functions.iter().enumerate() {
             for event in function.blocks.iter().flat_map(|block| &block.events) {
                 for callee in event.callees() {
@@ -278,7 +278,8 @@ impl<'a> Solver<'a> {
         }
         let visible = graph.functions.iter().enumerate().filter(|(_, of)| of.visible);
         let visible = visible.map(|(index, _)| index).collect();
-        let (outside, outside_defines) = (State::empty(words), Defined::nothing(words));
+        let (outside, outside_defines) =
+            (DefinitionSet::empty(words), DefinitionEffects::nothing(words));
         let queue = VecDeque::new();
         let mut this =
             Self { graph, first, words, nodes, visible, outside, outside_defines, queue };
@@ -333,7 +334,7 @@ impl<'a> Solver<'a> {
         if self.words == 0 {
             return;
         }
-        let mut start = State::empty(self.words);
+        let mut start = DefinitionSet::empty(self.words);
         self.first[..self.graph.variables.len()].iter().for_each(|bit| start.set(*bit));
         self.reach_outside(&start);
         while let Some(function) = self.queue.pop_front() {
@@ -343,7 +344,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Lets definitions reach unknown code, and with it all functions that it may call.
-    fn reach_outside(&mut self, state: &State) {
+    fn reach_outside(&mut self, state: &DefinitionSet) {
         if !self.outside.join(state) {
             return;
         }
@@ -358,7 +359,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn enter(&mut self, function: usize, state: &State) {
+    fn enter(&mut self, function: usize, state: &DefinitionSet) {
         if let Some(entry) = self.nodes[function].into.first_mut()
             && join_into(entry, state)
         {
@@ -370,7 +371,7 @@ impl<'a> Solver<'a> {
     fn work_off(&mut self, function: usize) {
         let graph = self.graph;
         let blocks = &graph.functions[function].blocks;
-        let mut exit: Option<State> = None;
+        let mut exit: Option<DefinitionSet> = None;
         let mut changed = true;
         while changed {
             changed = false;
@@ -401,7 +402,7 @@ impl<'a> Solver<'a> {
 
     /// Passes the events of a block and updates the callees. Returns whether control passes the
     /// block.
-    fn pass(&mut self, events: &[FlowEvent], state: &mut State) -> bool {
+    fn pass(&mut self, events: &[FlowEvent], state: &mut DefinitionSet) -> bool {
         for event in events {
             for callee in event.callees() {
                 self.enter(*callee as usize, state);
@@ -417,7 +418,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Applies an event to a state. Returns whether control passes it.
-    fn step(&self, event: &FlowEvent, state: &mut State) -> bool {
+    fn step(&self, event: &FlowEvent, state: &mut DefinitionSet) -> bool {
         match event {
             FlowEvent::Use(_) => {}
             FlowEvent::Define { variable, number, may_miss } => {
@@ -433,7 +434,7 @@ impl<'a> Solver<'a> {
                 state.pass_call(&self.outside_defines, &self.outside);
             }
             FlowEvent::Call(_) | FlowEvent::CallOneOf(_) => {
-                let mut after: Option<State> = None;
+                let mut after: Option<DefinitionSet> = None;
                 for callee in event.callees() {
                     let callee = &self.nodes[*callee as usize];
                     let Some(exit) = &callee.exit else { continue };
@@ -450,7 +451,7 @@ impl<'a> Solver<'a> {
 
     /// Ends the reach of the definitions that a definition overwrites: all others, unless it writes a
     /// part alone.
-    fn overwrite(&self, variable: u32, number: u32, state: &mut State) {
+    fn overwrite(&self, variable: u32, number: u32, state: &mut DefinitionSet) {
         let bits = self.of_variable(variable);
         let definitions = &self.graph.variables[variable as usize].definitions;
         let own = number.checked_sub(1).and_then(|at| definitions[at as usize]);
@@ -481,7 +482,7 @@ impl<'a> Solver<'a> {
         found
     }
 
-    fn add_reaching(&self, usage: u32, state: &State, found: &mut BTreeSet<u32>) {
+    fn add_reaching(&self, usage: u32, state: &DefinitionSet, found: &mut BTreeSet<u32>) {
         let usage = &self.graph.uses[usage as usize];
         let bits = self.of_variable(usage.variable);
         if state.has(bits.start) {

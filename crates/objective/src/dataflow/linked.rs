@@ -75,6 +75,16 @@ struct Instance<'a> {
     flow: &'a SharedFlow,
 }
 
+/// Consecutive definitions of a variable of the graph that come from one instance.
+#[derive(Clone, Copy)]
+struct Origin {
+    instance: usize,
+    /// The variable's position in the graph of the instance.
+    variable: u32,
+    /// The number of the first of these definitions in the linked graph.
+    first: u32,
+}
+
 struct Linker<'a> {
     images: &'a [LinkedImage<'a>],
     instances: Vec<Instance<'a>>,
@@ -82,7 +92,7 @@ struct Linker<'a> {
     variables: FxHashMap<Symbol<'a>, u32>,
     /// For each variable of the graph, the runs of consecutive definitions that come from one
     /// instance.
-    origins: Vec<Vec<(usize, u32, u32)>>,
+    origins: Vec<Vec<Origin>>,
     graph: FlowGraph,
     /// The instance of each use of the graph, and its position there.
     uses: Vec<(usize, u32)>,
@@ -112,12 +122,12 @@ impl<'a> Linker<'a> {
     /// Finds the variables that one unit defines and another one uses.
     fn variables(&mut self) {
         #[derive(Default)]
-        struct Known {
+        struct SymbolUse {
             defining: BTreeSet<usize>,
             using: BTreeSet<usize>,
             lost: bool,
         }
-        let mut known: BTreeMap<Symbol<'a>, Known> = BTreeMap::new();
+        let mut known: BTreeMap<Symbol<'a>, SymbolUse> = BTreeMap::new();
         for instance in &self.instances {
             let Instance { image, unit, flow } = *instance;
             for name in &flow.lost {
@@ -132,7 +142,7 @@ impl<'a> Linker<'a> {
                 known.entry(self.symbol(image, name)).or_default().using.insert(unit);
             }
         }
-        let matters = |of: &Known| {
+        let matters = |of: &SymbolUse| {
             let apart = of.defining.iter().any(|unit| of.using.iter().any(|other| other != unit));
             apart && !of.lost
         };
@@ -153,7 +163,9 @@ impl<'a> Linker<'a> {
                 let symbol = self.symbol(instance.image, &variable.name);
                 let Some(at) = self.variables.get(&symbol) else { continue };
                 let there = &mut self.graph.variables[*at as usize].definitions;
-                self.origins[*at as usize].push((index, own, there.len() as u32 + 1));
+                let first = there.len() as u32 + 1;
+                let origin = Origin { instance: index, variable: own, first };
+                self.origins[*at as usize].push(origin);
                 there.extend(&variable.definitions);
             }
         }
@@ -226,8 +238,8 @@ impl<'a> Linker<'a> {
     fn numbers(&self, instance: usize) -> FxHashMap<u32, (u32, u32)> {
         let mut numbers = FxHashMap::default();
         for (at, origins) in (0..).zip(&self.origins) {
-            let own = origins.iter().filter(|(of, ..)| *of == instance);
-            numbers.extend(own.map(|(_, variable, first)| (*variable, (at, first - 1))));
+            let own = origins.iter().filter(|of| of.instance == instance);
+            numbers.extend(own.map(|of| (of.variable, (at, of.first - 1))));
         }
         numbers
     }
@@ -294,8 +306,8 @@ impl<'a> Linker<'a> {
             let at = self.variables[&self.symbol(using.image, name)] as usize;
             for number in reaching.into_iter().filter(|number| *number > 0) {
                 let origins = &self.origins[at];
-                let after = origins.partition_point(|(_, _, first)| *first <= number);
-                let (instance, variable, first) = origins[after - 1];
+                let after = origins.partition_point(|of| of.first <= number);
+                let Origin { instance, variable, first } = origins[after - 1];
                 let defining = self.instances[instance].unit;
                 let number = number - first + 1;
                 if defining != using.unit {

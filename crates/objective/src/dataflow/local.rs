@@ -23,8 +23,16 @@ pub(super) struct LocalFlow {
     pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
     /// Its uses in no order. The definitions that reach uses of globals are not known yet.
     pub(super) uses: Vec<Use>,
-    /// The reads of globals: the position of the event in its block, and of the use.
-    pub(super) global_reads: Vec<(BlockId, usize, usize)>,
+    pub(super) global_reads: Vec<GlobalRead>,
+}
+
+/// A read of a global.
+pub(super) struct GlobalRead {
+    pub(super) block: BlockId,
+    /// The position of the event in its block.
+    pub(super) event: usize,
+    /// The position of the use in [`LocalFlow::uses`].
+    pub(super) usage: usize,
 }
 
 impl LocalFlow {
@@ -134,7 +142,10 @@ impl LocalFlow {
                                 });
                                 uses[position].add(reaching, undefined);
                             }
-                            Variable::Global(_) => global_reads.push((*block, index, position)),
+                            Variable::Global(_) => {
+                                let (block, event, usage) = (*block, index, position);
+                                global_reads.push(GlobalRead { block, event, usage });
+                            }
                         }
                     }
                     _ => pass_epochs(event, &mut epochs),
@@ -226,9 +237,12 @@ fn use_key(body: &Body, block: BlockId, variable: Variable, at: UseSite, epoch: 
     match at {
         // The copies of a condition are one use.
         UseSite::Condition(..) | UseSite::Switch(_) | UseSite::Return(_) => {
-            (variable, Some(at), block_of(at).unwrap_or(block), 0, 0)
+            UseKey::Branch { variable, at }
         }
-        UseSite::Stmt(stmt) => (variable, None, block, epoch, statement_of(body, block, stmt)),
+        UseSite::Stmt(stmt) => {
+            let mark = marks_before(body, block, stmt);
+            UseKey::Statement { variable, block, epoch, mark }
+        }
     }
 }
 
@@ -239,25 +253,25 @@ fn cell_key(variable: Variable, at: UseSite, cell: &Access) -> UseKey {
         true => (u32::MAX, cell.addr.index() as u32),
         false => (cell.text.start, cell.text.end),
     };
-    (variable, at, BlockId::from_index(0), start, end)
+    UseKey::Cell { variable, at, start, end }
 }
 
-/// The number of the last mark before a statement in its block.
-fn statement_of(body: &Body, block: BlockId, stmt: StmtId) -> u32 {
+/// The number of marks before a statement in its block.
+fn marks_before(body: &Body, block: BlockId, stmt: StmtId) -> u32 {
     let stmts = &body.blocks[block].stmts;
     let before = stmts.iter().take_while(|other| **other != stmt);
     before.filter(|other| matches!(body.stmts[**other], Stmt::Mark(_))).count() as u32
 }
 
-type UseKey = (Variable, Option<UseSite>, BlockId, u32, u32);
-
-fn block_of(at: UseSite) -> Option<BlockId> {
-    match at {
-        UseSite::Return(block) | UseSite::Switch(block) => Some(block),
-        // Blocks that evaluate copies of one condition have the same key.
-        UseSite::Condition(..) => Some(BlockId::from_index(0)),
-        UseSite::Stmt(_) => None,
-    }
+/// Reads with the same key are one use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum UseKey {
+    /// By a condition, a switch or a return.
+    Branch { variable: Variable, at: UseSite },
+    /// By a statement of the text, which begins behind a mark, between two writes.
+    Statement { variable: Variable, block: BlockId, epoch: u32, mark: u32 },
+    /// Of cells. The range of the access in the text, or the number of its address.
+    Cell { variable: Variable, at: Option<UseSite>, start: u32, end: u32 },
 }
 
 /// The bits of definitions. Those of a variable follow one another, after a bit for having no

@@ -170,34 +170,36 @@ impl UnitFlow {
 
     /// Collects the labels of each function that are atoms of sequences of other functions.
     fn share(&mut self, program: &Program) {
-        let mut asked: BTreeMap<FuncId, BTreeSet<(bool, u32, StmtId, UseId)>> = BTreeMap::new();
+        let mut atoms: BTreeMap<FuncId, BTreeSet<SharedAtom>> = BTreeMap::new();
         for flow in self.functions.values() {
             for definition in &flow.definitions {
                 if let DefinitionSite::Elsewhere(function, stmt) = definition.at {
                     let start = definition.span.start;
-                    let none = UseId::from_index(0);
-                    asked.entry(function).or_default().insert((false, start, stmt, none));
+                    let atom = SharedAtom::Definition { start, stmt };
+                    atoms.entry(function).or_default().insert(atom);
                 }
             }
             for usage in &flow.uses {
                 if let Some((function, id)) = usage.elsewhere {
-                    let none = StmtId::from_index(0);
-                    let start = usage.span.start;
-                    asked.entry(function).or_default().insert((true, start, none, id));
+                    let atom = SharedAtom::Use { start: usage.span.start, id };
+                    atoms.entry(function).or_default().insert(atom);
                 }
             }
         }
-        for (function, asked) in asked {
+        for (function, atoms) in atoms {
             let Some(body) = &program.functions[function].body else { continue };
             let flow = &self.functions[&function];
             let labels = self.shared.entry(function).or_default();
-            for (is_use, _, stmt, usage) in asked {
-                if !is_use {
-                    let label = (Site::Stmt(stmt), Pred::Const(true));
-                    labels.entry(label).or_insert(body.source.stmts[stmt]);
-                    continue;
-                }
-                let usage = flow.usage(usage);
+            for atom in atoms {
+                let id = match atom {
+                    SharedAtom::Definition { stmt, .. } => {
+                        let label = (Site::Stmt(stmt), Pred::Const(true));
+                        labels.entry(label).or_insert(body.source.stmts[stmt]);
+                        continue;
+                    }
+                    SharedAtom::Use { id, .. } => id,
+                };
+                let usage = flow.usage(id);
                 for way in 0..usage.ways {
                     labels.entry(usage.at.label(body, way)).or_insert(usage.span);
                 }
@@ -208,6 +210,14 @@ impl UnitFlow {
             }
         }
     }
+}
+
+/// A label that is an atom of sequences of other functions. Definitions come before uses, and each
+/// kind in the order of the text.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum SharedAtom {
+    Definition { start: u32, stmt: StmtId },
+    Use { start: u32, id: UseId },
 }
 
 /// The stores to globals, and their numbers.
@@ -310,7 +320,7 @@ impl<'a> GraphMaker<'a> {
         let reads: FxHashMap<(usize, usize), usize> = local_flow
             .global_reads
             .iter()
-            .map(|(block, event, usage)| ((block.index(), *event), *usage))
+            .map(|read| ((read.block.index(), read.event), read.usage))
             .collect();
         let mut uses: FxHashMap<usize, u32> = FxHashMap::default();
         let order = local_flow.cfg.reverse_postorder();
