@@ -138,7 +138,7 @@ impl CriteriaArgs {
 }
 
 fn criteria_help() -> String {
-    let names = criterion_set::names();
+    let names = set::names();
     format!("Criteria and sets of criteria, separated by commas ({names}); `--help` describes them")
 }
 
@@ -151,7 +151,7 @@ fn fail_under_help() -> String {
 }
 
 fn criteria_described() -> String {
-    format!("Criteria and sets of criteria, separated by commas:\n{}", criterion_set::listed())
+    format!("Criteria and sets of criteria, separated by commas:\n{}", set::listed())
 }
 
 #[derive(Debug, Args)]

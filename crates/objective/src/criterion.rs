@@ -8,6 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+pub mod set;
 mod table;
 
 pub use table::Criterion;

@@ -371,7 +371,7 @@ mod tests {
     use crate::criterion::Criterion;
     use crate::testing::Sample;
 
-    fn foresee(sample: Sample, args: &[i32]) -> (Vec<String>, End) {
+    fn covered_by(sample: Sample, args: &[i32]) -> (Vec<String>, End) {
         let (program, map, func) = sample.finish();
         let request = Request::new([Criterion::Stmt]);
         let annotation = annotate(&program, &map, func, &request).expect("a body");
@@ -400,10 +400,10 @@ mod tests {
     }
 
     #[test]
-    fn labels_after_a_fault_are_not_foreseen() {
-        let (all, end) = foresee(divides(), &[2]);
+    fn labels_after_a_fault_are_not_covered() {
+        let (all, end) = covered_by(divides(), &[2]);
         assert_eq!((all.len(), end), (2, End::Returned));
-        let (before, end) = foresee(divides(), &[0]);
+        let (before, end) = covered_by(divides(), &[0]);
         assert_eq!((before, end), (all[..1].to_vec(), End::Trapped(TrapKind::DivisionByZero)));
     }
 
@@ -446,8 +446,8 @@ mod tests {
     }
 
     #[test]
-    fn labels_after_a_use_of_what_was_never_written_are_not_foreseen() {
-        let (covered, end) = foresee(uses_what_was_never_written(), &[]);
+    fn labels_after_a_use_of_what_was_never_written_are_not_covered() {
+        let (covered, end) = covered_by(uses_what_was_never_written(), &[]);
         assert_eq!((covered.len(), end), (2, End::Returned), "{covered:?}");
     }
 }

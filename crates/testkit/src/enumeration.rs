@@ -287,7 +287,8 @@ impl<'a> Enumeration<'a> {
     fn judge(&mut self, test: Test, traits: BTreeSet<Trait>) -> Option<i32> {
         self.found.inputs += 1;
         let options = Options { max_steps: 10_000, ..Options::default() };
-        let run = self.foresight.run(&test, &options).expect("the input suits the function");
+        let run =
+            self.coverage_interpreter.run(&test, &options).expect("the input suits the function");
         for label in &run.covered[self.index] {
             let better = |known: &Covering| known.traits.len() > traits.len();
             if self.found.covered.get(label).is_none_or(better) {

@@ -1,7 +1,7 @@
 //! Oracles: the independent ways in which a test of a program can be run and judged.
 //!
 //! The parties are the interpreter, which evaluates every label's predicate on the states that it
-//! passes ([`Subject::foresight`]), the natively compiled and instrumented program
+//! passes ([`Subject::coverage_interpreter`]), the natively compiled and instrumented program
 //! ([`Subject::measurer`]), the symbolic engine ([`Subject::explore`]) and the local prover
 //! ([`Subject::proved_infeasible`]). They share the front end, so a fault there is seen only by a
 //! native run that is compiled from the text itself.

@@ -25,7 +25,7 @@ fn objectives_of(tree: &BoolTree, short_circuit: bool) -> (FunctionObjectives, D
     (annotation.objectives, decision)
 }
 
-fn harvest_of(decision: &Decision, short_circuit: bool, values: &[u32]) -> CoverageRecord {
+fn record_of(decision: &Decision, short_circuit: bool, values: &[u32]) -> CoverageRecord {
     let mut record = CoverageRecord::new();
     for value in values {
         let is_true = |c: ConditionId| value >> c.index() & 1 == 1;
@@ -38,7 +38,7 @@ fn harvest_of(decision: &Decision, short_circuit: bool, values: &[u32]) -> Cover
 /// The names of the covered objectives.
 fn covered(tree: &BoolTree, criterion: Criterion, short: bool, values: &[u32]) -> Vec<String> {
     let (objectives, decision) = objectives_of(tree, short);
-    let record = harvest_of(&decision, short, values);
+    let record = record_of(&decision, short, values);
     let entries = &objectives.hyper_criteria[&criterion];
     let is_covered = |entry: &&crate::HyperEntry| {
         let hyper = &objectives.hypers[entry.hyper].hyper;
@@ -142,7 +142,7 @@ fn counts(tree: &BoolTree, criterion: Criterion, rows: &[u32]) -> (usize, usize)
     let objectives = annotation.objectives;
     let body = program.functions[func].body.as_ref().expect("a body");
     let decision = body.decisions.values().next().expect("a decision");
-    let record = harvest_of(decision, false, rows);
+    let record = record_of(decision, false, rows);
     let covers = |hyper| record.covers(&objectives, hyper).expect("it is small");
     match objectives.hyper_criteria.get(&criterion) {
         Some(entries) => {
@@ -252,15 +252,15 @@ proptest! {
     }
 
     #[test]
-    fn harvests_merge_in_any_order(
+    fn records_merge_in_any_order(
         tree in tree(5),
         rows in proptest::collection::vec(any::<u32>(), 0..12),
         split in 0..12usize,
     ) {
         let (objectives, decision) = objectives_of(&tree, false);
         let (a, b) = rows.split_at(split.min(rows.len()));
-        let whole = harvest_of(&decision, false, &rows);
-        let halves = [a, b].map(|rows| harvest_of(&decision, false, rows));
+        let whole = record_of(&decision, false, &rows);
+        let halves = [a, b].map(|rows| record_of(&decision, false, rows));
         let mut merged = halves[1].clone();
         prop_assert_eq!(merged.merge(&halves[0]), merged.size() != halves[1].size());
         prop_assert!(!merged.clone().merge(&halves[0]), "nothing is new the second time");
@@ -419,7 +419,7 @@ fn what_cannot_be_judged_says_why() {
 }
 
 #[test]
-fn a_harvest_survives_being_written_as_json() {
+fn a_coverage_record_survives_being_written_as_json() {
     let (_, _, [first, _]) = two_marks(Formula::Number(1));
     let mut record = CoverageRecord::new();
     record.add_label_values(first, vec![-1]);

@@ -9,6 +9,7 @@ use lydian_ir::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::cells::Access;
 use crate::decision::predicates::signed;
 use crate::label::{Pred, Site};
 

@@ -7,9 +7,10 @@ use lydian_ir::test::{Image, Test};
 use proptest::prelude::*;
 
 use super::*;
-use crate::annotate::{HtolFile, Request, annotate};
+use crate::annotate::{Request, annotate};
 use crate::coverage_record::{CoverageRecord, RecordRequest};
 use crate::criterion::Criterion;
+use crate::htol::HtolFile;
 use crate::hyper::{Binding, FormulaOp};
 use crate::testing::Sample;
 

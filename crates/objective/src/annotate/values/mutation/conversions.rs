@@ -20,11 +20,11 @@ pub(super) struct Value {
 }
 
 /// The result of an operator on an operand of another type.
-enum Above {
+enum ParentResult {
     /// A value that is converted in turn.
-    Value(Value),
+    Converted(Value),
     /// A result whose type does not depend on the operand's.
-    Settled(ExprId),
+    Final(ExprId),
 }
 
 /// The expression at the root of `path` with `node`, at its end, replaced by a value.
@@ -47,9 +47,9 @@ pub(super) fn substitute(
     };
     let mut child = node;
     for (depth, &(parent, position)) in path.iter().enumerate().rev() {
-        match above(cx, value, child, parent, position) {
-            Above::Value(new) => value = new,
-            Above::Settled(new) => return cx.exprs.replace(&path[..depth], new),
+        match parent_result(cx, value, child, parent, position) {
+            ParentResult::Converted(new) => value = new,
+            ParentResult::Final(new) => return cx.exprs.replace(&path[..depth], new),
         }
         child = parent;
     }
@@ -64,17 +64,17 @@ fn as_used(cx: &mut Context<'_>, value: Value, child: ExprId) -> ExprId {
     }
 }
 
-fn above(
+fn parent_result(
     cx: &mut Context<'_>,
     value: Value,
     child: ExprId,
     parent: ExprId,
     position: usize,
-) -> Above {
+) -> ParentResult {
     let noted = cx.body.source.c_types[parent];
     let node = cx.exprs.arena()[parent].clone();
     let result = match (node, noted) {
-        (Expr::Cast(..), _) if is_implied(cx, parent) => return Above::Value(value),
+        (Expr::Cast(..), _) if is_implied(cx, parent) => return ParentResult::Converted(value),
         (Expr::Cast(..), Some(types)) => Some(convert(cx, value, types.text)),
         (Expr::Unary(op, _), Some(_)) => unary(cx, op, value),
         (Expr::Binary(op, _, b), Some(_)) if is_shift(op) && position == 0 => {
@@ -85,7 +85,7 @@ fn above(
         }
         (Expr::Cmp(op, a, b), _) => {
             if let Some(test) = compared(cx, op, value, (a, b), position) {
-                return Above::Settled(test);
+                return ParentResult::Final(test);
             }
             None
         }
@@ -93,14 +93,14 @@ fn above(
     };
     match (result, noted) {
         (Some(value), Some(types)) if types.written != types.text => {
-            Above::Value(convert(cx, value, types.written))
+            ParentResult::Converted(convert(cx, value, types.written))
         }
-        (Some(value), _) => Above::Value(value),
+        (Some(value), _) => ParentResult::Converted(value),
         // An index, the amount of a shift, or a use that is no arithmetic: it takes the type that it
         // had.
         (None, _) => {
             let operand = as_used(cx, value, child);
-            Above::Settled(cx.exprs.replace(&[(parent, position)], operand))
+            ParentResult::Final(cx.exprs.replace(&[(parent, position)], operand))
         }
     }
 }
