@@ -188,7 +188,7 @@ fn all_combinations_cover_what_was_worked_out_by_hand() {
 
 /// Each pair of evaluations, by the definition of the criterion.
 fn by_definition(tree: &BoolTree, criterion: Criterion, rows: &[u32], count: usize) -> Vec<String> {
-    let value = |bits: u32| run(tree, &mut |c| bits >> c.index() & 1 == 1);
+    let value = |bits: u32| evaluate(tree, &mut |c| bits >> c.index() & 1 == 1);
     let decides = |bits: u32, at: usize| value(bits) != value(bits ^ 1 << at);
     let pairs = || rows.iter().flat_map(|x| rows.iter().map(move |y| (*x, *y)));
     let exists = |found: &dyn Fn(u32, u32) -> bool| pairs().any(|(x, y)| found(x, y));
