@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::{Place, entity_id};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, FuncId, MarkId, StmtId};
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, MarkId, StmtId};
 use serde::{Deserialize, Serialize};
 
 entity_id!(

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use lydian_base::Span;
 use lydian_ir::ctext::{UserC, is_truth, words};
-use lydian_ir::source::RootKind;
-use lydian_ir::{Body, ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
-use rustc_hash::{FxHashMap, FxHashSet};
+use lydian_ir::{ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
+use rustc_hash::FxHashMap;
 
 use super::context::Context;
 use crate::decision::predicates::reaches;

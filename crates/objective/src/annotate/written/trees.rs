@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use lydian_base::Span;
 use lydian_ir::trap::may_trap;
-use lydian_ir::{BinOp, Body, CmpOp, Expr, ExprId, Overflow, Type, UnOp};
+use lydian_ir::{Body, CmpOp, Expr, ExprId, Overflow};
 
 use super::points::ProgramPoint;
 use super::references::references_to;
