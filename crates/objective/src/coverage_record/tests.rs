@@ -241,13 +241,13 @@ proptest! {
         tree in tree(7),
         rows in proptest::collection::vec(any::<u32>(), 0..12),
     ) {
-        let marked = covered(&tree, Criterion::Mcdc, true, &rows);
-        prop_assert_eq!(&covered(&tree, Criterion::Cacc, true, &rows), &marked);
-        prop_assert_eq!(&covered(&tree, Criterion::Mcdc, false, &rows), &marked);
+        let mcdc = covered(&tree, Criterion::Mcdc, true, &rows);
+        prop_assert_eq!(&covered(&tree, Criterion::Cacc, true, &rows), &mcdc);
+        prop_assert_eq!(&covered(&tree, Criterion::Mcdc, false, &rows), &mcdc);
         let unique = covered(&tree, Criterion::Racc, true, &rows);
         for name in unique {
             let masked = name.replace(" alone", "");
-            prop_assert!(marked.contains(&masked), "{} but not {}", name, masked);
+            prop_assert!(mcdc.contains(&masked), "{} but not {}", name, masked);
         }
     }
 

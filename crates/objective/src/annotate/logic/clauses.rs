@@ -8,7 +8,7 @@
 //! | CACC | 1 | `< (c && c decides) \|> {r <- d} . (!c && c decides) \|> {r' <- d} \| r != r' >` |
 //! | RACC | 1 | `< d \|> {ci <- ci ...} . !d \|> {ci' <- ci ...} \| c != c' && m1 == m1' && ... >` |
 //! | RICC | 2 | the same with `d . d`, and with `!d . !d` |
-//! | MCDC | 1 | `< (c marked) && c \|> {r <- d} . (c marked) && !c \|> {r' <- d} \| r != r' >` |
+//! | MCDC | 1 | `< (c not masked) && c \|> {r <- d} . (c not masked) && !c \|> {r' <- d} \| r != r' >` |
 //!
 //! RACC is written as in Example 1: if `c` alone differs and the outcome does, too, then `c` decides.
 //! RICC is alike: if `c` alone differs and the outcome does not, then `c` is idle. A condition that
