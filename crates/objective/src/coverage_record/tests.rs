@@ -237,7 +237,7 @@ proptest! {
 
     /// Conditions of a random tree are uncoupled: each has its own text, and all values occur.
     #[test]
-    fn marking_scores_as_masking_does_under_short_circuit_semantics(
+    fn mcdc_and_cacc_agree_under_short_circuit_semantics(
         tree in tree(7),
         rows in proptest::collection::vec(any::<u32>(), 0..12),
     ) {
