@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lydian_objective::criterion_set::{self, Choice};
-use lydian_objective::{Accepted, Criterion};
+use lydian_objective::criterion::set::{self, CriterionChoice};
+use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
-use lydian_report::paths::PathPattern;
-use lydian_report::thresholds::Threshold;
+use lydian_report::filters::paths::PathPattern;
+use lydian_report::totals::thresholds::Threshold;
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -121,7 +121,7 @@ pub(crate) struct CriteriaArgs {
         help = criteria_help(),
         long_help = criteria_described()
     )]
-    pub(crate) criteria: Vec<Choice>,
+    pub(crate) criteria: Vec<CriterionChoice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,
@@ -133,12 +133,12 @@ pub(crate) struct CriteriaArgs {
 impl CriteriaArgs {
     /// The criteria that are asked for.
     pub(crate) fn chosen(&self) -> Vec<Criterion> {
-        Choice::together(&self.criteria)
+        CriterionChoice::together(&self.criteria)
     }
 }
 
 fn criteria_help() -> String {
-    let names = criterion_set::names();
+    let names = set::names();
     format!("Criteria and sets of criteria, separated by commas ({names}); `--help` describes them")
 }
 
@@ -151,7 +151,7 @@ fn fail_under_help() -> String {
 }
 
 fn criteria_described() -> String {
-    format!("Criteria and sets of criteria, separated by commas:\n{}", criterion_set::listed())
+    format!("Criteria and sets of criteria, separated by commas:\n{}", set::listed())
 }
 
 #[derive(Debug, Args)]
@@ -273,7 +273,7 @@ impl LimitArgs {
 }
 
 fn kind_of_assumption(text: &str) -> Result<String, String> {
-    let known = Accepted::named([text]).map(|_| text.to_owned());
+    let known = AcceptedAssumptions::named([text]).map(|_| text.to_owned());
     known.map_err(|error| error.to_string())
 }
 
@@ -399,7 +399,7 @@ pub(crate) struct CcArgs {
         help = criteria_help(),
         long_help = criteria_described()
     )]
-    pub(crate) criteria: Vec<Choice>,
+    pub(crate) criteria: Vec<CriterionChoice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,

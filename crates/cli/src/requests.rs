@@ -9,8 +9,8 @@ use lydian::{
     MeasurementOptions, ObjectiveRequest, ProjectRequest, Semantics, SuiteFormat, ValueDecisions,
     WholeProgramRequest,
 };
-use lydian_objective::Accepted;
-use lydian_objective::criterion_set::Choice;
+use lydian_objective::AcceptedAssumptions;
+use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
     CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExploreArg,
@@ -155,7 +155,7 @@ impl GenArgs {
 /// The kinds of assumptions that a name stands for, which was checked when it was read.
 fn kinds_named(name: &str) -> Vec<AssumptionKind> {
     match name {
-        Accepted::ALL => AssumptionKind::ALL.to_vec(),
+        AcceptedAssumptions::ALL => AssumptionKind::ALL.to_vec(),
         name => name.parse().into_iter().collect(),
     }
 }
@@ -165,7 +165,7 @@ impl CcArgs {
     pub(crate) fn request(&self, off: bool) -> WrapperRequest {
         WrapperRequest {
             words: self.words.clone(),
-            criteria: Choice::together(&self.criteria),
+            criteria: CriterionChoice::together(&self.criteria),
             htol: self.htol.clone(),
             semantics: self.semantics.into(),
             value_decisions: self.value_decisions.into(),

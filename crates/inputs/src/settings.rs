@@ -28,7 +28,7 @@ mod of_types;
 mod position;
 
 use indexmap::IndexMap;
-use lydian_objective::Accepted;
+use lydian_objective::AcceptedAssumptions;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
@@ -323,7 +323,7 @@ impl Settings {
     /// other.
     fn check(&self) -> Result<(), Misfit> {
         for (index, name) in self.accept.iter().enumerate() {
-            Accepted::named([name.as_str()]).map_err(|error| {
+            AcceptedAssumptions::named([name.as_str()]).map_err(|error| {
                 Misfit::at([Step::value("accept"), Step::Element(index)], error)
             })?;
         }

@@ -1,6 +1,6 @@
 //! Tests as the ledger keeps them.
 //!
-//! A test names C types by their ids, which change whenever the file does. So what is kept spells
+//! A test names C types by their ids, which change whenever the file does. So the stored form spells
 //! the types out, and reading looks the spellings up in the program as it is then.
 
 use indexmap::IndexSet;
@@ -22,7 +22,7 @@ pub struct StoredTest {
 
 /// A test whose type ids are positions in a list of spellings.
 #[derive(Serialize, Deserialize)]
-struct Portable {
+struct PortableTest {
     types: IndexSet<String>,
     test: Test,
 }
@@ -35,9 +35,9 @@ fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
     of_objects.chain(variable.map(|argument| &mut argument.ty))
 }
 
-/// The hash of a test and what is kept of it.
+/// The hash of a test, and its stored form.
 pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
-    let mut portable = Portable { types: IndexSet::new(), test: test.clone() };
+    let mut portable = PortableTest { types: IndexSet::new(), test: test.clone() };
     for ty in types_of(&mut portable.test) {
         let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
         *ty = CTypeId::from_index(position);
@@ -61,7 +61,7 @@ pub(super) fn decode(
     json: &str,
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
-    let Portable { types, mut test } = serde_json::from_str(json)?;
+    let PortableTest { types, mut test } = serde_json::from_str(json)?;
     for ty in types_of(&mut test) {
         let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
         let Some(known) = spelled.get(spelling) else { return Ok(None) };
@@ -70,7 +70,7 @@ pub(super) fn decode(
     Ok(Some(test))
 }
 
-/// What is kept is no test.
+/// Why a stored form cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecodeError {
     #[error("a test is not readable: {0}")]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use lydian_ir::CTypes;
 use lydian_ir::test::{Image, Test};
-use lydian_ledger::{FunctionName, Ledger, Scope};
+use lydian_ledger::{EvidenceScope, FunctionName, Ledger};
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 const LEDGER: &str = "LYDIAN_TEST_LEDGER";
@@ -72,6 +72,6 @@ fn a_process_killed_while_writing_loses_nothing_that_it_had_committed() {
     }
 }
 
-fn scope() -> Scope {
-    Scope { code: "code".into(), configuration: String::new() }
+fn scope() -> EvidenceScope {
+    EvidenceScope { code: "code".into(), configuration: String::new() }
 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
-use lydian_ledger::Scope;
+use lydian_ledger::EvidenceScope;
 use lydian_native::Build;
-use lydian_objective::{Accepted, AssumptionKind, FunctionObjectives};
-use lydian_report::minimise::Effort;
+use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
+use lydian_report::suite::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
 use lydian_symex::Config;
 use lydian_symex::Unreached;
@@ -174,10 +174,10 @@ impl<'p> Generator<'p> {
 }
 
 /// The kinds of assumptions that the options and the settings accept.
-fn accepted(project: &Project, options: &GeneratorOptions) -> Accepted {
+fn accepted(project: &Project, options: &GeneratorOptions) -> AcceptedAssumptions {
     let asked: Vec<String> = options.accept.iter().map(ToString::to_string).collect();
     let names = asked.iter().chain(&project.accepted).map(String::as_str);
-    Accepted::named(names).expect("names were checked when they were read")
+    AcceptedAssumptions::named(names).expect("names were checked when they were read")
 }
 
 /// What decides, beside the code, which runs are considered.
@@ -203,7 +203,7 @@ struct Run<'a> {
     objectives: &'a Objectives,
     options: &'a GeneratorOptions,
     configuration: String,
-    accepted: Accepted,
+    accepted: AcceptedAssumptions,
     cancel: &'a CancelToken,
     observer: &'a dyn Observer,
 }
@@ -404,12 +404,12 @@ impl<'a> Run<'a> {
         vec![Task { entry, targets }]
     }
 
-    fn scope(&self, func: FuncId) -> Scope {
+    fn scope(&self, func: FuncId) -> EvidenceScope {
         let Project { program, map, flags, .. } = self.project;
         let flags: Vec<&str> = flags.for_parsing().collect();
         let settings = format!("{:?} {}", self.objectives.semantics, flags.join(" "));
         let code = lydian_objective::code_fingerprint(program, map, func, &settings);
-        Scope { code, configuration: self.configuration.clone() }
+        EvidenceScope { code, configuration: self.configuration.clone() }
     }
 }
 

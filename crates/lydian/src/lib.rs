@@ -132,8 +132,8 @@ pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;
 pub use lydian_native::cc::Store;
 pub use lydian_objective::{AssumptionKind, Criterion};
-pub use lydian_report::frameworks::Framework;
-pub use lydian_report::minimise::Effort;
+pub use lydian_report::suite::c::frameworks::Framework;
+pub use lydian_report::suite::minimise::Effort;
 pub use lydian_report::{SuiteTest, Summary, VerdictKind};
 pub use lydian_symex::{Progress, TraceEvent, TracedAnswer};
 

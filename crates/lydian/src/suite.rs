@@ -7,11 +7,9 @@ use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{Build, Measured, Outcome, Run};
-use lydian_report::frameworks::Framework;
-use lydian_report::names;
-use lydian_report::{
-    Memory, Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp,
-};
+use lydian_report::suite::c::frameworks::Framework;
+use lydian_report::suite::{self, ktest, names, testcomp};
+use lydian_report::{Memory, Observation, Outcome as Ending, SuiteTest};
 
 use crate::error::Error;
 use crate::events::{Observer, tell};
@@ -118,14 +116,14 @@ impl Suite {
     pub(crate) fn add_kept(&mut self, folder: &Path, project: &Project, observer: &dyn Observer) {
         let path = folder.join(JSON);
         let Ok(text) = std::fs::read_to_string(&path) else { return };
-        let kept = match suite_json::from_json(&project.program, &path.display().to_string(), &text)
-        {
-            Ok(tests) => tests.into_iter().filter(|test| test.keep),
-            Err(error) => {
-                let message = format!("no test of it stays: {error}");
-                return tell(observer, &[Diagnostic::warning("tests", message)]);
-            }
-        };
+        let kept =
+            match suite::json::from_json(&project.program, &path.display().to_string(), &text) {
+                Ok(tests) => tests.into_iter().filter(|test| test.keep),
+                Err(error) => {
+                    let message = format!("no test of it stays: {error}");
+                    return tell(observer, &[Diagnostic::warning("tests", message)]);
+                }
+            };
         for test in kept {
             self.names.insert(test.name.clone());
             self.tests.push(test);
@@ -135,7 +133,7 @@ impl Suite {
     /// The names of the files of a suite in these forms.
     pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
         let frameworks = formats.iter().filter_map(|format| format.framework());
-        let own = [JSON, C, suite_c::HEADER.0];
+        let own = [JSON, C, suite::c::HEADER.0];
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
@@ -159,7 +157,7 @@ impl Suite {
                 SuiteFormat::Framework(_) => {}
             }
         }
-        let json = suite_json::to_json(&project.program, &source, &self.tests);
+        let json = suite::json::to_json(&project.program, &source, &self.tests);
         let mut files = vec![(folder.join(JSON), json)];
         let include = files::relative(folder, &path);
         let stubs = project.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
@@ -167,7 +165,7 @@ impl Suite {
         let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(project);
-        let options = suite_c::Options {
+        let options = suite::c::Options {
             source: &include,
             include: &include,
             stubs: &stubs,
@@ -177,7 +175,7 @@ impl Suite {
             library: &|name| build.library().contains(name),
             framework: None,
         };
-        let emitted = suite_c::emit(&project.program, &self.tests, &options);
+        let emitted = suite::c::emit(&project.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
             .left_out
             .iter()
@@ -189,16 +187,16 @@ impl Suite {
         for framework in formats.iter().filter_map(|format| format.framework()) {
             let text = match framework {
                 Framework::Googletest => {
-                    Framework::glue(&suite_c::suite_name(&include), &emitted.cases)
+                    Framework::glue(&suite::c::suite_name(&include), &emitted.cases)
                 }
                 _ => {
-                    let options = suite_c::Options { framework: Some(framework), ..options };
-                    suite_c::to_c(&project.program, &self.tests, &options)
+                    let options = suite::c::Options { framework: Some(framework), ..options };
+                    suite::c::to_c(&project.program, &self.tests, &options)
                 }
             };
             files.push((folder.join(framework.file()), text));
         }
-        files.push((folder.join(suite_c::HEADER.0), suite_c::HEADER.1.to_owned()));
+        files.push((folder.join(suite::c::HEADER.0), suite::c::HEADER.1.to_owned()));
         files.push((folder.join(C), emitted.text));
         for (path, text) in &mut files {
             ownership::set_aside(path, observer)?;
@@ -320,7 +318,7 @@ pub fn read_suite(path: &Path, project: &Project) -> Result<Vec<SuiteTest>, Erro
     let text = std::fs::read_to_string(&file).map_err(|error| {
         unreadable(&file, &error).note("give the folder that `lydian gen` wrote, or its tests.json")
     })?;
-    suite_json::from_json(&project.program, &file.display().to_string(), &text)
+    suite::json::from_json(&project.program, &file.display().to_string(), &text)
         .map_err(|error| Error::usage("tests", error.to_string()))
 }
 
@@ -370,7 +368,7 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
 }
 
 /// What a run showed, as the suite keeps it.
-fn observed(program: &Program, kept: &KeptTest) -> Observed {
+fn observed(program: &Program, kept: &KeptTest) -> Observation {
     let outcome = &kept.measured.run.outcome;
     let ending = match outcome {
         Outcome::Returned(_) => Ending::Returned,
@@ -383,15 +381,15 @@ fn observed(program: &Program, kept: &KeptTest) -> Observed {
     let Forecast { is_undefined, has_no_result, calls, .. } = &kept.foretold;
     let mut seen = match &kept.seen {
         Some([first, other]) if !is_undefined => {
-            Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
+            Observation::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
         }
-        _ => Observed::ended(ending),
+        _ => Observation::ended(ending),
     };
     if *has_no_result {
         seen.result = None;
     }
     let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
-    Observed { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
+    Observation { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
 }
 
 /// The memory of a run.

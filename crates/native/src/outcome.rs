@@ -5,8 +5,8 @@ use std::fmt;
 
 use lydian_ir::DecisionId;
 use lydian_ir::test::PointerTarget;
-use lydian_objective::harvest::Row;
-use lydian_objective::{DecisionVector, Harvest, LabelId, SequenceId};
+use lydian_objective::coverage_record::Row;
+use lydian_objective::{CoverageRecord, DecisionVector, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
 use crate::confine::Attempt;
@@ -136,16 +136,16 @@ impl Measured {
     }
 
     /// Adds what the run gave for a watched function, by its position.
-    pub fn add_to(&self, harvest: &mut Harvest, function: usize) {
-        self.covered[function].iter().for_each(|label| _ = harvest.cover_label(*label));
-        self.sequences[function].iter().for_each(|one| _ = harvest.cover_sequence(*one));
+    pub fn add_to(&self, record: &mut CoverageRecord, function: usize) {
+        self.covered[function].iter().for_each(|label| _ = record.cover_label(*label));
+        self.sequences[function].iter().for_each(|one| _ = record.cover_sequence(*one));
         for (decision, vector) in &self.vectors[function] {
-            harvest.add_vector(*decision, vector.clone());
+            record.add_vector(*decision, vector.clone());
         }
         for (of, row) in &self.bound[function] {
-            of.add(row.clone(), harvest);
+            of.add(row.clone(), record);
         }
-        self.short[function].iter().for_each(|of| of.add(harvest));
+        self.short[function].iter().for_each(|of| of.add(record));
     }
 }
 

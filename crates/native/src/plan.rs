@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::{ConditionId, DecisionId, FuncId, GlobalId};
+use lydian_objective::coverage_record::{LabelValues, Row, SequenceValues};
 use lydian_objective::dataflow::UseId;
-use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Hyper};
-use lydian_objective::{FunctionObjectives, Harvest, LabelId, SequenceId};
+use lydian_objective::{CoverageRecord, FunctionObjectives, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
 /// What the cells of an instrumented text stand for.
@@ -165,20 +165,20 @@ pub enum ShortOf {
 
 impl BoundOf {
     /// Adds values to what is known of the function.
-    pub fn add(&self, row: Row, harvest: &mut Harvest) {
+    pub fn add(&self, row: Row, record: &mut CoverageRecord) {
         match self {
-            Self::Label(values) => _ = harvest.add_label_values(values.clone(), row),
-            Self::Sequence(values) => _ = harvest.add_sequence_values(values.clone(), row),
+            Self::Label(values) => _ = record.add_label_values(values.clone(), row),
+            Self::Sequence(values) => _ = record.add_sequence_values(values.clone(), row),
         }
     }
 }
 
 impl ShortOf {
     /// Adds that values are missing to what is known of the function.
-    pub fn add(self, harvest: &mut Harvest) {
+    pub fn add(self, record: &mut CoverageRecord) {
         match self {
-            Self::Label(label) => harvest.fall_short_of_label(label),
-            Self::Sequence(sequence) => harvest.fall_short_of_sequence(sequence),
+            Self::Label(label) => record.mark_label_incomplete(label),
+            Self::Sequence(sequence) => record.mark_sequence_incomplete(sequence),
         }
     }
 }
@@ -271,7 +271,7 @@ pub enum CellMeaning {
     /// The outcome: 0 or 1.
     Outcome,
     /// The vector that so many bits stand for
-    /// ([`lydian_objective::event::DecisionVector::from_bits`]).
+    /// ([`lydian_objective::decision::vector::DecisionVector::from_bits`]).
     Vector {
         /// How many bits.
         bits: u32,

@@ -25,8 +25,8 @@ use lydian_ir::{
     Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId,
     Program, UnreachedValue,
 };
-use lydian_objective::event::vector_bits;
-use lydian_objective::{FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
+use lydian_objective::decision::vector::vector_bits;
+use lydian_objective::{FunctionObjectives, LabelId, Pred, RecordRequest, Site, UnitFlows};
 use rustc_hash::FxHashSet;
 
 use crate::harness::static_local;
@@ -153,7 +153,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
     }
     let mut functions = Vec::new();
     let mut judges = Judges::new();
-    let wanted = Wanted::of(request.watched);
+    let wanted = RecordRequest::of(request.watched);
     let own = UnitFlows::default();
     let flows = request.flows.unwrap_or(&own);
     let flow = dataflow::Asked::new(request, || flows.whole(request.program, request.map));
@@ -176,7 +176,7 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> Rewritten {
     };
     let recorded: BTreeSet<usize> = all.iter().map(|of| unit_of(of.function)).collect();
     plan.shares_cells = recorded.iter().any(|unit| *unit > 0);
-    let nothing = Wanted::default();
+    let nothing = RecordRequest::default();
     let mut monitors = monitors::monitors(request, &wanted, &mut plan);
     let elsewhere = Elsewhere::of(request.watched);
     let asked = (&flow, &cells, &elsewhere);

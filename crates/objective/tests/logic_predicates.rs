@@ -2,9 +2,11 @@
 
 use lydian_base::EntityId;
 use lydian_ir::{BoolTree, ConditionId, Truth};
-use lydian_objective::event::run;
-use lydian_objective::formula::{active_conditions, always_reached, conditions, outcome};
-use lydian_objective::marking::{Marked, marks};
+use lydian_objective::decision::masking::{MaskedEvaluation, unmasked_conditions};
+use lydian_objective::decision::predicates::{
+    active_conditions, always_reached, conditions, outcome,
+};
+use lydian_objective::decision::vector::evaluate;
 use lydian_objective::{ConditionSet, DecisionVector, Pred};
 use proptest::prelude::*;
 
@@ -72,7 +74,7 @@ fn event(known: u64, value: u64) -> DecisionVector {
 }
 
 fn two_valued(tree: &BoolTree, value: u64) -> bool {
-    run(tree, &mut |condition| value >> condition.index() & 1 == 1)
+    evaluate(tree, &mut |condition| value >> condition.index() & 1 == 1)
 }
 
 proptest! {
@@ -136,7 +138,7 @@ proptest! {
         let count = conditions(&tree).len();
         for value in 0..1u64 << count {
             let mut reached = ConditionSet::new();
-            run(&tree, &mut |condition| {
+            evaluate(&tree, &mut |condition| {
                 reached.insert(condition);
                 value >> condition.index() & 1 == 1
             });
@@ -150,10 +152,10 @@ proptest! {
     }
 }
 
-/// The evaluation with these values, the ones that are not reached being unknown.
+/// The evaluation with these values, in which the conditions that are not reached are unknown.
 fn short_circuit(tree: &BoolTree, value: u64) -> DecisionVector {
     let mut reached = ConditionSet::new();
-    run(tree, &mut |condition| {
+    evaluate(tree, &mut |condition| {
         reached.insert(condition);
         value >> condition.index() & 1 == 1
     });
@@ -167,35 +169,35 @@ proptest! {
 
     /// Masking MC/DC with don't cares, by its definition.
     #[test]
-    fn a_condition_is_marked_exactly_where_some_free_values_let_it_decide(tree in tree()) {
+    fn a_condition_is_unmasked_exactly_where_some_free_values_let_it_decide(tree in tree()) {
         let all = 1u64 << conditions(&tree).len();
-        let marks = marks(&tree);
+        let all = unmasked_conditions(&tree);
         for value in 0..all {
             let vector = short_circuit(&tree, value);
-            let marked = Marked::of(&tree, &vector);
-            prop_assert_eq!(marked.outcome, two_valued(&tree, value));
+            let evaluation = MaskedEvaluation::of(&tree, &vector);
+            prop_assert_eq!(evaluation.outcome, two_valued(&tree, value));
             let agrees = |other: &u64| short_circuit(&tree, *other) == vector;
             let completions: Vec<u64> = (0..all).filter(agrees).collect();
-            for (condition, mark) in &marks {
+            for (condition, unmasked) in &all {
                 let decides = completions.iter().any(|completion| {
                     let flipped = completion ^ 1 << condition.index();
                     two_valued(&tree, *completion) != two_valued(&tree, flipped)
                 });
                 let expected = vector.reached.contains(*condition) && decides;
-                prop_assert_eq!(mark.eval(&vector), Truth::from(expected));
-                prop_assert_eq!(marked.conditions.contains(*condition), expected);
+                prop_assert_eq!(unmasked.eval(&vector), Truth::from(expected));
+                prop_assert_eq!(evaluation.unmasked.contains(*condition), expected);
             }
         }
     }
 
     #[test]
-    fn values_of_conditions_that_are_not_reached_do_not_change_marks(tree in tree()) {
+    fn values_of_conditions_that_are_not_reached_do_not_change_masking(tree in tree()) {
         let all = 1u64 << conditions(&tree).len();
         for value in 0..all {
             let short = short_circuit(&tree, value);
             let full = DecisionVector { reached: short.reached.clone(), ..event(all - 1, value) };
-            for (_, mark) in marks(&tree) {
-                prop_assert_eq!(mark.eval(&short), mark.eval(&full));
+            for (_, unmasked) in unmasked_conditions(&tree) {
+                prop_assert_eq!(unmasked.eval(&short), unmasked.eval(&full));
             }
         }
     }
@@ -204,7 +206,7 @@ proptest! {
     fn a_minimal_form_has_the_value_of_its_tree(tree in tree()) {
         let all = 1u64 << conditions(&tree).len();
         for wanted in [true, false] {
-            let form = lydian_objective::dnf::minimal(&tree, wanted).expect("few conditions");
+            let form = lydian_objective::decision::dnf::minimal(&tree, wanted).expect("few conditions");
             for value in 0..all {
                 let vector = event(all - 1, value);
                 let is_true = form.iter().any(|i| i.pred().eval(&vector).is_true());

@@ -152,7 +152,7 @@ fn a_new_expression_that_may_trap_is_none_of_the_bodys() {
     let objectives = annotate(&program, &map, function, &Request::new([Criterion::Wm]))
         .expect("a body")
         .objectives;
-    // Each operator of the body that a predicate uses belongs to the root that it looks at.
+    // Each operator of the body that a predicate uses belongs to the root of the predicate.
     for label in objectives.labels.values() {
         let lydian_objective::Site::Root(root) = label.site else { continue };
         let mut own = vec![body.source.roots[root].expr];

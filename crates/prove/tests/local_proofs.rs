@@ -7,7 +7,7 @@ use lydian_ir::{
     Body, ConditionId, Decision, DecisionId, Expr, ExprArena, ExprId, FuncId, Program, Purity,
     Truth, text,
 };
-use lydian_objective::event::run;
+use lydian_objective::decision::vector::evaluate;
 use lydian_objective::{
     ConditionSet, Criterion, Event, FunctionObjectives, Label, Pred, Request, Site, annotate,
 };
@@ -138,7 +138,7 @@ impl<'a> DecisionOn<'a> {
     fn new(state: State<'a>, decision: &'a Decision, short_circuit: bool) -> Option<Self> {
         let mut reached = ConditionSet::new();
         let mut trapped = false;
-        run(&decision.tree, &mut |condition| {
+        evaluate(&decision.tree, &mut |condition| {
             reached.insert(condition);
             let value = state.eval(decision.conditions[condition].expr);
             trapped |= value.is_none();

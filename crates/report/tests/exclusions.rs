@@ -6,7 +6,8 @@ use lydian_base::Diagnostic;
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    Count, Coverage, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
+    Coverage, ExecutionCount, FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus,
+    Position,
 };
 use lydian_report::sources::{SourceText, Sources};
 
@@ -30,7 +31,7 @@ fn file(text: &str, digest: Option<String>) -> FileCoverage {
         start: Position { line: 1, column: 1 },
         end_line: 1,
         entered: None,
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines: Vec::new(),
         decisions: Vec::new(),
         switches: Vec::new(),

@@ -77,7 +77,7 @@ fn the_test_cases_of_junit_are_as_expected() {
     sample::check("junit.xml", &junit::render(&sample::report()));
 }
 
-/// The attributes of the test cases, and the message of what each of them contains.
+/// The attributes of the test cases, and the message in each of them.
 fn test_cases(text: &str) -> Vec<(String, String, Option<String>)> {
     let document = roxmltree::Document::parse(text).unwrap();
     let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
@@ -136,7 +136,7 @@ fn the_json_form_is_as_expected_and_reads_back() {
     assert_eq!(coverage_json::read(&text).unwrap(), report.coverage);
 }
 
-/// What the schema of SARIF 2.1.0 requires of the objects that are written.
+/// The members that the schema of SARIF 2.1.0 requires of the written objects.
 #[test]
 fn the_sarif_log_has_what_its_schema_requires() {
     let log: serde_json::Value = serde_json::from_str(&sarif::render(&sample::report())).unwrap();

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use lydian_report::coverage::{Count, Coverage, ObjectiveStatus};
+use lydian_report::coverage::{Coverage, ExecutionCount, ObjectiveStatus};
 use lydian_report::coverage_json;
 
 #[test]
@@ -11,7 +11,7 @@ fn merging_a_report_with_itself_adds_its_counts_and_changes_nothing_else() {
     twice.merge(sample::coverage());
     let mut once = sample::coverage();
     once.files.sort_by(|a, b| a.path.cmp(&b.path));
-    let double = |count: &mut Count| count.0 = count.0.map(|times| 2 * times);
+    let double = |count: &mut ExecutionCount| count.0 = count.0.map(|times| 2 * times);
     for function in once.files.iter_mut().flat_map(|file| &mut file.functions) {
         double(&mut function.entries);
         function.lines.iter_mut().for_each(|line| double(&mut line.count));

@@ -1,4 +1,4 @@
-//! The pages: what is in them, that links lead somewhere, and that they work in a browser.
+//! The pages: their contents, their links, and their behaviour in a browser.
 
 mod sample;
 
@@ -12,12 +12,12 @@ use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    ConditionCoverage, Count, Coverage, DecisionCoverage, DefUseCoverage, FileCoverage,
+    ConditionCoverage, Coverage, DecisionCoverage, DefUseCoverage, ExecutionCount, FileCoverage,
     FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
 use lydian_report::html;
 use lydian_report::sources::{SourceText, Sources};
-use lydian_report::trend::{Trend, TrendPoint};
+use lydian_report::totals::trend::{Trend, TrendPoint};
 use serde_json::{Value, json};
 
 fn pages(report: &Report) -> BTreeMap<String, String> {
@@ -124,8 +124,12 @@ fn long(functions: u32) -> Report {
         start: Position { line: number * 10 + 1, column: 5 },
         end_line: number * 10 + 10,
         entered: Some(true),
-        entries: Count::default(),
-        lines: vec![LineCoverage { line: number * 10 + 3, covered: true, count: Count::default() }],
+        entries: ExecutionCount::default(),
+        lines: vec![LineCoverage {
+            line: number * 10 + 3,
+            covered: true,
+            count: ExecutionCount::default(),
+        }],
         decisions: Vec::new(),
         switches: Vec::new(),
         objectives: Vec::new(),
@@ -432,7 +436,7 @@ fn heavy() -> Report {
         start,
         end_line: 3,
         entered: Some(true),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         decisions: vec![decision; 40],
         objectives: (0..9000).map(objective).collect(),
         def_uses: (0..20_000).map(pair).collect(),

@@ -9,7 +9,7 @@ use lydian_base::EntityId as _;
 use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::coverage::{
-    ConditionCoverage, Count, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage,
+    ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, ExecutionCount,
     FileCoverage, FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position,
 };
 use lydian_report::exports::{cobertura, gcov_json, lcov, sarif};
@@ -50,9 +50,13 @@ fn function(number: u32) -> FunctionCoverage {
         start: at(0, 5),
         end_line: first + LINES - 1,
         entered: Some(true),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines: (0..80)
-            .map(|n| LineCoverage { line: first + n, covered: n % 4 > 0, count: Count::default() })
+            .map(|n| LineCoverage {
+                line: first + n,
+                covered: n % 4 > 0,
+                count: ExecutionCount::default(),
+            })
             .collect(),
         decisions: (0..20).map(|n| decision(at(n * 4, 6))).collect(),
         switches: Vec::new(),

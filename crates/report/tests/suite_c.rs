@@ -10,8 +10,8 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId};
-use lydian_report::suite_c::{HEADER, Options, to_c};
-use lydian_report::{Observed, Outcome, SuiteTest};
+use lydian_report::suite::c::{HEADER, Options, to_c};
+use lydian_report::{Observation, Outcome, SuiteTest};
 
 const SOURCE: &str = "\
 #include <stdlib.h>
@@ -110,7 +110,7 @@ fn test(unit: &Unit) -> Test {
     }
 }
 
-/// What the calls do, worked out by hand: total 4, then 10 + 3 + 'a', then 20.
+/// The effects of the calls, worked out by hand: total 4, then 10 + 3 + 'a', then 20.
 fn suite(unit: &Unit) -> Vec<SuiteTest> {
     let first = test(unit);
     let (one, two) = (4 + 10 + 3 + 97, 4 + 10 + 3 + 97 + 20);
@@ -130,7 +130,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
         let (objects, globals) =
             if after { (&objects[..], &globals[..]) } else { (&[][..], &[][..]) };
         let observed =
-            Observed::from_bytes(&unit.program, test, outcome, &result, objects, globals);
+            Observation::from_bytes(&unit.program, test, outcome, &result, objects, globals);
         SuiteTest {
             name: name.into(),
             test: test.clone(),

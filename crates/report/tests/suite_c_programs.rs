@@ -1,5 +1,5 @@
-//! Suites as C: what is emitted compiles without a warning, passes on the program that it is about,
-//! and fails where the program does something else.
+//! Suites as C: the emitted text compiles without a warning, passes on its program, and fails if the
+//! program does something else.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::process::Command;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, load};
 use lydian_ir::Program;
-use lydian_report::suite_c::{HEADER, Options, emit};
-use lydian_report::suite_json::{from_json, to_json};
+use lydian_report::suite::c::{HEADER, Options, emit};
+use lydian_report::suite::json::{from_json, to_json};
 
 const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
 
@@ -23,7 +23,7 @@ struct World {
     macros: BTreeSet<String>,
 }
 
-/// What running a suite gave.
+/// The result of running a suite.
 struct Ran {
     status: Option<i32>,
     output: String,

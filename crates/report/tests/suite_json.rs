@@ -1,4 +1,4 @@
-//! Suites as JSON: what is written reads back, and what cannot be read is told.
+//! Suites as JSON: written suites read back, and errors are reported.
 
 use lydian_base::{EntityId, Rng, Span};
 use lydian_ir::test::{
@@ -9,8 +9,8 @@ use lydian_ir::{
     CType, CTypeId, Field, Function, Global, GlobalInit, IntKind, Linkage, Program, Record,
     variadic,
 };
-use lydian_report::suite_json::{from_json, to_json};
-use lydian_report::{Observed, ObservedImage, Outcome, SuiteTest};
+use lydian_report::suite::json::{from_json, to_json};
+use lydian_report::{Observation, ObservedImage, Outcome, SuiteTest};
 
 /// Types of every kind, a function of some of them, globals and an external.
 struct World {
@@ -178,7 +178,7 @@ fn seen(rng: &mut Rng, size: u64, objects: &[(u64, u64)]) -> ObservedImage {
     ObservedImage { image, unknown, ..ObservedImage::default() }
 }
 
-/// What a call of `set` writes: to structs, to characters and to bytes of any kind.
+/// Writes of a call of `set`: to structs, to characters and to bytes of any kind.
 fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     let write = |rng: &mut Rng| {
         let argument = rng.below(3) as u32;
@@ -192,8 +192,8 @@ fn writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     (0..rng.below(4)).map(|_| write(rng)).collect()
 }
 
-/// What a call of `fill` writes: to variables, behind arguments for `...`, and behind pointers on ways
-/// that the types say and on others.
+/// Writes of a call of `fill`: to variables, through arguments for `...`, and through pointers on
+/// paths, whether the types describe them or not.
 fn far_writes(rng: &mut Rng, places: &[(u64, u64)]) -> Vec<ExternalWrite> {
     let step = |rng: &mut Rng| [0, 16, 16, 24, 40, 104][rng.below(6) as usize];
     let write = |rng: &mut Rng| {
@@ -271,11 +271,11 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         .enumerate()
         .map(|(at, object)| (at as u32, seen(rng, object.image.bytes.len() as u64, &places)));
     let outcomes = [Outcome::Returned, Outcome::Exited(3), Outcome::Crashed(11)];
-    let observed = Observed {
+    let observed = Observation {
         objects: changed.collect(),
         result: Some(seen(rng, types.size(world.global).unwrap(), &places)),
         globals: vec![("state".into(), seen(rng, types.size(world.global).unwrap(), &places))],
-        ..Observed::ended(outcomes[seed as usize % 3].clone())
+        ..Observation::ended(outcomes[seed as usize % 3].clone())
     };
     let test = Test {
         function: "f".into(),
@@ -590,7 +590,7 @@ fn addresses_of_allocated_memory_are_not_expected_again() {
     result[16..24].copy_from_slice(&0x5555_1234_5678u64.to_le_bytes());
     let mut state = vec![0u8; 88];
     state[16..24].copy_from_slice(&(INPUT_REGION + 2).to_le_bytes());
-    let observed = Observed::from_bytes(
+    let observed = Observation::from_bytes(
         &world.program,
         &test.test,
         Outcome::Returned,

@@ -1,7 +1,7 @@
-//! The tools that read Lydian's reports read them without a complaint, and count what Lydian counts.
+//! The tools that read Lydian's reports accept them without a complaint, and count the same.
 //!
-//! `scripts/report-tools` brings them to `target/report-tools`; those that are not there are left out, and
-//! that is said.
+//! `scripts/report-tools` brings them to `target/report-tools`. Missing ones are left out with a
+//! message.
 
 mod sample;
 
@@ -31,7 +31,7 @@ fn project() -> (tempfile::TempDir, Report) {
     (folder, report)
 }
 
-/// What is counted: how many there are, and how many of them are covered.
+/// The number of items, and the number of covered ones.
 struct Counts {
     lines: (usize, usize),
     functions: (usize, usize),
@@ -71,7 +71,7 @@ fn left_out(tool: &str) {
     let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("left out: {tool}\n"));
 }
 
-/// Runs a command; what it prints, which has neither an error nor a warning in it.
+/// Runs a command. Returns its output, which has neither an error nor a warning.
 fn run(command: &mut Command, folder: &Path) -> String {
     let output = command.current_dir(folder).output();
     let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -91,7 +91,7 @@ fn is_there(tool: &str) -> bool {
 
 /// An lcov.
 struct Lcov {
-    /// That of its package: what it says itself differs in some.
+    /// The version of its package, since some print another one.
     version: String,
     programs: PathBuf,
     modules: Option<PathBuf>,
@@ -315,7 +315,7 @@ fn sarif_tools_find_every_missing_objective_at_its_line() {
     assert_eq!(said, expected);
 }
 
-/// How many test cases there are, and how many of them failed, had errors, and were skipped.
+/// The number of test cases, and the numbers of those that failed, had errors, and were skipped.
 fn test_cases(report: &Report) -> [usize; 4] {
     let mut sums = [0; 4];
     for row in report.coverage.totals() {
@@ -333,7 +333,7 @@ fn test_cases(report: &Report) -> [usize; 4] {
 fn readers_of_junit_count_what_the_file_says() {
     let (folder, report) = project();
     std::fs::write(folder.path().join("j.xml"), junit::render(&report)).unwrap();
-    // What they count themselves, and what the attributes say.
+    // Their own counts, and those of the attributes.
     let readers = [
         (
             "junitparser",

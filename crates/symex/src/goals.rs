@@ -31,7 +31,7 @@ pub(crate) mod shared;
 pub(crate) mod site_table;
 
 use lydian_ir::Program;
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 
 use crate::State;
 use cache_keys::PredicateCache;
@@ -67,7 +67,7 @@ impl<'e> Goals<'e> {
     pub(crate) fn new(
         program: &Program,
         objectives: &'e [FunctionObjectives],
-        known: &'e [Harvest],
+        known: &'e [CoverageRecord],
     ) -> Self {
         let mut labels = LabelTable::new(program, objectives);
         let hypers = HyperTable::new(program, objectives, known, &mut labels);

@@ -6,7 +6,7 @@
 //! all tests of the case.
 //!
 //! As for `lydian cover`, a label whose predicate may trap counts as measured only where the
-//! interpreter's own evaluation agrees ([`lydian_objective::Foresight`]).
+//! interpreter's own evaluation agrees ([`lydian_objective::CoverageInterpreter`]).
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,9 @@ use lydian_ir::test::{EarlierCall, Test};
 use lydian_native::{Measured, Optimization, Outcome, Plan};
 use lydian_objective::criterion::Author;
 use lydian_objective::trace::{self, Trace, Tracer};
-use lydian_objective::{Consolidation, Criterion, Foresight, Harvest, Hyper, LabelId, Request};
+use lydian_objective::{
+    Consolidation, CoverageInterpreter, CoverageRecord, Criterion, Hyper, LabelId, Request,
+};
 use rustc_hash::FxHashSet;
 
 use crate::cprogram::{Arguments, Case, Features, PRELUDE};
@@ -272,7 +274,7 @@ pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> R
     let mut judge = Judge {
         batch,
         plan: measurer.plan(),
-        foresight: OnceCell::new(),
+        coverage_interpreter: OnceCell::new(),
         report: Report::default(),
     };
     let mut rest = measured.as_slice();
@@ -296,7 +298,7 @@ struct Judge<'a> {
     batch: &'a Batch,
     plan: &'a Plan,
     /// Made when a label that may trap asks for it.
-    foresight: OnceCell<Foresight<'a>>,
+    coverage_interpreter: OnceCell<CoverageInterpreter<'a>>,
     report: Report,
 }
 
@@ -322,12 +324,12 @@ impl Judge<'_> {
         let traces: Vec<Trace> = traced.iter().map(|traced| traced.trace.clone()).collect();
         let functions = self.batch.functions(case);
         let objectives = &self.batch.subject.objectives[functions.clone()];
-        let mut harvests = vec![Harvest::new(); objectives.len()];
-        for (own, index) in harvests.iter_mut().zip(functions.clone()) {
+        let mut records = vec![CoverageRecord::new(); objectives.len()];
+        for (own, index) in records.iter_mut().zip(functions.clone()) {
             measured.iter().for_each(|one| one.add_to(own, index));
         }
         let mut consolidation = Consolidation::new(objectives);
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         for (position, index) in functions.enumerate() {
             let own = &objectives[position];
             let covered: FxHashSet<LabelId> = traces
@@ -340,7 +342,7 @@ impl Judge<'_> {
                 for entry in entries {
                     let lost = self.label_lost(index, entry.label);
                     let ours = covered.contains(&entry.label);
-                    let native = harvests[position].has_label(entry.label);
+                    let native = records[position].has_label(entry.label);
                     let native = native
                         && (ours || self.counts_anyway(index, entry.label, traced, measured));
                     let what = (*criterion, index, entry.name.as_str());
@@ -413,13 +415,14 @@ impl Judge<'_> {
         traced: &[Traced],
         measured: &[Measured],
     ) -> bool {
-        let foresight = self.foresight.get_or_init(|| self.batch.subject.foresight());
-        if !foresight.may_trap(index, label) {
+        let coverage_interpreter =
+            self.coverage_interpreter.get_or_init(|| self.batch.subject.coverage_interpreter());
+        if !coverage_interpreter.may_trap(index, label) {
             return true;
         }
         traced.iter().zip(measured).any(|(traced, native)| {
             native.covered[index].contains(&label) && {
-                let run = foresight.run(&traced.test, &Options::default());
+                let run = coverage_interpreter.run(&traced.test, &Options::default());
                 run.is_ok_and(|run| run.covered[index].contains(&label))
             }
         })

@@ -22,7 +22,7 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, FuncId, Program};
-use lydian_objective::{Criterion, Foresight, LabelId};
+use lydian_objective::{CoverageInterpreter, Criterion, LabelId};
 use lydian_symex::Config;
 
 use crate::oracle::Subject;
@@ -78,12 +78,12 @@ pub struct Enumerated {
 /// of the traits `without`.
 pub fn enumerate(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     func: FuncId,
     limit: u64,
     without: &[Trait],
 ) -> Enumerated {
-    let mut enumeration = Enumeration::new(subject, foresight, func, limit, without);
+    let mut enumeration = Enumeration::new(subject, coverage_interpreter, func, limit, without);
     enumeration.run();
     enumeration.found
 }
@@ -189,7 +189,7 @@ fn targets(pointee: &CType, name: &str) -> Vec<Target> {
 
 struct Enumeration<'a> {
     program: &'a Program,
-    foresight: &'a Foresight<'a>,
+    coverage_interpreter: &'a CoverageInterpreter<'a>,
     func: FuncId,
     index: usize,
     limit: u64,
@@ -215,7 +215,7 @@ struct Input {
 impl<'a> Enumeration<'a> {
     fn new(
         subject: &'a Subject,
-        foresight: &'a Foresight<'a>,
+        coverage_interpreter: &'a CoverageInterpreter<'a>,
         func: FuncId,
         limit: u64,
         without: &'a [Trait],
@@ -231,7 +231,7 @@ impl<'a> Enumeration<'a> {
         let has_it = program.globals.iter().any(|(_, global)| global.name == static_local);
         Self {
             program,
-            foresight,
+            coverage_interpreter,
             func,
             index: index.expect("the function is the subject's"),
             limit,
@@ -287,7 +287,8 @@ impl<'a> Enumeration<'a> {
     fn judge(&mut self, test: Test, traits: BTreeSet<Trait>) -> Option<i32> {
         self.found.inputs += 1;
         let options = Options { max_steps: 10_000, ..Options::default() };
-        let run = self.foresight.run(&test, &options).expect("the input suits the function");
+        let run =
+            self.coverage_interpreter.run(&test, &options).expect("the input suits the function");
         for label in &run.covered[self.index] {
             let better = |known: &Covering| known.traits.len() > traits.len();
             if self.found.covered.get(label).is_none_or(better) {
@@ -555,7 +556,7 @@ pub fn judge(
     let text = pointers::HEAD.to_owned() + &pointers::function("f", seed, moves);
     let subject = Subject::read(&text, criteria, false);
     let func = subject.functions[0];
-    let found = enumerate(&subject, &subject.foresight(), func, limit, without);
+    let found = enumerate(&subject, &subject.coverage_interpreter(), func, limit, without);
     let mut infeasible = BTreeMap::new();
     let explored = subject.explore(func, settings, &Config::default(), time).summary;
     if explored.bounds.is_empty() {

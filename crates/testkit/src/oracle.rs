@@ -1,7 +1,7 @@
 //! Oracles: the independent ways in which a test of a program can be run and judged.
 //!
 //! The parties are the interpreter, which evaluates every label's predicate on the states that it
-//! passes ([`Subject::foresight`]), the natively compiled and instrumented program
+//! passes ([`Subject::coverage_interpreter`]), the natively compiled and instrumented program
 //! ([`Subject::measurer`]), the symbolic engine ([`Subject::explore`]) and the local prover
 //! ([`Subject::proved_infeasible`]). They share the front end, so a fault there is seen only by a
 //! native run that is compiled from the text itself.
@@ -18,7 +18,9 @@ use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, FuncId, Program};
 use lydian_native::{Companion, Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
+use lydian_objective::{
+    Annotators, CoverageInterpreter, Criterion, FunctionObjectives, LabelId, Request,
+};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
@@ -161,8 +163,8 @@ impl Subject {
     }
 
     /// The objectives, ready to be watched in runs of the interpreter.
-    pub fn foresight(&self) -> Foresight<'_> {
-        Foresight::new(&self.program, &self.objectives, self.short_circuit)
+    pub fn coverage_interpreter(&self) -> CoverageInterpreter<'_> {
+        CoverageInterpreter::new(&self.program, &self.objectives, self.short_circuit)
     }
 
     /// Explores one function, with its own labels and those of all others, under these settings.
@@ -261,7 +263,7 @@ impl Subject {
     }
 
     /// The same where the objects that parameters point to are assumed to be small
-    /// (`lydian_prove::ranges::Sizes::Small`).
+    /// (`lydian_prove::ranges::ObjectSizes::Small`).
     pub fn proved_assuming_small_objects(&self, index: usize, time: Duration) -> Vec<LabelId> {
         self.proved_with(index, time, |prover| prover.assuming_small_objects(&self.program))
     }

@@ -137,7 +137,7 @@ fn a_mutant_that_reads_beyond_an_array_has_no_value() {
                 other[i & 3] = 2;\n    return t[i & 3];\n}\n";
     let subject = Subject::read(text, &[Criterion::Wm], false);
     let objectives = &subject.objectives[0];
-    let beyond = |index: &&lydian_objective::Entry| {
+    let beyond = |index: &&lydian_objective::LabelEntry| {
         index.name.ends_with("3 -> -1") && objectives.labels[index.label].text.contains("t[")
     };
     let entries = &objectives.criteria[&Criterion::Wm];

@@ -10,7 +10,7 @@ use lydian_ir::interp::{self, End};
 use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Program};
 use lydian_native::{Measured, Optimization, Outcome};
-use lydian_objective::{Criterion, Foreseen, Foresight, LabelId};
+use lydian_objective::{CoverageInterpreter, Criterion, InterpretedRun, LabelId};
 use lydian_symex::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
 use lydian_testkit::cgen::{self, settings};
@@ -41,7 +41,7 @@ const NO_MUTANTS: &str = "/* No mutants";
 /// Faults of one seed, each a line or more.
 struct Check<'a> {
     subject: &'a Subject,
-    foresight: Foresight<'a>,
+    coverage_interpreter: CoverageInterpreter<'a>,
     /// Whether undefined functions give what is read its values.
     outside: bool,
     faults: Vec<String>,
@@ -63,8 +63,8 @@ impl Check<'_> {
 
     /// Holds the native run of a test against the interpreter's.
     fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
-        let run = self.foresight.run(test, &interp::Options::default());
-        let Foreseen { outcome, covered, .. } =
+        let run = self.coverage_interpreter.run(test, &interp::Options::default());
+        let InterpretedRun { outcome, covered, .. } =
             run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         let inputs = inputs(test);
         if outcome.uninitialised.is_some() && self.outside {
@@ -152,8 +152,8 @@ fn check(seed: u64, text: &str) -> Vec<String> {
     let level = if seed.is_multiple_of(4) { Optimization::None } else { Optimization::Some };
     let mut measurer = subject.measurer(level);
     let outside = text.starts_with(outside::HEAD);
-    let foresight = subject.foresight();
-    let mut check = Check { subject: &subject, foresight, outside, faults: Vec::new() };
+    let coverage_interpreter = subject.coverage_interpreter();
+    let mut check = Check { subject: &subject, coverage_interpreter, outside, faults: Vec::new() };
     let unwatched: Vec<String> =
         measurer.plan().unwatched.iter().map(|label| label.reason.clone()).collect();
     if let Some(first) = unwatched.first() {

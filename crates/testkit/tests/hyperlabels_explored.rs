@@ -11,7 +11,7 @@ use lydian_ir::interp::Options;
 use lydian_ir::test::Test;
 use lydian_native::Optimization;
 use lydian_objective::trace::Tracer;
-use lydian_objective::{Consolidation, Criterion, Harvest, Request, Wanted};
+use lydian_objective::{Consolidation, CoverageRecord, Criterion, RecordRequest, Request};
 use lydian_symex::{Config, HyperRef, Limits, Search};
 use lydian_testkit::cgen;
 
@@ -34,9 +34,9 @@ fn criteria() -> Vec<Criterion> {
 struct Judged<'a> {
     subject: &'a Subject,
     tracer: Tracer<'a>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<RecordRequest>,
     consolidation: Consolidation<'a>,
-    harvests: Vec<Harvest>,
+    records: Vec<CoverageRecord>,
 }
 
 impl<'a> Judged<'a> {
@@ -45,9 +45,9 @@ impl<'a> Judged<'a> {
         Self {
             subject,
             tracer: Tracer::new(&subject.program, all, short_circuit),
-            wanted: Wanted::of(all),
+            wanted: RecordRequest::of(all),
             consolidation: Consolidation::new(all),
-            harvests: vec![Harvest::new(); all.len()],
+            records: vec![CoverageRecord::new(); all.len()],
         }
     }
 
@@ -58,12 +58,12 @@ impl<'a> Judged<'a> {
         if trace.events.len() > EVENTS {
             return false;
         }
-        for ((harvest, of), wanted) in
-            self.harvests.iter_mut().zip(&self.subject.objectives).zip(&self.wanted)
+        for ((record, of), wanted) in
+            self.records.iter_mut().zip(&self.subject.objectives).zip(&self.wanted)
         {
-            harvest.merge(&trace.harvest(of, wanted));
+            record.merge(&trace.record(of, wanted));
         }
-        self.consolidation.update(&self.harvests);
+        self.consolidation.update(&self.records);
         true
     }
 
@@ -88,12 +88,12 @@ fn check_natively(seed: u64, subject: &Subject, explored: &Explored) {
     let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
     let all = &subject.objectives;
     let mut consolidation = Consolidation::new(all);
-    let mut harvests = vec![Harvest::new(); all.len()];
+    let mut records = vec![CoverageRecord::new(); all.len()];
     for (found, native) in explored.tests.iter().zip(&measured) {
-        for (index, harvest) in harvests.iter_mut().enumerate() {
-            native.add_to(harvest, index);
+        for (index, record) in records.iter_mut().enumerate() {
+            native.add_to(record, index);
         }
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         for claim in &found.completes {
             let at = all.iter().position(|of| of.function == claim.func);
             let at = at.expect("the hyperlabel is of a function that was given");

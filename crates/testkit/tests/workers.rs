@@ -94,10 +94,10 @@ fn is_complete(summary: &Summary) -> bool {
 
 /// Each test does in the interpreter what was claimed of it, and all that is covered is claimed.
 fn confirm(function: &Function, found: &Explored, what: &str) {
-    let foresight = function.subject.foresight();
+    let coverage_interpreter = function.subject.coverage_interpreter();
     let mut claimed = BTreeSet::new();
     for FoundTest { test, covers, .. } in &found.tests {
-        let run = foresight.run(test, &lydian_ir::interp::Options::default());
+        let run = coverage_interpreter.run(test, &lydian_ir::interp::Options::default());
         let run = run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         for label in covers {
             let at = function.subject.functions.iter().position(|func| *func == label.func);

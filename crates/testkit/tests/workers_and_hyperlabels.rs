@@ -11,7 +11,9 @@ use lydian_base::Rng;
 use lydian_ir::FuncId;
 use lydian_ir::interp::Options;
 use lydian_objective::trace::Tracer;
-use lydian_objective::{Consolidation, Criterion, Harvest, HtolFile, Request, Wanted};
+use lydian_objective::{
+    Consolidation, CoverageRecord, Criterion, HtolFile, RecordRequest, Request,
+};
 use lydian_symex::{Config, Cut, HyperRef, LeftHyper, Limits, Search, Summary};
 use lydian_testkit::oracle::{Explored, Subject, seeds};
 use lydian_testkit::{cgen, hyperlabels};
@@ -101,9 +103,9 @@ fn infeasible(summary: &Summary) -> impl Iterator<Item = &LeftHyper> {
 fn confirm(function: &Function, found: &Explored, what: &str) -> usize {
     let Subject { objectives, program, short_circuit, .. } = &function.subject;
     let tracer = Tracer::new(program, objectives, *short_circuit);
-    let wanted = Wanted::of(objectives);
+    let wanted = RecordRequest::of(objectives);
     let mut consolidation = Consolidation::new(objectives);
-    let mut harvests = vec![Harvest::new(); objectives.len()];
+    let mut records = vec![CoverageRecord::new(); objectives.len()];
     let mut claimed = BTreeSet::new();
     for found in &found.tests {
         let run = tracer.run(&found.test, &Options::default());
@@ -111,10 +113,10 @@ fn confirm(function: &Function, found: &Explored, what: &str) -> usize {
         if trace.events.len() > EVENTS {
             return 0;
         }
-        for ((harvest, of), wanted) in harvests.iter_mut().zip(objectives).zip(&wanted) {
-            harvest.merge(&trace.harvest(of, wanted));
+        for ((record, of), wanted) in records.iter_mut().zip(objectives).zip(&wanted) {
+            record.merge(&trace.record(of, wanted));
         }
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         for claim in &found.completes {
             let at = objectives.iter().position(|of| of.function == claim.func);
             let at = at.expect("it is of one of the functions");

@@ -14,7 +14,7 @@ use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
     cobertura, codecov, gcov_json, github, gitlab, junit, lcov, sarif, sonarqube,
 };
-use lydian_report::trend::Trend;
+use lydian_report::totals::trend::Trend;
 use lydian_report::{Report, coverage_json, html};
 
 use crate::args::{FromArgs, ReportArgs};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian_base::Diagnostic;
-use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, TestCoverage};
-use lydian_report::paths::shown;
+use lydian_report::filters::changes::Changes;
+use lydian_report::filters::paths::shown;
 
 use super::report::{changed, folder, read};
 use crate::args::TestsArgs;

@@ -8,12 +8,12 @@ use lydian_ir::stmt::Edge;
 use lydian_ir::{ConditionId, DecisionId, Truth, UnreachedValue};
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
 use lydian_native::{Column, Count, CountOf};
-use lydian_objective::event::DecisionVector;
-use lydian_objective::harvest::{Consolidation, Harvest};
-use lydian_objective::pairs::PairObjective;
+use lydian_objective::coverage_record::{Consolidation, CoverageRecord};
+use lydian_objective::decision::clause_pairs::ClausePairObjective;
+use lydian_objective::decision::vector::DecisionVector;
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
-    ConditionCoverage, Count as Times, DecisionCoverage, DecisionRow, DefUseCoverage,
+    ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, ExecutionCount as Times,
     FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage,
     SwitchWay,
 };
@@ -23,7 +23,7 @@ use super::Counters;
 /// What is known of one function.
 #[derive(Debug, Default)]
 struct FunctionRecords {
-    harvest: Harvest,
+    record: CoverageRecord,
     covered: BTreeSet<LabelId>,
     /// The evaluations of decisions that are recorded, and the conditions, as bits, whose value they
     /// have where these are not reached too.
@@ -93,7 +93,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
         if let Some(records) = all.get_mut(*function as usize)
             && counters.set.contains(cell)
         {
-            records.harvest.cover_sequence(*sequence);
+            records.record.cover_sequence(*sequence);
             records.sequences.insert(*sequence);
         }
     }
@@ -184,14 +184,14 @@ fn read_bound(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
         for words in &counters.tables {
             for row in rows(words, table.at, table.capacity, table.words) {
                 if let Some(row) = Column::row(&table.columns, row) {
-                    table.of.add(row, &mut records.harvest);
+                    table.of.add(row, &mut records.record);
                 }
             }
         }
     }
     for short in notes.plan.short.iter().filter(|short| counters.set.contains(&short.cell)) {
         if let Some(records) = all.get_mut(short.function as usize) {
-            short.of.add(&mut records.harvest);
+            short.of.add(&mut records.record);
         }
     }
 }
@@ -239,21 +239,21 @@ fn labels_of_vectors(function: &NotedFunction, records: &mut FunctionRecords) {
 fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
     let objectives: Vec<FunctionObjectives> =
         notes.functions.iter().map(NotedFunction::objectives).collect();
-    let harvest = |records: &mut FunctionRecords| {
-        let mut harvest = std::mem::take(&mut records.harvest);
+    let record = |records: &mut FunctionRecords| {
+        let mut record = std::mem::take(&mut records.record);
         for label in &records.covered {
-            harvest.cover_label(*label);
+            record.cover_label(*label);
         }
         for (decision, (vectors, _)) in &records.vectors {
             for vector in vectors {
-                harvest.add_vector(*decision, vector.clone());
+                record.add_vector(*decision, vector.clone());
             }
         }
-        harvest
+        record
     };
-    let harvests: Vec<Harvest> = all.iter_mut().map(harvest).collect();
+    let records: Vec<CoverageRecord> = all.iter_mut().map(record).collect();
     let mut consolidation = Consolidation::new(&objectives);
-    consolidation.update(&harvests);
+    consolidation.update(&records);
     for (number, of) in objectives.iter().enumerate() {
         let status = |(id, hyper): (_, &lydian_objective::Hyperlabel)| {
             if consolidation.is_covered(number, id) {
@@ -403,7 +403,7 @@ impl Part<'_> {
         let mut all = Vec::new();
         let mut add = |criterion: Criterion, name: &str, place, text: &str, status| {
             let Some(start) = self.shown(place) else { return };
-            let decision = PairObjective::named(criterion, name);
+            let decision = ClausePairObjective::named(criterion, name);
             all.push(ObjectiveCoverage {
                 criterion,
                 name: name.to_owned(),

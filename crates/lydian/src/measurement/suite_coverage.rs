@@ -7,7 +7,8 @@ use lydian_base::{CancelToken, Diagnostic, Place};
 use lydian_native::{Attempt, Plan};
 use lydian_objective::evidence::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{
-    Accepted, Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId,
+    AcceptedAssumptions, Consolidation, CoverageRecord, Criterion, FunctionObjectives, HyperId,
+    LabelId,
 };
 use lydian_report::{CriterionSummary, FunctionSummary, SuiteTest, Summary};
 
@@ -67,7 +68,7 @@ impl Project {
         compiled.get()?;
         let mut runner = measurement.runner(&compiled);
         let functions = &objectives.functions;
-        let mut harvests = vec![Harvest::new(); functions.len()];
+        let mut records = vec![CoverageRecord::new(); functions.len()];
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let mut attempts: BTreeMap<&str, BTreeSet<Attempt>> = BTreeMap::new();
         let mut refused = Vec::new();
@@ -81,8 +82,8 @@ impl Project {
                     *counts.entry(called).or_default() += 1;
                     let tried = runner.take_attempts();
                     attempts.entry(self.caller(called)).or_default().extend(tried);
-                    let found = harvests.iter_mut().enumerate();
-                    found.for_each(|(index, harvest)| measured.add_to(harvest, index));
+                    let found = records.iter_mut().enumerate();
+                    found.for_each(|(index, record)| measured.add_to(record, index));
                 }
                 Err(error) => refused.push(refusal(&case.name, &error)),
             }
@@ -91,10 +92,10 @@ impl Project {
         attempts.iter().for_each(|(function, tried)| confinement::warn(function, tried, observer));
         let seconds = begun.elapsed().as_secs_f64();
         let mut consolidation = Consolidation::new(functions);
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         tell(observer, &unjudged(functions, &consolidation));
         tell(observer, &unmeasured(self, functions, compiled.get()?.plan()));
-        let coverage = Coverage { harvests, consolidation };
+        let coverage = Coverage { records, consolidation };
         let summaries = functions.iter().enumerate().map(|(index, function)| {
             let name = self.name(function.function).to_owned();
             FunctionSummary {
@@ -122,13 +123,13 @@ fn refusal(name: &str, error: &TestMisfit) -> Diagnostic {
 
 /// What tests cover of all functions, by position.
 struct Coverage<'a> {
-    harvests: Vec<Harvest>,
+    records: Vec<CoverageRecord>,
     consolidation: Consolidation<'a>,
 }
 
 impl Coverage<'_> {
     fn label(&self, function: usize, label: LabelId) -> bool {
-        self.harvests[function].has_label(label)
+        self.records[function].has_label(label)
     }
 
     fn hyper(&self, function: usize, hyper: HyperId) -> bool {
@@ -204,7 +205,7 @@ fn row(
     let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
     let verdicts = entries.map(|(duplicate_of, covered)| {
         let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
-        verdict(duplicate_of, evidence, &Accepted::default())
+        verdict(duplicate_of, evidence, &AcceptedAssumptions::default())
     });
     let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
     let mut row = CriterionSummary::from(CriterionRow::count(criterion, verdicts));

@@ -1,7 +1,7 @@
 //! What a test counts for: the one answer for tests that are found, known from before, or given.
 //!
 //! A label counts if the native run covers it and, in two cases, the interpreter covers it too
-//! ([`lydian_objective::foresee`]):
+//! ([`lydian_objective::interpreted_coverage`]):
 //! - where the run does what C leaves undefined: only what is covered before that counts;
 //! - where the label's predicate may trap, as that of a mutant which reads through a pointer: a
 //!   native run does not know where every object ends.
@@ -26,7 +26,8 @@ use lydian_native::{
 };
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{
-    DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper, HyperId, LabelId,
+    CoverageInterpreter, DecisionVector, FunctionObjectives, Hyper, HyperId, InterpretedRun,
+    LabelId,
 };
 use rustc_hash::FxHashSet;
 
@@ -52,7 +53,7 @@ pub(crate) struct TestRunner<'a> {
     /// None before the first test.
     measurer: Option<Measurer<'a>>,
     interpreter: Interpreter<'a>,
-    foresight: Foresight<'a>,
+    coverage_interpreter: CoverageInterpreter<'a>,
     objectives: &'a [FunctionObjectives],
     tracer: Tracer<'a>,
     options: Options,
@@ -96,9 +97,15 @@ impl<'a> Measurement<'a> {
     /// What counts tests, for one thread. The program is compiled when its first test is run.
     pub(crate) fn runner<'m>(&'m self, compiled: &Arc<CompiledProgram<'m>>) -> TestRunner<'m> {
         let program = &self.project.program;
-        let foresight = Foresight::new(program, self.objectives, self.short_circuit);
+        let coverage_interpreter =
+            CoverageInterpreter::new(program, self.objectives, self.short_circuit);
         let tracer = Tracer::new(program, self.objectives, self.short_circuit);
-        TestRunner::new(self.project, compiled.clone(), foresight, (self.objectives, tracer))
+        TestRunner::new(
+            self.project,
+            compiled.clone(),
+            coverage_interpreter,
+            (self.objectives, tracer),
+        )
     }
 }
 
@@ -106,7 +113,7 @@ impl<'a> TestRunner<'a> {
     pub(crate) fn new(
         project: &'a Project,
         compiled: Arc<CompiledProgram<'a>>,
-        foresight: Foresight<'a>,
+        coverage_interpreter: CoverageInterpreter<'a>,
         (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
     ) -> Self {
         Self {
@@ -115,7 +122,7 @@ impl<'a> TestRunner<'a> {
             budget: None,
             measurer: None,
             interpreter: Interpreter::new(&project.program),
-            foresight,
+            coverage_interpreter,
             objectives,
             tracer,
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
@@ -206,12 +213,13 @@ impl<'a> TestRunner<'a> {
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
-        let mut foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
-            Ok(foreseen) => foreseen,
-            Err(error) => return Ok(Err(error.into())),
-        };
-        self.undefined = is_undefined(foreseen.outcome.end);
-        let haste = match foreseen.outcome.end {
+        let mut interpreted =
+            match self.coverage_interpreter.run_on(&self.interpreter, test, &options) {
+                Ok(interpreted) => interpreted,
+                Err(error) => return Ok(Err(error.into())),
+            };
+        self.undefined = is_undefined(interpreted.outcome.end);
+        let haste = match interpreted.outcome.end {
             _ if patience == Patience::Full => Haste::None,
             // What the program does after undefined behaviour counts for nothing.
             End::Trapped(_) => Haste::Some,
@@ -236,43 +244,44 @@ impl<'a> TestRunner<'a> {
         if is_endless && haste != Haste::None && !self.given_up.contains(test) {
             self.given_up.push(test.clone());
         }
-        if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {
+        if matches!(interpreted.outcome.end, End::Stopped(_)) && !is_endless {
             options = self.options;
-            foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
-                Ok(foreseen) => foreseen,
+            interpreted = match self.coverage_interpreter.run_on(&self.interpreter, test, &options)
+            {
+                Ok(interpreted) => interpreted,
                 Err(error) => return Ok(Err(error.into())),
             };
         }
-        self.undefined |= is_undefined(foreseen.outcome.end);
-        self.uninitialised = foreseen.outcome.uninitialised;
-        let standing = self.standing(&foreseen, &measured.run.outcome);
-        let foresight = &self.foresight;
-        let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();
-        for (index, (covered, foreseen)) in found {
+        self.undefined |= is_undefined(interpreted.outcome.end);
+        self.uninitialised = interpreted.outcome.uninitialised;
+        let standing = self.standing(&interpreted, &measured.run.outcome);
+        let coverage_interpreter = &self.coverage_interpreter;
+        let found = measured.covered.iter_mut().zip(&interpreted.covered).enumerate();
+        for (index, (covered, interpreted)) in found {
             covered.retain(|label| match standing {
                 Standing::NotFollowed => true,
-                Standing::Defined if !foresight.may_trap(index, *label) => true,
-                Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
+                Standing::Defined if !coverage_interpreter.may_trap(index, *label) => true,
+                Standing::Defined | Standing::Undefined => interpreted.binary_search(label).is_ok(),
             });
         }
-        let found = measured.bound.iter_mut().zip(&foreseen.bound);
-        for (bound, foreseen) in found {
+        let found = measured.bound.iter_mut().zip(&interpreted.bound);
+        for (bound, interpreted) in found {
             bound.retain(|(of, row)| match (of, standing) {
                 (_, Standing::NotFollowed) => true,
                 // As for sequences without values.
                 (BoundOf::Sequence(_), standing) => matches!(standing, Standing::Defined),
                 // The interpreter also knows what was never written.
-                (BoundOf::Label(values), _) => foreseen.contains(&(values.clone(), row.clone())),
+                (BoundOf::Label(values), _) => interpreted.contains(&(values.clone(), row.clone())),
             });
         }
         if matches!(standing, Standing::Undefined) {
             // The interpreter knows the values of all conditions, the native run those that
             // objectives ask for.
-            for (vectors, foreseen) in measured.vectors.iter_mut().zip(&foreseen.vectors) {
+            for (vectors, interpreted) in measured.vectors.iter_mut().zip(&interpreted.vectors) {
                 let is_measured = |(of, whole): &&(DecisionId, DecisionVector)| {
                     vectors.iter().any(|(other, vector)| of == other && vector.goes_as(whole))
                 };
-                *vectors = foreseen.iter().filter(is_measured).cloned().collect();
+                *vectors = interpreted.iter().filter(is_measured).cloned().collect();
             }
             self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
@@ -281,8 +290,8 @@ impl<'a> TestRunner<'a> {
 
     /// What the interpreter says of a test that it follows so many steps: signed overflow traps, unless the
     /// user's flags define it. None where the test does not fit the program.
-    pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<Foreseen> {
-        self.foresight.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
+    pub(crate) fn interpret(&self, test: &Test, max_steps: u64) -> Option<InterpretedRun> {
+        self.coverage_interpreter.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
     }
 
     /// The same but for what is covered, which takes several times as long to say.
@@ -350,8 +359,8 @@ impl<'a> TestRunner<'a> {
         trace.is_some()
     }
 
-    fn standing(&self, foreseen: &Foreseen, native: &Outcome) -> Standing {
-        let run = &foreseen.outcome;
+    fn standing(&self, interpreted: &InterpretedRun, native: &Outcome) -> Standing {
+        let run = &interpreted.outcome;
         let as_given = run.externals.iter().all(|function| {
             let function = &self.project.program.functions[*function];
             function.noreturn

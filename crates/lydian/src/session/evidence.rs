@@ -2,10 +2,10 @@
 
 use indexmap::IndexSet;
 use lydian_ir::test::Test;
-use lydian_ledger::{LedgerError, Recording};
+use lydian_ledger::{LedgerError, LedgerTransaction};
 use lydian_native::Measured;
 use lydian_objective::evidence::{
-    Contradictory, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
+    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use lydian_report::CriterionSummary;
@@ -20,7 +20,7 @@ impl Session<'_, '_> {
     /// Records for each target, by its position, all in one transaction.
     pub(crate) fn record(
         &mut self,
-        mut fill: impl FnMut(usize, &Target<'_>, &mut Recording<'_>) -> Result<(), LedgerError>,
+        mut fill: impl FnMut(usize, &Target<'_>, &mut LedgerTransaction<'_>) -> Result<(), LedgerError>,
     ) -> Result<(), Error> {
         let Some(first) = self.targets.first() else { return Ok(()) };
         let mut ledger = self.ledger.lock();
@@ -246,7 +246,7 @@ impl Session<'_, '_> {
     }
 
     /// The objectives that are both covered and infeasible, each as a sentence.
-    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradictory)>, Error> {
+    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradiction)>, Error> {
         let mut all = Vec::new();
         for target in self.targets {
             let (function, accepted) = (self.function(target), self.accepted);

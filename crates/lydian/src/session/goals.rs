@@ -1,6 +1,6 @@
 //! What tests of a session are to reach: the objectives of its targets.
 
-use lydian_ledger::Scope;
+use lydian_ledger::EvidenceScope;
 use lydian_objective::evidence::Verdict;
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ pub(crate) struct Target<'a> {
     pub(crate) objectives: &'a FunctionObjectives,
     /// Position of the function among those that are measured.
     pub(crate) index: usize,
-    pub(crate) scope: Scope,
+    pub(crate) scope: EvidenceScope,
 }
 
 /// The verdicts on objectives; none where evidence is contradictory.

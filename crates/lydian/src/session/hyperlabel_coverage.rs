@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use lydian_ir::test::Test;
 use lydian_native::Measured;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{Consolidation, FunctionObjectives, Harvest, HyperId, LabelId};
+use lydian_objective::{Consolidation, CoverageRecord, FunctionObjectives, HyperId, LabelId};
 
 /// A hyperlabel of a measured function, by the function's position.
 pub(crate) type HyperOf = (usize, HyperId);
@@ -17,8 +17,8 @@ pub(crate) struct HyperlabelCoverage<'a> {
     /// The labels that hyperlabels are made of, function by function. No others are kept.
     parts: Vec<BTreeSet<LabelId>>,
     consolidation: Consolidation<'a>,
-    harvests: Vec<Harvest>,
-    tests: Vec<(Test, Vec<Harvest>)>,
+    records: Vec<CoverageRecord>,
+    tests: Vec<(Test, Vec<CoverageRecord>)>,
     /// Whether a test was found that is none of them: what the exploration claims of later ones may
     /// rest on it.
     lacking: bool,
@@ -38,7 +38,7 @@ impl<'a> HyperlabelCoverage<'a> {
             all,
             parts: parts_of_hypers(all),
             consolidation: Consolidation::new(all),
-            harvests: vec![Harvest::new(); all.len()],
+            records: vec![CoverageRecord::new(); all.len()],
             tests: Vec::new(),
             lacking: false,
         }
@@ -65,8 +65,8 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// What all tests have of a function, by its position.
-    pub(crate) fn harvest(&self, function: usize) -> &Harvest {
-        &self.harvests[function]
+    pub(crate) fn record(&self, function: usize) -> &CoverageRecord {
+        &self.records[function]
     }
 
     /// Whether the tests cover a hyperlabel.
@@ -79,10 +79,10 @@ impl<'a> HyperlabelCoverage<'a> {
         if claimed.is_empty() {
             return Vec::new();
         }
-        let mut harvests = self.of_run(measured);
-        harvests.iter_mut().zip(&self.harvests).for_each(|(own, all)| _ = own.merge(all));
+        let mut records = self.of_run(measured);
+        records.iter_mut().zip(&self.records).for_each(|(own, all)| _ = own.merge(all));
         let is_missing = |hyper: &HyperOf| {
-            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &harvests);
+            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &records);
             !self.is_covered(*hyper) && covers != Some(true)
         };
         claimed.iter().copied().filter(is_missing).collect()
@@ -95,21 +95,21 @@ impl<'a> HyperlabelCoverage<'a> {
         }
         let own = self.of_run(measured);
         let mut grown = false;
-        for (all, own) in self.harvests.iter_mut().zip(&own) {
+        for (all, own) in self.records.iter_mut().zip(&own) {
             grown |= all.merge(own);
         }
         if !grown {
             return Vec::new();
         }
         self.tests.push((test.clone(), own));
-        let found = self.consolidation.update(&self.harvests);
+        let found = self.consolidation.update(&self.records);
         found.into_iter().map(|hyper| self.completed(hyper)).collect()
     }
 
     /// What a run has that hyperlabels ask for, function by function.
-    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<Harvest> {
+    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<CoverageRecord> {
         let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
-            let mut all = Harvest::new();
+            let mut all = CoverageRecord::new();
             measured.add_to(&mut all, function);
             all.keep_labels(parts);
             all
@@ -118,8 +118,8 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// Whether runs that together have all this cover a hyperlabel.
-    pub(crate) fn covers(&self, (function, hyper): HyperOf, harvests: &[Harvest]) -> bool {
-        self.consolidation.covers_with(function, hyper, harvests) == Some(true)
+    pub(crate) fn covers(&self, (function, hyper): HyperOf, records: &[CoverageRecord]) -> bool {
+        self.consolidation.covers_with(function, hyper, records) == Some(true)
     }
 
     /// The tests that cover a hyperlabel, which all tests cover and did not without the last one.
@@ -132,12 +132,12 @@ impl<'a> HyperlabelCoverage<'a> {
     fn together(&self, hyper: HyperOf) -> Vec<usize> {
         let last = self.tests.len() - 1;
         let covers = |positions: &[usize]| {
-            let mut harvests = vec![Harvest::new(); self.all.len()];
+            let mut records = vec![CoverageRecord::new(); self.all.len()];
             for at in positions {
-                let own = harvests.iter_mut().zip(&self.tests[*at].1);
+                let own = records.iter_mut().zip(&self.tests[*at].1);
                 own.for_each(|(all, own)| _ = all.merge(own));
             }
-            self.covers(hyper, &harvests)
+            self.covers(hyper, &records)
         };
         if covers(&[last]) {
             return vec![last];

@@ -1,7 +1,7 @@
 //! What is left to explore, as the exploration gets it.
 
 use lydian_ir::FuncId;
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 use lydian_symex::{HyperRef, LabelRef};
 use rustc_hash::FxHashSet;
 
@@ -14,7 +14,7 @@ use crate::objectives::functions_named;
 pub(crate) struct OpenObjectives {
     pub(crate) objectives: Vec<FunctionObjectives>,
     /// What tests that there are have of each.
-    pub(crate) known: Vec<Harvest>,
+    pub(crate) known: Vec<CoverageRecord>,
     /// The targets' functions.
     targets: Vec<FuncId>,
 }
@@ -45,11 +45,11 @@ impl OpenObjectives {
                 chosen.push((index, only(other, &|_| false, 0)));
             }
         }
-        let known = chosen.iter().map(|(index, _)| hyper_coverage.harvest(*index).clone());
-        let mut known: Vec<Harvest> = known.collect();
+        let known = chosen.iter().map(|(index, _)| hyper_coverage.record(*index).clone());
+        let mut known: Vec<CoverageRecord> = known.collect();
         let further = further.iter().filter(|other| needed.contains(&other.function));
         let further: Vec<FunctionObjectives> = further.cloned().collect();
-        known.resize_with(known.len() + further.len(), Harvest::new);
+        known.resize_with(known.len() + further.len(), CoverageRecord::new);
         let targets = targets.iter().map(|target| target.objectives.function).collect();
         let chosen = chosen.into_iter().map(|(_, open)| open);
         Self { objectives: chosen.chain(further).collect(), known, targets }

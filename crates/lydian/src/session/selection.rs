@@ -5,7 +5,7 @@ use std::time::Duration;
 use lydian_base::Place;
 use lydian_ir::test::Test;
 use lydian_native::{Measured, Outcome, Run};
-use lydian_report::names;
+use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::Goal;

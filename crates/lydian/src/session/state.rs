@@ -7,8 +7,8 @@ use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
 use lydian_native::{Measured, Outcome};
-use lydian_objective::{Accepted, Criterion, FunctionObjectives};
-use lydian_report::minimise::Effort;
+use lydian_objective::{AcceptedAssumptions, Criterion, FunctionObjectives};
+use lydian_report::suite::minimise::Effort;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Goal, Target};
@@ -40,7 +40,7 @@ pub(crate) struct Session<'a, 'm> {
     /// How many workers explore together.
     pub(crate) workers: usize,
     /// The kinds of assumptions under which *infeasible* counts.
-    pub(crate) accepted: &'a Accepted,
+    pub(crate) accepted: &'a AcceptedAssumptions,
     /// What is known of tests. Of many that cover the same the ledger has the first.
     pub(crate) recorded: TestMemory,
 }

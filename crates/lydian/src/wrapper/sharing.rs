@@ -9,7 +9,7 @@ use lydian_native::{Plan, SharedPlace, SharedUse};
 use lydian_objective::dataflow::{
     Definition, DefinitionSite, UseId, UseSite, Variable, c_name, cells,
 };
-use lydian_objective::{Described, FunctionObjectives, UnitFlow};
+use lydian_objective::{DefUseNames, FunctionObjectives, UnitFlow};
 use rustc_hash::FxHashMap;
 
 /// A unit that was rewritten.
@@ -17,7 +17,7 @@ pub(crate) struct Sharing<'a> {
     pub(crate) program: &'a Program,
     pub(crate) map: &'a SourceMap,
     /// What the definitions and uses of each function are called.
-    pub(crate) described: &'a BTreeMap<FuncId, Described>,
+    pub(crate) described: &'a BTreeMap<FuncId, DefUseNames>,
     pub(crate) plan: &'a Plan,
 }
 

@@ -17,7 +17,7 @@ use lydian_native::cc::{
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
 use lydian_objective::{
-    Annotators, Criterion, Described, FunctionObjectives, HtolFile, Request, UnitFlows,
+    Annotators, Criterion, DefUseNames, FunctionObjectives, HtolFile, Request, UnitFlows,
 };
 
 use super::absolute;
@@ -64,7 +64,7 @@ struct UnitObjectives {
     objectives: Vec<FunctionObjectives>,
     diagnostics: Vec<Diagnostic>,
     /// What definitions and uses are called.
-    described: BTreeMap<FuncId, Described>,
+    described: BTreeMap<FuncId, DefUseNames>,
     flows: UnitFlows,
 }
 
@@ -85,7 +85,7 @@ struct UnitSource {
     objectives: Vec<FunctionObjectives>,
     flows: UnitFlows,
     /// What definitions and uses are called, if pairs between units are asked for.
-    described: BTreeMap<FuncId, Described>,
+    described: BTreeMap<FuncId, DefUseNames>,
     remarks: Vec<String>,
     written: Vec<NotedWritten>,
 }
@@ -218,7 +218,8 @@ impl Job<'_> {
         let mut described = BTreeMap::new();
         if self.criteria.iter().any(|criterion| criterion.is_across_units()) {
             let defined = program.defined().map(|(id, _)| id);
-            described.extend(defined.filter_map(|id| Some((id, annotators.described(id).ok()?))));
+            described
+                .extend(defined.filter_map(|id| Some((id, annotators.def_use_names(id).ok()?))));
         }
         UnitObjectives { objectives: all, diagnostics, described, flows: annotators.into_flows() }
     }

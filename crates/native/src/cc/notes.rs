@@ -15,7 +15,7 @@ use lydian_objective::dataflow::SharedFlow;
 use lydian_objective::hyper::{
     HyperEntry, HyperId, Hyperlabel, Passage, SameCell, Sequence, SequenceId,
 };
-use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
+use lydian_objective::{Criterion, FunctionObjectives, Label, LabelEntry, LabelId};
 use serde::{Deserialize, Serialize};
 
 use super::text::UnitTables;
@@ -193,7 +193,7 @@ pub struct NotedFunction {
     /// Its labels. The keys are left out.
     pub labels: Arena<LabelId, Label>,
     /// The labels of each criterion.
-    pub criteria: IndexMap<Criterion, Vec<Entry>>,
+    pub criteria: IndexMap<Criterion, Vec<LabelEntry>>,
     /// The sequences that hyperlabels are made of.
     pub sequences: Arena<SequenceId, Sequence>,
     /// Its hyperlabels. The keys are left out.

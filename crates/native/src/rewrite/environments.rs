@@ -19,8 +19,8 @@ use std::rc::Rc;
 
 use lydian_base::EntityId as _;
 use lydian_ir::{CastOp, Expr, ExprId, FuncId, Type};
-use lydian_objective::harvest::{Asked, SequenceValues};
-use lydian_objective::hyper::{Bound, Formula, FormulaOp, Passage, Scope, Sequence};
+use lydian_objective::coverage_record::{RequestedValues, SequenceValues};
+use lydian_objective::hyper::{BoundValue, Formula, FormulaOp, Passage, Sequence, SequenceScope};
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
 
@@ -56,8 +56,8 @@ pub(super) struct Value {
 pub(super) type Metavariables<'n> = dyn Fn(&str) -> Option<(Column, Vec<String>)> + 'n;
 
 /// How a bound value is kept.
-pub(super) fn column(request: &RewriteRequest<'_>, function: usize, bound: &Bound) -> Column {
-    let Bound::Expr(expr) = bound else { return Column::Unsigned };
+pub(super) fn column(request: &RewriteRequest<'_>, function: usize, bound: &BoundValue) -> Column {
+    let BoundValue::Expr(expr) = bound else { return Column::Unsigned };
     let exprs = &request.watched[function].exprs;
     match &exprs[*expr] {
         Expr::Cast(CastOp::SExt, Type::Int(128), _) => Column::Signed,
@@ -113,10 +113,10 @@ impl<'h, 'a> Values<'h, 'a> {
     }
 
     /// What is bound, in words.
-    pub(super) fn bound(&mut self, bound: &Bound) -> Result<Value, String> {
+    pub(super) fn bound(&mut self, bound: &BoundValue) -> Result<Value, String> {
         let expr = match bound {
-            Bound::Expr(expr) => *expr,
-            Bound::Truth(pred) => return self.truth(pred),
+            BoundValue::Expr(expr) => *expr,
+            BoundValue::Truth(pred) => return self.truth(pred),
         };
         let objectives = self.hooks.objectives();
         let value = |number: usize| format!("lydian_z{number}");
@@ -286,7 +286,7 @@ pub(super) fn formulas() -> String {
 #[derive(Debug)]
 pub(super) struct SetMonitor {
     sequence: (u32, SequenceId),
-    scope: Scope,
+    scope: SequenceScope,
     /// For each set the values of its environments, in order: atom, binding, column, first word.
     layouts: Vec<Vec<Slot>>,
     tables: Vec<Table>,
@@ -336,7 +336,7 @@ impl SetMonitor {
         request: &RewriteRequest<'_>,
         (owner, id): (u32, SequenceId),
         sequence: &Sequence,
-        wanted: &[&Asked<SequenceValues>],
+        wanted: &[&RequestedValues<SequenceValues>],
         (cell, positions): (usize, &mut u64),
         numbers: &FxHashMap<FuncId, usize>,
         plan: &mut Plan,
@@ -358,7 +358,7 @@ impl SetMonitor {
         plan.environments = plan.environments.max(most.max(1) as u32);
         let short = plan.short_cell(owner, ShortOf::Sequence(id));
         let mut tables = Vec::new();
-        for Asked { values, filter } in wanted {
+        for RequestedValues { values, filter } in wanted {
             let columns = values.values.iter().map(|(atom, binding)| column_of(*atom, *binding));
             let columns: Vec<Column> = columns.collect();
             tables.push(Table {
@@ -382,8 +382,8 @@ impl SetMonitor {
     pub(super) fn declaration(&self) -> String {
         let (name, sets) = (self.name(), self.layouts.len());
         let ends = match self.scope {
-            Scope::Run => "",
-            Scope::Activation => " __attribute__((cleanup(lydian_forget)))",
+            SequenceScope::Run => "",
+            SequenceScope::Activation => " __attribute__((cleanup(lydian_forget)))",
         };
         format!("unsigned int {name}[{}]{ends} = {{{sets}}}; ", sets + 1)
     }
@@ -406,8 +406,8 @@ impl SetMonitor {
     fn owner(&self, position: usize) -> String {
         let number = self.base + position as u64;
         match self.scope {
-            Scope::Run => format!("{number}ull"),
-            Scope::Activation => format!("lydian_n + {number}ull"),
+            SequenceScope::Run => format!("{number}ull"),
+            SequenceScope::Activation => format!("lydian_n + {number}ull"),
         }
     }
 }
@@ -415,7 +415,7 @@ impl SetMonitor {
 /// The values that the environments of a set have: those that guards or passages after it ask for.
 fn layout(
     sequence: &Sequence,
-    wanted: &[&Asked<SequenceValues>],
+    wanted: &[&RequestedValues<SequenceValues>],
     set: usize,
     column_of: &dyn Fn(u32, u32) -> Column,
 ) -> Vec<Slot> {

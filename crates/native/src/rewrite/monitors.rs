@@ -17,9 +17,9 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 use lydian_base::EntityId as _;
 use lydian_ir::{FuncId, Target};
-use lydian_objective::harvest::{Asked, SequenceValues};
-use lydian_objective::hyper::{Atom, Bound, Formula, Passage, Scope, Sequence};
-use lydian_objective::{Pred, SequenceId, Site, Wanted};
+use lydian_objective::coverage_record::{RequestedValues, SequenceValues};
+use lydian_objective::hyper::{Atom, BoundValue, Formula, Passage, Sequence, SequenceScope};
+use lydian_objective::{Pred, RecordRequest, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
 use super::RewriteRequest;
@@ -112,7 +112,7 @@ pub(super) struct RowStep<'a> {
     pred: &'a Pred,
     /// The number of the table.
     table: u32,
-    values: Vec<&'a Bound>,
+    values: Vec<&'a BoundValue>,
     columns: Vec<Column>,
     /// What rows must satisfy to be kept.
     filter: Option<&'a Formula>,
@@ -278,7 +278,7 @@ fn word((function, sequence): (u32, SequenceId)) -> String {
 /// labels bind. Those that cannot be followed are noted in the plan.
 pub(super) fn monitors<'a>(
     request: &'a RewriteRequest<'a>,
-    wanted: &'a [Wanted],
+    wanted: &'a [RecordRequest],
     plan: &mut Plan,
 ) -> Monitors<'a> {
     let numbers = request.watched.iter().enumerate();
@@ -293,7 +293,7 @@ pub(super) fn monitors<'a>(
         positions: 1,
     };
     for (owner, objectives) in (0..).zip(request.watched) {
-        let nothing: &[Asked<SequenceValues>] = &[];
+        let nothing: &[RequestedValues<SequenceValues>] = &[];
         let values = wanted.get(owner as usize).map_or(nothing, |wanted| &wanted.sequences);
         for (id, sequence) in objectives.sequences.iter() {
             if sequence.is_pair() || super::paths::is_way(objectives, sequence) {
@@ -334,7 +334,7 @@ impl<'a> Maker<'a> {
         &mut self,
         key: (u32, SequenceId),
         sequence: &'a Sequence,
-        wanted: &[&'a Asked<SequenceValues>],
+        wanted: &[&'a RequestedValues<SequenceValues>],
         plan: &mut Plan,
     ) {
         let has_values = !wanted.is_empty() || names_bound(sequence);
@@ -378,10 +378,10 @@ impl<'a> Maker<'a> {
     /// Declares the variables of a sequence where its atoms can see them.
     fn declare(&mut self, sequence: &Sequence, text: &str, of_sets: bool) {
         match sequence.scope {
-            Scope::Run => {
+            SequenceScope::Run => {
                 let _ = writeln!(self.out.declarations, "static {text}");
             }
-            Scope::Activation => {
+            SequenceScope::Activation => {
                 let number = self.numbers[&sequence.atoms[0].function];
                 let own = &mut self.out.functions[number].declarations;
                 if of_sets && !own.contains(environments::ACTIVATION) {
@@ -407,7 +407,7 @@ impl<'a> Maker<'a> {
             for duty in obligations {
                 let Some(number) = self.numbers.get(&duty.function) else { continue };
                 let is_elsewhere = duty.function != sequence.atoms[0].function;
-                if sequence.scope == Scope::Activation && is_elsewhere {
+                if sequence.scope == SequenceScope::Activation && is_elsewhere {
                     continue;
                 }
                 let here = sites.entry((*number, duty.site)).or_default();
@@ -430,7 +430,7 @@ impl<'a> Maker<'a> {
         if !functions.clone().chain(duties().map(|duty| &duty.function)).all(is_watched) {
             return Some("it is about a function that is not measured");
         }
-        if sequence.scope == Scope::Activation {
+        if sequence.scope == SequenceScope::Activation {
             let first = functions.next();
             if functions.any(|function| Some(function) != first) {
                 return Some("its atoms lie in several functions, and so in several activations");
@@ -464,9 +464,9 @@ impl<'a> Maker<'a> {
     }
 
     /// What labels bind.
-    fn labels(&mut self, number: u32, wanted: &'a Wanted, plan: &mut Plan) {
+    fn labels(&mut self, number: u32, wanted: &'a RecordRequest, plan: &mut Plan) {
         let objectives = &self.request.watched[number as usize];
-        for Asked { values, filter } in &wanted.labels {
+        for RequestedValues { values, filter } in &wanted.labels {
             let label = &objectives.labels[values.label];
             if !matches!(label.site, Site::Entry | Site::Mark(_) | Site::Stmt(_) | Site::Edge(_)) {
                 plan.unbound.push(crate::plan::Unwatched {

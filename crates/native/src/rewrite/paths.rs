@@ -20,7 +20,7 @@ use lydian_ir::libc::model_named;
 use lydian_ir::nonlocal;
 use lydian_ir::stmt::{Callee, Edge, Terminator};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
-use lydian_objective::hyper::{Atom, Passage, Scope};
+use lydian_objective::hyper::{Atom, Passage, SequenceScope};
 use lydian_objective::paths::{NodeGraph, NodeId};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Sequence, SequenceId, Site};
 use rustc_hash::FxHashMap;
@@ -287,7 +287,7 @@ pub(super) fn is_way(objectives: &FunctionObjectives, sequence: &Sequence) -> bo
             && matches!(objectives.labels[atom.label].site, Site::Block(_))
     };
     let of_nodes = |passage: &Passage| matches!(passage, Passage::Adjacent | Passage::Free);
-    sequence.scope == Scope::Activation
+    sequence.scope == SequenceScope::Activation
         && sequence.flow.is_none()
         && sequence.passages.iter().all(of_nodes)
         && sequence.atoms.iter().all(at_block)

@@ -7,7 +7,7 @@
 use lydian_base::EntityId;
 use lydian_ir::decision::Condition;
 use lydian_ir::{Body, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
-use lydian_objective::event::{DecisionVector, sometimes_defined, vector_bits};
+use lydian_objective::decision::vector::{DecisionVector, sometimes_defined, vector_bits};
 use lydian_objective::{LabelId, Pred};
 
 use super::{Purpose, RewriteRequest};
@@ -209,7 +209,7 @@ pub(super) fn doubtful(
     request: &RewriteRequest<'_>,
     body: &Body,
 ) -> Vec<bool> {
-    let always = lydian_objective::formula::always_reached(&decision.tree);
+    let always = lydian_objective::decision::predicates::always_reached(&decision.tree);
     let is_doubtful = |(id, condition): (ConditionId, &Condition)| {
         request.purpose == Purpose::Program
             && !always.contains(id)

@@ -12,7 +12,7 @@ use lydian_ir::{BoolTree, ConditionId};
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::{
-    ConditionCoverage, Count, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage,
+    ConditionCoverage, Coverage, DecisionCoverage, DecisionRow, DefUseCoverage, ExecutionCount,
     FileCoverage, FunctionCoverage, LineCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus,
     PlainFile, Position, SwitchCoverage, SwitchWay, TestCoverage,
 };
@@ -21,7 +21,7 @@ use lydian_report::sources::{SourceText, Sources};
 const PARSE: &str = include_str!("project/src/parse.c");
 const LIMIT: &str = include_str!("project/limit.h");
 
-/// Where the project is said to be, so that golden files name no folder of this machine.
+/// The folder that the project is said to be in, so that golden files name no folder of this machine.
 pub const ROOT: &str = "/project";
 
 /// The report of the project.
@@ -105,7 +105,11 @@ fn at(text: &str) -> Position {
 
 fn lines(covered: &[&str], missing: &[&str]) -> Vec<LineCoverage> {
     let line = |covered: bool| {
-        move |text: &&str| LineCoverage { line: at(text).line, covered, count: Count::default() }
+        move |text: &&str| LineCoverage {
+            line: at(text).line,
+            covered,
+            count: ExecutionCount::default(),
+        }
     };
     let mut all: Vec<_> = covered.iter().map(line(true)).collect();
     all.extend(missing.iter().map(line(false)));
@@ -264,7 +268,7 @@ fn number() -> FunctionCoverage {
         start: at("number("),
         end_line: 18,
         entered: Some(true),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines,
         decisions: vec![null, digits, some],
         switches: Vec::new(),
@@ -298,7 +302,7 @@ fn weigh() -> FunctionCoverage {
     );
     let mut flags = flags;
     for (condition, counts) in flags.conditions.iter_mut().zip([[12, 30], [1, 29], [1, 0]]) {
-        condition.counts = counts.map(|count| Count(Some(count)));
+        condition.counts = counts.map(|count| ExecutionCount(Some(count)));
     }
     let lines = lines(
         &[
@@ -314,12 +318,15 @@ fn weigh() -> FunctionCoverage {
         &["return a & b"],
     );
     let mut lines = lines;
-    lines.iter_mut().filter(|line| line.covered).for_each(|line| line.count = Count(Some(42)));
+    lines
+        .iter_mut()
+        .filter(|line| line.covered)
+        .for_each(|line| line.count = ExecutionCount(Some(42)));
     let way = |name: &str, times: u64| SwitchWay {
         name: name.into(),
         start: at(name),
         covered: times > 0,
-        count: Count(Some(times)),
+        count: ExecutionCount(Some(times)),
     };
     let switch = SwitchCoverage {
         start: at("switch ("),
@@ -339,7 +346,7 @@ fn weigh() -> FunctionCoverage {
         start: at("weigh("),
         end_line: 40,
         entered: Some(true),
-        entries: Count(Some(42)),
+        entries: ExecutionCount(Some(42)),
         lines,
         decisions: vec![flags, equal],
         switches: vec![switch],
@@ -371,7 +378,7 @@ fn debug() -> FunctionCoverage {
         start: at("debug("),
         end_line: 46,
         entered: Some(false),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines,
         decisions: vec![both],
         switches: Vec::new(),
@@ -391,7 +398,7 @@ fn never() -> FunctionCoverage {
         start: at("never("),
         end_line: 54,
         entered: Some(false),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines,
         decisions: vec![negative],
         switches: Vec::new(),
@@ -429,8 +436,12 @@ fn clamp() -> FunctionCoverage {
         start: nth(LIMIT, "clamp", 0),
         end_line: 7,
         entered: Some(true),
-        entries: Count::default(),
-        lines: vec![LineCoverage { line: start.line, covered: true, count: Count::default() }],
+        entries: ExecutionCount::default(),
+        lines: vec![LineCoverage {
+            line: start.line,
+            covered: true,
+            count: ExecutionCount::default(),
+        }],
         objectives: vec![
             objective("d0 true", "x > 999", ObjectiveStatus::Missing),
             objective("d0 false", "!(x > 999)", ObjectiveStatus::Covered),
@@ -450,10 +461,10 @@ fn gone() -> FunctionCoverage {
         start,
         end_line: 9,
         entered: Some(true),
-        entries: Count::default(),
+        entries: ExecutionCount::default(),
         lines: vec![
-            LineCoverage { line: 4, covered: true, count: Count::default() },
-            LineCoverage { line: 5, covered: false, count: Count::default() },
+            LineCoverage { line: 4, covered: true, count: ExecutionCount::default() },
+            LineCoverage { line: 5, covered: false, count: ExecutionCount::default() },
         ],
         decisions: Vec::new(),
         switches: Vec::new(),

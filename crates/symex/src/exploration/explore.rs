@@ -427,7 +427,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let promises = std::mem::take(&mut state.claims.promises);
         let kept = std::mem::take(&mut state.claims.keep);
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
-        let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
+        let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
         let (facts, memory) = match shown {

@@ -3,7 +3,7 @@
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::{FuncId, Program};
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 
 use crate::config::Config;
 
@@ -20,7 +20,7 @@ pub struct Task<'a> {
     pub objectives: &'a [FunctionObjectives],
     /// What tests that there are give, for each of the objectives, or nothing: hyperlabels may be
     /// covered by them together with what is found.
-    pub known: &'a [Harvest],
+    pub known: &'a [CoverageRecord],
     /// How to explore.
     pub config: &'a Config,
     /// The wall clock with the user's wish to stop. The limit in `config.limits.time` is the caller's to

@@ -52,7 +52,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lydian_objective::Harvest;
+use lydian_objective::CoverageRecord;
 use lydian_smt::Solver;
 use rustc_hash::FxHashSet;
 
@@ -140,12 +140,12 @@ pub(crate) struct TestMessage {
 }
 
 /// What a test gives for hyperlabels, by the position of functions.
-type Has = Arc<[(usize, Harvest)]>;
+type Has = Arc<[(usize, CoverageRecord)]>;
 
 impl TestMessage {
     /// What a test says that covers these goals and is given for more than them, or not, and what it
     /// gives for hyperlabels.
-    pub(crate) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, Harvest)>) -> Self {
+    pub(crate) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, CoverageRecord)>) -> Self {
         Self { goals: covered.to_vec(), kept, crash: None, has: has.into() }
     }
 }

@@ -9,7 +9,7 @@
 //! their addresses.
 //!
 //! What evaluating the rest tells the exploration is what it did with addresses
-//! ([`Environment::related`](lydian_eval::Environment::related) and the like). A value where that makes
+//! ([`StateReader::related`](lydian_eval::StateReader::related) and the like). A value where that makes
 //! a difference to anybody is not kept ([`BoundsMonitor::tells`](crate::machine::reports::bounds_monitor::BoundsMonitor)): so evaluating it again,
 //! with the same values, would tell nothing.
 

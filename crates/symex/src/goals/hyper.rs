@@ -15,10 +15,14 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::{DecisionId, FuncId, Program};
-use lydian_objective::harvest::{Consolidation, used_in_sequence, used_values, vectors_give};
+use lydian_objective::coverage_record::{
+    Consolidation, used_in_sequence, used_values, vectors_give,
+};
 use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, SequenceId};
+use lydian_objective::{
+    CoverageRecord, DecisionVector, FunctionObjectives, Hyper, HyperId, SequenceId,
+};
 use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -70,9 +74,9 @@ pub(crate) struct HyperTable<'a> {
     pub(crate) objectives: &'a [FunctionObjectives],
     pub(crate) consolidation: Consolidation<'a>,
     /// What the tests that were given have, function by function.
-    pub(crate) given: Vec<Harvest>,
+    pub(crate) given: Vec<CoverageRecord>,
     /// What some inputs have.
-    pub(crate) feasible: Vec<Harvest>,
+    pub(crate) feasible: Vec<CoverageRecord>,
     pub(crate) goals: Vec<HyperGoal>,
     /// The decisions whose vectors hyperlabels ask for, with what is known of each.
     pub(crate) decisions: FxHashMap<(FuncId, DecisionId), Rows>,
@@ -89,7 +93,7 @@ pub(crate) struct HyperTable<'a> {
 
 /// What one of several workers found of hyperlabels, for the one that talks to the caller.
 pub(crate) struct FoundOfHypers {
-    feasible: Vec<Harvest>,
+    feasible: Vec<CoverageRecord>,
     /// By goal: all workers have the same.
     reasons: Vec<BTreeSet<Cut>>,
 }
@@ -100,12 +104,12 @@ impl<'a> HyperTable<'a> {
     pub(crate) fn new(
         program: &Program,
         objectives: &'a [FunctionObjectives],
-        known: &[Harvest],
+        known: &[CoverageRecord],
         labels: &mut LabelTable<'a>,
     ) -> Self {
         let given = match known.len() == objectives.len() {
             true => known.to_vec(),
-            false => vec![Harvest::new(); objectives.len()],
+            false => vec![CoverageRecord::new(); objectives.len()],
         };
         let mut consolidation = Consolidation::new(objectives);
         consolidation.update(&given);
@@ -358,13 +362,13 @@ impl<'a> HyperTable<'a> {
     /// before; none where it has nothing new.
     pub(crate) fn give(
         &mut self,
-        has: &[(usize, Harvest)],
+        has: &[(usize, CoverageRecord)],
         labels: &mut LabelTable<'_>,
     ) -> Option<Vec<HyperRef>> {
         let mut grown = false;
-        for (position, harvest) in has {
-            grown |= self.given[*position].merge(harvest);
-            self.feasible[*position].merge(harvest);
+        for (position, record) in has {
+            grown |= self.given[*position].merge(record);
+            self.feasible[*position].merge(record);
         }
         if !grown {
             return None;
@@ -388,14 +392,17 @@ impl<'a> HyperTable<'a> {
     }
 
     /// The vectors of decisions that no test gave before, of what one has.
-    fn not_given(&self, has: &[(usize, Harvest)]) -> Vec<((FuncId, DecisionId), DecisionVector)> {
+    fn not_given(
+        &self,
+        has: &[(usize, CoverageRecord)],
+    ) -> Vec<((FuncId, DecisionId), DecisionVector)> {
         let mut new = Vec::new();
-        for (position, harvest) in has {
+        for (position, record) in has {
             let given = &self.given[*position];
             let of = self.decisions.iter().filter(|(_, rows)| rows.position() == *position);
             for (of, _) in of {
                 let is_given = |vector: &DecisionVector| given.vectors(of.1).any(|v| v == vector);
-                let vectors = harvest.vectors(of.1).filter(|vector| !is_given(vector));
+                let vectors = record.vectors(of.1).filter(|vector| !is_given(vector));
                 new.extend(vectors.map(|vector| (*of, vector.clone())));
             }
         }
@@ -423,7 +430,7 @@ impl<'a> HyperTable<'a> {
     /// The decisions whose vectors hyperlabels ask for that are left though inputs cover them, if
     /// more is known of inputs than when this was last asked.
     pub(crate) fn decisions_to_follow(&mut self) -> Vec<(FuncId, DecisionId)> {
-        let known = self.feasible.iter().map(Harvest::size).sum();
+        let known = self.feasible.iter().map(CoverageRecord::size).sum();
         if std::mem::replace(&mut self.followed, known) == known {
             return Vec::new();
         }
@@ -515,17 +522,17 @@ impl<'a> HyperTable<'a> {
 impl Goals<'_> {
     /// What a test gives for hyperlabels whose input is this model, and which covers these goals, by the
     /// position of functions.
-    pub(crate) fn harvest_of(
+    pub(crate) fn record_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &State,
         covered: &[GoalId],
         model: &Model,
-    ) -> Vec<(usize, Harvest)> {
+    ) -> Vec<(usize, CoverageRecord)> {
         if self.hypers.is_empty() {
             return Vec::new();
         }
-        let mut has: FxHashMap<usize, Harvest> = FxHashMap::default();
+        let mut has: FxHashMap<usize, CoverageRecord> = FxHashMap::default();
         for goal in covered {
             match self.labels.aim(*goal) {
                 Aim::Label(position, label) => {
@@ -540,7 +547,7 @@ impl Goals<'_> {
             has.entry(position).or_default().add_vector(decision, vector);
         }
         Self::add_rows(self.rows_of(machine, state, model), &mut has);
-        let mut has: Vec<(usize, Harvest)> = has.into_iter().collect();
+        let mut has: Vec<(usize, CoverageRecord)> = has.into_iter().collect();
         has.sort_by_key(|(position, _)| *position);
         has
     }
@@ -550,7 +557,7 @@ impl Goals<'_> {
     /// together with it are followed to their ends.
     pub(crate) fn learn_given(
         &mut self,
-        has: &[(usize, Harvest)],
+        has: &[(usize, CoverageRecord)],
         is_over: bool,
     ) -> Option<Vec<HyperRef>> {
         let vectors = self.hypers.not_given(has);

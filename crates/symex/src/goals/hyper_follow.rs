@@ -9,7 +9,9 @@ use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 use lydian_ir::{DecisionId, ExprId, FuncId};
 use lydian_objective::dataflow::Variable;
 use lydian_objective::dataflow::cells::destination;
-use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
+use lydian_objective::hyper::{
+    BoundValue, CellDefinition, Formula, Passage, SameCell, SequenceScope as Extent,
+};
 use lydian_objective::{Pred, Site};
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
@@ -73,10 +75,10 @@ impl SiteScope<'_, '_> {
     }
 
     /// What a metavariable is bound to.
-    pub(crate) fn bound(&mut self, pool: &mut TermPool, value: &Bound) -> Number {
+    pub(crate) fn bound(&mut self, pool: &mut TermPool, value: &BoundValue) -> Number {
         match value {
-            Bound::Expr(expr) => self.number(pool, *expr),
-            Bound::Truth(pred) => {
+            BoundValue::Expr(expr) => self.number(pool, *expr),
+            BoundValue::Truth(pred) => {
                 let truth = eval_pred(pool, pred, self);
                 Number::of_truth(pool, truth)
             }

@@ -23,8 +23,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use lydian_objective::Harvest;
-use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
+use lydian_objective::CoverageRecord;
+use lydian_objective::coverage_record::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::Formula;
 use lydian_smt::{Model, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -135,17 +135,17 @@ impl Values {
         }
     }
 
-    fn add(&self, row: Row, harvest: &mut Harvest) {
+    fn add(&self, row: Row, record: &mut CoverageRecord) {
         match self {
-            Self::Label(_, values) => _ = harvest.add_label_values(values.clone(), row),
-            Self::Sequence(_, values) => _ = harvest.add_sequence_values(values.clone(), row),
+            Self::Label(_, values) => _ = record.add_label_values(values.clone(), row),
+            Self::Sequence(_, values) => _ = record.add_sequence_values(values.clone(), row),
         }
     }
 
-    fn rows<'h>(&'h self, harvest: &'h Harvest) -> Box<dyn Iterator<Item = &'h Row> + 'h> {
+    fn rows<'h>(&'h self, record: &'h CoverageRecord) -> Box<dyn Iterator<Item = &'h Row> + 'h> {
         match self {
-            Self::Label(_, values) => Box::new(harvest.rows_of_label(values)),
-            Self::Sequence(_, values) => Box::new(harvest.rows_of_sequence(values)),
+            Self::Label(_, values) => Box::new(record.rows_of_label(values)),
+            Self::Sequence(_, values) => Box::new(record.rows_of_sequence(values)),
         }
     }
 }
@@ -370,7 +370,10 @@ impl Goals<'_> {
     }
 
     /// Adds rows to harvests, by the position of their functions.
-    pub(crate) fn add_rows(rows: Vec<(usize, Values, Row)>, has: &mut FxHashMap<usize, Harvest>) {
+    pub(crate) fn add_rows(
+        rows: Vec<(usize, Values, Row)>,
+        has: &mut FxHashMap<usize, CoverageRecord>,
+    ) {
         for (position, values, row) in rows {
             values.add(row, has.entry(position).or_default());
         }

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment};
+use lydian_eval::{EventReader, Kleene};
 use lydian_ir::{ConditionId, DecisionId, FuncId};
-use lydian_objective::{DecisionVector, Harvest};
+use lydian_objective::{CoverageRecord, DecisionVector};
 use lydian_smt::{Evaluator, Model, Term, TermPool};
 use rustc_hash::FxBuildHasher;
 
@@ -427,14 +427,14 @@ impl Goals<'_> {
         let Some(rows) = hypers.decisions.get(&of) else { return };
         // Mostly one partner does, which may be a test's. With others than this decision's vectors it
         // takes more.
-        let mut harvests = vec![Harvest::new(); hypers.given.len()];
+        let mut records = vec![CoverageRecord::new(); hypers.given.len()];
         let mut covers = |chosen: &[&DecisionVector]| {
-            let mut own = Harvest::new();
+            let mut own = CoverageRecord::new();
             for vector in chosen {
                 own.add_vector(of.1, (*vector).clone());
             }
-            harvests[rows.position] = own;
-            hypers.consolidation.covers_with(at, hyper, &harvests) == Some(true)
+            records[rows.position] = own;
+            hypers.consolidation.covers_with(at, hyper, &records) == Some(true)
         };
         let given = hypers.given[rows.position].vectors(of.1);
         // Those of other workers come last: of two workers of which each has one of a pair, each
@@ -456,7 +456,7 @@ impl Goals<'_> {
         drop(partners);
         let Some(rows) = hypers.decisions.get_mut(&of) else { return };
         for vector in chosen {
-            let given: &Harvest = &hypers.given[rows.position];
+            let given: &CoverageRecord = &hypers.given[rows.position];
             let is_given = given.vectors(of.1).any(|known| *known == vector);
             let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(KnownVector::take);
             if let Some(run) = run {

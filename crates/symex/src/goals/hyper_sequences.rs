@@ -19,7 +19,9 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_ir::{BlockId, FuncId, Program};
 use lydian_objective::dataflow::Variable;
-use lydian_objective::hyper::{Atom, Binding, CellDefinition, Formula, Passage, Scope as Extent};
+use lydian_objective::hyper::{
+    Atom, Binding, CellDefinition, Formula, Passage, SequenceScope as Extent,
+};
 use lydian_objective::paths::NodeGraph;
 use lydian_objective::{FunctionObjectives, LabelId, SequenceId, Site};
 use lydian_smt::Term;

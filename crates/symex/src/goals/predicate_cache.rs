@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use lydian_base::EntityId as _;
-use lydian_eval::{Kleene, PredEnvironment as _, eval_pred};
+use lydian_eval::{EventReader as _, Kleene, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId};
 use lydian_objective::{FunctionObjectives, Pred};
 use lydian_smt::Term;

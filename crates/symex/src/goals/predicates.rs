@@ -2,7 +2,7 @@
 //! as a branch (direct, [000] IV-A).
 
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment, Traps, Undetermined};
+use lydian_eval::{EventReader, Kleene, Traps, Undetermined};
 use lydian_ir::{BranchOrigin, ConditionId, DecisionId, ExprArena, ExprId, FuncId};
 use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
@@ -492,7 +492,7 @@ impl SiteScope<'_, '_> {
     }
 }
 
-impl PredEnvironment for SiteScope<'_, '_> {
+impl EventReader for SiteScope<'_, '_> {
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         match self.value(condition) {
             ConditionValue::Is(value) => Kleene::constant(pool, value),

@@ -1,6 +1,6 @@
 //! What predicates read on a state, which their results are kept by.
 
-use lydian_eval::{Environment as _, Traps};
+use lydian_eval::{StateReader as _, Traps};
 use lydian_ir::{Expr, ExprArena, ExprId, Type};
 use lydian_smt::{Term, TermPool};
 

@@ -2,7 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{
-    Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
+    Evaluation, Fault, StateReader, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
@@ -403,7 +403,7 @@ fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
     pool.ule(offset, size)
 }
 
-impl<N: Notes> Environment for Scope<'_, '_, N> {
+impl<N: Notes> StateReader for Scope<'_, '_, N> {
     type Stop = Stop;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {

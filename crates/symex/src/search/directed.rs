@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use lydian_ir::{Body, FuncId, Program};
 use lydian_objective::Site;
-use lydian_objective::hyper::{Passage, Scope};
+use lydian_objective::hyper::{Passage, SequenceScope};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -392,8 +392,8 @@ impl<'p> DirectedSearch<'p> {
             return Some((Ways::through_nodes(closed), through));
         }
         let extent = match of.scope {
-            Scope::Activation => Extent::Activation,
-            Scope::Run => Extent::Calls,
+            SequenceScope::Activation => Extent::Activation,
+            SequenceScope::Run => Extent::Calls,
         };
         // Of a label with several places the first one speaks for all.
         let root = *before.first()?;

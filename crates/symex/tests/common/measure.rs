@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use lydian_ir::Program;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::Test;
-use lydian_objective::{Foresight, FunctionObjectives};
+use lydian_objective::{CoverageInterpreter, FunctionObjectives};
 use lydian_symex::{Ending, LabelRef};
 
 use crate::common::Explored;
@@ -17,15 +17,15 @@ pub fn measure(
     objectives: &[FunctionObjectives],
     test: &Test,
 ) -> (End, BTreeSet<LabelRef>) {
-    let foresight = Foresight::new(program, objectives, false);
-    let foreseen = foresight
+    let coverage_interpreter = CoverageInterpreter::new(program, objectives, false);
+    let interpreted = coverage_interpreter
         .run(test, &Options::default())
         .unwrap_or_else(|error| panic!("{error}: {test:?}"));
-    let by_function = objectives.iter().zip(foreseen.covered);
+    let by_function = objectives.iter().zip(interpreted.covered);
     let covered = by_function.flat_map(|(of, labels)| {
         labels.into_iter().map(|label| LabelRef { func: of.function, label })
     });
-    (foreseen.outcome.end, covered.collect())
+    (interpreted.outcome.end, covered.collect())
 }
 
 /// Runs all tests, each of which must end as predicted and cover what was claimed; gives how many

@@ -16,7 +16,7 @@ use lydian_base::{EntityId, Rng};
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{Image, PointerTarget, Test};
 use lydian_ir::{Body, CType, Expr, ExprId, Program, Purity};
-use lydian_objective::{Foresight, LabelId, Pred, Site};
+use lydian_objective::{CoverageInterpreter, LabelId, Pred, Site};
 use rustc_hash::FxHashSet;
 
 use super::{Checked, checked};
@@ -50,9 +50,11 @@ impl Meaning {
 
 /// Compares what texts record in runs of these tests with what the interpreter covers.
 pub fn compare(subject: &Subject, tests: &[Test]) -> Meaning {
-    let foresight = subject.foresight();
+    let coverage_interpreter = subject.coverage_interpreter();
     let options = Options { max_steps: 20_000, ..Options::default() };
-    let runs = tests.iter().filter_map(|test| Some((test, foresight.run(test, &options).ok()?)));
+    let runs = tests
+        .iter()
+        .filter_map(|test| Some((test, coverage_interpreter.run(test, &options).ok()?)));
     let (tests, runs): (Vec<&Test>, Vec<_>) =
         runs.filter(|(_, run)| run.outcome.end == End::Returned).unzip();
     let site = |index: usize, label: LabelId| subject.objectives[index].labels[label].site;
@@ -78,7 +80,7 @@ pub fn compare(subject: &Subject, tests: &[Test]) -> Meaning {
                 covered.insert(number);
             }
             let Some(found) = native.get(number) else { continue };
-            if agree(subject, &foresight, (*index, *label), expected, *found) {
+            if agree(subject, &coverage_interpreter, (*index, *label), expected, *found) {
                 continue;
             }
             let what = subject.describe(*index, *label);
@@ -104,7 +106,7 @@ enum Recorded {
 /// Whether what is judged and what C found go together.
 fn agree(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     (index, label): (usize, LabelId),
     expected: bool,
     found: Recorded,
@@ -114,14 +116,14 @@ fn agree(
         // What is true in Kleene's logic may be a fault in C, which evaluates from left to right.
         (true, Recorded::Fault) => true,
         (true, Recorded::Nothing) => false,
-        (false, Recorded::True) => may_be_unknown(subject, foresight, index, label),
+        (false, Recorded::True) => may_be_unknown(subject, coverage_interpreter, index, label),
     }
 }
 
 /// Whether a predicate may be unknown where its text has a value.
 fn may_be_unknown(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     index: usize,
     label: LabelId,
 ) -> bool {
@@ -135,7 +137,7 @@ fn may_be_unknown(
         }
         _ => false,
     };
-    traps || subject.short_circuit || foresight.may_trap(index, label)
+    traps || subject.short_circuit || coverage_interpreter.may_trap(index, label)
 }
 
 /// Whether the text has a part that the program evaluates once, with an effect.

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use lydian_report::Report;
 use lydian_report::branches::LineTable;
-use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, FileCoverage, ObjectiveStatus};
+use lydian_report::filters::changes::Changes;
 
 use super::scope::ReportScope;
 use crate::exit::Failure;
@@ -91,7 +91,7 @@ pub(super) fn untold(
     let is_c = |path: &Path| path.extension().is_some_and(|ending| ending == "c");
     let touched = changes.files().map(|(path, _)| path);
     let untold = touched.filter(|path| is_c(path) && scope.keeps(path) && !is_known(path));
-    let shown = |path: &Path| lydian_report::paths::shown(path, root);
+    let shown = |path: &Path| lydian_report::filters::paths::shown(path, root);
     let tell = |path| format!("{} changed, and no build that was measured has it", shown(path));
     untold.map(tell).collect()
 }

@@ -9,8 +9,8 @@ use lydian_inputs::settings::Within;
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::Coverage;
-use lydian_report::paths::{PathFilter, PathPattern, shown};
-use lydian_report::thresholds::{Judged, Threshold};
+use lydian_report::filters::paths::{PathFilter, PathPattern, shown};
+use lydian_report::totals::thresholds::{Threshold, ThresholdResult};
 
 use crate::args::ReportArgs;
 use crate::exit::{ExitCode, Failure};
@@ -149,7 +149,7 @@ fn not_at_all(plain: &[String]) -> Option<Diagnostic> {
 }
 
 /// The functions of which a criterion is not measured, unless a comment excuses that.
-fn unmeasured(criterion: Criterion, judged: &Judged) -> Option<Diagnostic> {
+fn unmeasured(criterion: Criterion, judged: &ThresholdResult) -> Option<Diagnostic> {
     let functions = match judged.unmeasured.len() {
         0 => return None,
         1 => "one function".to_owned(),

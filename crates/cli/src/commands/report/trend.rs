@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lydian::files;
 use lydian_report::Report;
-use lydian_report::trend::{Trend, TrendPoint};
+use lydian_report::totals::trend::{Trend, TrendPoint};
 
 use super::changed::git;
 use crate::exit::Failure;

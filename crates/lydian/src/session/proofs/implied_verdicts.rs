@@ -5,7 +5,7 @@ use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::assumption::abridged;
 use lydian_objective::evidence::{Evidence, Verdict};
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::hyper::{Atom, Scope};
+use lydian_objective::hyper::{Atom, SequenceScope};
 use lydian_objective::{Assumption, FunctionObjectives, Hyper, LabelId};
 use rustc_hash::FxHashSet;
 
@@ -52,7 +52,7 @@ pub(crate) fn others_may_cover(program: &Program, target: &Target<'_>, goal: Goa
     objectives.hypers[hyper].hyper.for_each_part(&mut |part| {
         elsewhere |= !atoms_of(objectives, part).iter().any(own);
         if let Part::Sequence(id) = part {
-            of_run |= objectives.sequences[id].scope == Scope::Run;
+            of_run |= objectives.sequences[id].scope == SequenceScope::Run;
         }
     });
     elsewhere || of_run && may_be_called(program, objectives.function)

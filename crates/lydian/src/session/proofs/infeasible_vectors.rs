@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 
 use lydian_ir::{Body, DecisionId};
-use lydian_objective::event::vector_bits;
-use lydian_objective::harvest::vectors_give;
+use lydian_objective::coverage_record::vectors_give;
+use lydian_objective::decision::vector::vector_bits;
 use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{
-    DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Label, LabelId, Pred,
+    CoverageRecord, DecisionVector, FunctionObjectives, Hyper, HyperId, Label, LabelId, Pred,
 };
 
 use rustc_hash::FxHashSet;
@@ -90,7 +90,7 @@ struct Vectors {
     /// Those of which no state is known to allow them, nor that none does, with labels that ask for them.
     open: Vec<(DecisionVector, Label)>,
     /// The others that are not impossible.
-    allowed: Harvest,
+    allowed: CoverageRecord,
 }
 
 impl Vectors {
@@ -102,7 +102,7 @@ impl Vectors {
         short_circuit: bool,
         ask: &mut dyn Ask,
     ) -> Self {
-        let mut this = Self { decision, open: Vec::new(), allowed: Harvest::new() };
+        let mut this = Self { decision, open: Vec::new(), allowed: CoverageRecord::new() };
         let of = &body.decisions[decision];
         let count = vector_bits(of, short_circuit);
         let mut seen: FxHashSet<DecisionVector> = FxHashSet::default();

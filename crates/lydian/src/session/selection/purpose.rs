@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
-use lydian_report::names;
+use lydian_report::suite::names;
 use rustc_hash::FxHashSet;
 
 use crate::session::goals::Goal;

@@ -17,8 +17,8 @@ use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
 use lydian_native::{Measured, Outcome};
-use lydian_objective::Harvest;
-use lydian_report::suite_c::MOST_FAILING;
+use lydian_objective::CoverageRecord;
+use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
@@ -56,7 +56,7 @@ pub(crate) struct Needs {
     /// Hyperlabels that the others do not cover together.
     pub(crate) hypers: Vec<HyperOf>,
     /// What the others have together, function by function.
-    pub(crate) others: Vec<Harvest>,
+    pub(crate) others: Vec<CoverageRecord>,
 }
 
 /// How much work making tests of one function smaller may be. It is counted, so that the same tests come of
@@ -264,27 +264,27 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     /// Whether the interpreter has nothing against a candidate: it comes to an end, does nothing undefined
     /// that the test does not do, and covers the labels that it must, as far as it is followed.
     fn is_promising(&self, candidate: &Test) -> bool {
-        let Some(foreseen) = self.session.runner.foresee(candidate, self.steps) else {
+        let Some(interpreted) = self.session.runner.interpret(candidate, self.steps) else {
             return false;
         };
-        self.patience.pay(foreseen.outcome.steps);
-        let end = foreseen.outcome.end;
+        self.patience.pay(interpreted.outcome.steps);
+        let end = interpreted.outcome.end;
         if self.is_orderly && matches!(end, End::Stopped(_)) && !self.is_stopped {
             return false;
         }
         // What a test shows that does not end well is where it ends.
-        if !self.is_orderly && foreseen.outcome.location != self.location {
+        if !self.is_orderly && interpreted.outcome.location != self.location {
             return false;
         }
-        if !self.is_undefined && does_undefined(&foreseen.outcome) {
+        if !self.is_undefined && does_undefined(&interpreted.outcome) {
             return false;
         }
-        if !self.is_refused && !foreseen.outcome.refused.is_empty() {
+        if !self.is_refused && !interpreted.outcome.refused.is_empty() {
             return false;
         }
         let is_followed = matches!(end, End::Returned | End::Exited(_));
         !is_followed || {
-            let covered = self.session.covered_in(&foreseen.covered);
+            let covered = self.session.covered_in(&interpreted.covered);
             let found = covered.iter().filter(|goal| self.needs.labels.contains(goal)).count();
             found == self.needs.labels.len()
         }

@@ -5,8 +5,8 @@
 //! together are added, and at the end tests are dropped that nothing needs.
 
 use indexmap::IndexSet;
-use lydian_objective::Harvest;
-use lydian_report::minimise::{Effort, minimise};
+use lydian_objective::CoverageRecord;
+use lydian_report::suite::minimise::{Effort, minimise};
 use rustc_hash::FxHashSet;
 
 use crate::session::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
@@ -16,7 +16,7 @@ pub(crate) struct Candidate<G> {
     /// What it covers by itself, in order.
     pub(crate) covers: Vec<G>,
     /// What it has that hyperlabels ask for, function by function.
-    pub(crate) has: Vec<Harvest>,
+    pub(crate) has: Vec<CoverageRecord>,
 }
 
 /// A hyperlabel that tests cover together, with tests that do.
@@ -54,9 +54,12 @@ pub(crate) fn minimise_suite<G: Copy + Eq + std::hash::Hash>(
 }
 
 /// What some tests have together.
-pub(crate) fn coverage_together<G>(tests: &[Candidate<G>], chosen: &[usize]) -> Vec<Harvest> {
+pub(crate) fn coverage_together<G>(
+    tests: &[Candidate<G>],
+    chosen: &[usize],
+) -> Vec<CoverageRecord> {
     let functions = tests.first().map_or(0, |test| test.has.len());
-    let mut all = vec![Harvest::new(); functions];
+    let mut all = vec![CoverageRecord::new(); functions];
     for at in chosen {
         all.iter_mut().zip(&tests[*at].has).for_each(|(all, own)| _ = all.merge(own));
     }

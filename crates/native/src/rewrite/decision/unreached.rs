@@ -28,7 +28,7 @@ impl DecisionEdit {
             Recording::Wide(_) => true,
             Recording::Nothing | Recording::Outcome(_) => false,
         };
-        let always = lydian_objective::formula::always_reached(&self.tree);
+        let always = lydian_objective::decision::predicates::always_reached(&self.tree);
         let is_late = |index: &usize| !always.contains(ConditionId::from_index(*index));
         let has_value = |index: &usize| self.unreached[*index] != Late::Never;
         (0..self.spans.len()).filter(has_value).filter(needed).filter(is_late).collect()

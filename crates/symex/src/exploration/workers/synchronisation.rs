@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lydian_ir::{DecisionId, FuncId};
-use lydian_objective::{DecisionVector, Harvest};
+use lydian_objective::{CoverageRecord, DecisionVector};
 use lydian_smt::{PortableTerms, Term};
 use smallvec::SmallVec;
 
@@ -54,7 +54,7 @@ impl Engine<'_, '_> {
 
     /// All that is known to the only worker that there was.
     pub(crate) fn all_findings(&mut self) -> Arc<Findings> {
-        let given: Vec<(usize, Harvest)> =
+        let given: Vec<(usize, CoverageRecord)> =
             self.goals.hypers.given.iter().cloned().enumerate().collect();
         let mut vectors = Vec::new();
         for (of, rows) in &self.goals.hypers.decisions {
