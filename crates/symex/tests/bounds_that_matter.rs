@@ -1,5 +1,5 @@
-//! Bounds on inputs that nobody stated: which of them make a difference, and that those which do
-//! not really do not.
+//! Bounds on inputs that nobody stated: which of them make a difference, and whether the others
+//! really do not.
 
 mod common;
 
@@ -15,10 +15,10 @@ use lydian_symex::{Config, Cut, LabelRef, LeftLabel, Limits, Undetermined};
 const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];
 const MUTANTS: [Criterion; 1] = [Criterion::Wm];
 
-/// Settings under which every default size is at least twice as large.
+/// Settings in which every default size is at least twice as large.
 const LARGER: &str = "[defaults]\nmax-string = 40\nmax-length = 40\nmax-records = 16\ndepth = 6\n";
 
-/// What is stated, and guesses for the rest.
+/// Stated settings, with guesses for the rest.
 fn guessed_but(text: &str) -> Result<Settings, SettingsError> {
     Ok(Settings { lazy_inputs: false, ..Settings::from_toml_str(text)? })
 }
@@ -28,14 +28,14 @@ fn config() -> Config {
     Config { limits, stop_when_covered: false, look_ahead: false, ..Config::default() }
 }
 
-/// What exploring `f` within default bounds gives; it must be complete.
+/// Explores `f` within default bounds. The exploration must be complete.
 fn explored(text: &str, criteria: &[Criterion]) -> Explored {
     let found = explore_c_with(text, "f", criteria, &config(), guessed());
     assert!(found.summary.complete, "{:?}", found.summary.cuts);
     found
 }
 
-/// What some assumptions say.
+/// The sentences of some assumptions.
 fn sentences(all: &[Assumption]) -> Vec<&str> {
     all.iter().map(|assumption| assumption.sentence.as_str()).collect()
 }
@@ -56,7 +56,8 @@ fn makes_none(text: &str, criteria: &[Criterion], assumption: &str) {
     assert!(told.any(|sentence| sentence.contains(assumption)), "{summary:?}");
 }
 
-/// The bounds that each of the user's labels that are left meets, where the program meets none.
+/// The bounds that each of the user's labels that are left meets, where the program itself meets
+/// none.
 #[track_caller]
 fn bounds_of_labels(text: &str) -> Vec<String> {
     let summary = explored(text, &[Criterion::User]).summary;
@@ -384,7 +385,7 @@ fn a_parameter_may_be_what_a_member_is_that_the_body_compares_it_with() {
             return rows ? freed : 3; }";
     let found = explored(text, &BRANCHES);
     assert_eq!(found.summary.left, Vec::new());
-    // Where the member leads nowhere for its depth, there is nothing to share.
+    // Where the member leads nowhere because of its depth, there is nothing to share.
     let shallow = guessed_but("[defaults]\ndepth = 1\n").unwrap();
     let found = explore_c_with(text, "f", &BRANCHES, &config(), shallow);
     assert_eq!(found.summary.left.len(), 4, "{:?}", found.summary.left);
@@ -402,7 +403,7 @@ fn a_part_may_point_back_to_its_owner_and_to_another_one() {
             if (p->other->n == 7) return 3;
             return 0;
         }";
-    // That what it points back to is itself, as long as it points back, is all that cannot be.
+    // Only one outcome is infeasible: that the object behind the pointer back is another one.
     let found = explored(text, &[Criterion::Dc]);
     assert_eq!(found.covered(Criterion::Dc).len(), 5, "{:?}", found.summary.left);
     assert_eq!(found.summary.left.len(), 1);
@@ -429,7 +430,7 @@ fn what_other_files_give_has_bounds_too() {
     makes_a_difference(&callback, &BRANCHES, "#0 has at most 16 characters");
 }
 
-/// A function that takes room for a large struct from `alloc`, declared so and called so.
+/// A function that takes room for a large struct from `alloc`, with this declaration and call.
 fn allocating(declared: &str, call: &str, last: usize) -> String {
     format!(
         "void *memset(void *, int, unsigned long);
@@ -456,7 +457,7 @@ fn what_an_unknown_allocator_gives_has_the_bytes_that_it_is_asked_for() {
     ] {
         let found = explored(&allocating(declared, call, 1203), &BRANCHES);
         assert_eq!(found.summary.bounds, Vec::new(), "{call}");
-        // All but that the byte is not zero, of a decision and its condition.
+        // All outcomes of a decision and its condition, except that the byte is not zero.
         assert_eq!(found.covered(Criterion::Dc).len(), 5, "{call}: {:?}", found.summary.left);
         assert_eq!(found.summary.left.len(), 1, "{call}");
     }
@@ -498,8 +499,8 @@ fn a_size_that_the_user_states_is_no_bound() {
 
 // ---- random functions -------------------------------------------------------------------------
 
-/// A random function over a string, an array and a list, whose conditions often contradict one
-/// another.
+/// A random function over a string, an array and a list, with conditions that often contradict each
+/// other.
 fn random_function(rng: &mut Rng) -> String {
     let mut text = String::from(
         "unsigned long strlen(const char *);

@@ -1,5 +1,5 @@
-//! Invariants that the user states of types, and preconditions that relate parameters: paths consider only
-//! inputs that meet them, and tests meet them for every object that they have.
+//! Invariants that the user states of types, and preconditions that relate parameters: paths
+//! consider only inputs that meet them, and all objects of tests meet them.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -14,8 +14,8 @@ use lydian_ir::{CTypeId, Program};
 use lydian_objective::Criterion;
 use lydian_symex::Config;
 
-/// Explores `f` where every object of a type meets some invariants, which are compiled as the command
-/// line compiles them. Every test must do what is claimed, and meet the invariants.
+/// Explores `f` where every object of a type meets some invariants, which are compiled as the
+/// command line does it. Every test must do what is claimed, and meet the invariants.
 fn explore(text: &str, ty: &str, invariants: &[&str]) -> Explored {
     let stated = TypeSettings {
         invariants: invariants.iter().map(|text| (*text).to_owned()).collect(),
@@ -36,7 +36,8 @@ fn explore(text: &str, ty: &str, invariants: &[&str]) -> Explored {
     found
 }
 
-/// Asserts that every object of a type in a test meets so many invariants, as the interpreter says.
+/// Asserts that every object of a type in a test meets the invariants, evaluated by the
+/// interpreter.
 fn meets(program: &Program, test: &Test, ty: &str, invariants: usize) {
     for (at, object) in test.objects.iter().enumerate() {
         let period = program.types.size(object.ty).unwrap_or(1).max(1);
@@ -49,7 +50,7 @@ fn meets(program: &Program, test: &Test, ty: &str, invariants: usize) {
     }
 }
 
-/// Where values of a type lie in one of another that begins at an offset.
+/// The places of values of a type within one of another type that begins at an offset.
 fn places_of(program: &Program, whole: CTypeId, ty: &str, start: u64) -> Vec<u64> {
     use lydian_ir::CType;
     if program.types.spell(whole, "") == ty {
@@ -81,7 +82,7 @@ fn assert_holds(program: &Program, test: &Test, n: usize, target: &PointerTarget
     assert!(outcome.end == End::Returned && holds, "{target:?} does not meet {n}: {test:#?}");
 }
 
-/// How many branches of `f` are covered, and how many there are.
+/// The number of covered branches of `f`, and of all its branches.
 fn branches(found: &Explored) -> (usize, usize) {
     let func = found.program.function_named("f").expect("it is there");
     let of_f = found.objectives.iter().filter(|of| of.function == func);
@@ -121,7 +122,8 @@ fn an_invariant_speaks_of_what_objects_were_when_the_function_was_called() {
                     return 0;
                 }";
     let found = explore(&format!("{BUFFER}{text}"), "struct buf", &["self->len <= self->cap"]);
-    // The first condition is always true; the second where both lead to one object.
+    // The first condition is always true; the second is true where both pointers lead to one
+    // object.
     assert_branches(&found, 3, 1);
 }
 
@@ -278,7 +280,7 @@ fn an_invariant_that_nothing_meets_is_named() {
     );
 }
 
-/// Explores `f` of these parameters under some preconditions.
+/// Explores `f` with these parameters and some preconditions.
 fn with_preconditions(text: &str, params: &str, preconditions: &[&str]) -> Explored {
     let own = FunctionSettings {
         preconditions: preconditions.iter().map(|text| (*text).to_owned()).collect(),

@@ -1,5 +1,5 @@
-//! Input memory that comes into being where a path looks at it: what pointers may lead to, and what
-//! the tests of such paths have.
+//! Lazy input memory: the possible targets of pointers, and the contents of the tests of such
+//! paths.
 
 mod common;
 #[path = "common/lazy.rs"]
@@ -476,7 +476,7 @@ fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
         struct link { struct link *next, *prev; };
         struct job { int id; int priority; struct link link; double cost; };";
     let job = "((struct job *)((char *)l - __builtin_offsetof(struct job, link)))";
-    // No variable has any of the larger types: they are only what a pointer is taken for.
+    // No variable has any of the larger types; only pointers are used with them.
     for (condition, pointer) in [
         ("((struct derived *)b)->kind == 5", "struct base *b"),
         ("((struct derived *)b)->kind == -1", "struct base *b"),

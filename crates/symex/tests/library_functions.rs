@@ -8,8 +8,8 @@ use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Search};
 
-/// The bytes of the first object of every test, in the order of their finding. All paths are followed,
-/// which guessed inputs have for strings: those have a few characters.
+/// The bytes of the first object of every test, in the order of discovery. All paths are followed,
+/// with guessed inputs: strings have a few characters.
 fn objects(text: &str, function: &str, settings: Settings) -> Vec<Vec<u8>> {
     let found = explore_c_with(text, function, &[], &plain(), settings);
     assert!(found.summary.complete, "{:?}", found.summary.cuts);

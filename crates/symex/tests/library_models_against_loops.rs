@@ -1,8 +1,8 @@
-//! Each model of a library function equals a loop in C that says what the function does.
+//! Each model of a library function equals a loop in C that does the same.
 //!
-//! Every function of the programs below calls a library function and compares what comes out with
-//! its own computation; it aborts where they differ. No path aborts, nothing is cut, and the
-//! interpreter, which has models of its own, ends every generated test in the same way.
+//! Every function of the programs below calls a library function, compares the result with its own
+//! computation, and aborts where they differ. No path aborts, nothing is cut, and the interpreter,
+//! which has models of its own, ends every generated test in the same way.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Undefined functions that set variables through the pointers that they are given. The interpreter
-//! runs every test, which must do there what the exploration says.
+//! Undefined functions that set variables through pointers that they are given. The interpreter
+//! runs every test, which must do what the exploration claims.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -12,14 +12,14 @@ use lydian_objective::Criterion;
 use lydian_symex::{Config, Ending, Limits, Search};
 use measure::confirm;
 
-/// Explores for decisions, has every test confirmed, and gives what was found.
+/// Explores for decisions, and has every test confirmed.
 fn explored(text: &str, function: &str) -> Explored {
     let found = explore_c(text, function, &[Criterion::Dc, Criterion::Stmt], &Config::default());
     confirm(&found);
     found
 }
 
-/// Asserts that so many outcomes of decisions are covered, and that none is left.
+/// Asserts that a number of outcomes of decisions are covered, and that none is left.
 fn covers_all(found: &Explored, outcomes: usize) {
     let covered = found.covered(Criterion::Dc);
     assert_eq!(covered.len(), outcomes, "{covered:?} {:#?}", found.summary);

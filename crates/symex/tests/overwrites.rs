@@ -1,5 +1,5 @@
-//! Undefined functions that write over values which are there already. The interpreter runs every test,
-//! which must do there what the exploration says.
+//! Undefined functions that overwrite existing values. The interpreter runs every test, which must
+//! do what the exploration claims.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -18,7 +18,7 @@ fn explored(text: &str) -> Explored {
     found
 }
 
-/// Asserts that all branches are covered; gives what calls write in the tests.
+/// Asserts that all branches are covered. Returns the writes of calls in the tests.
 fn writes_of_all(text: &str) -> Vec<ExternalWrite> {
     let found = explored(text);
     assert!(found.summary.left.is_empty(), "{:#?}", found.summary);
@@ -26,7 +26,7 @@ fn writes_of_all(text: &str) -> Vec<ExternalWrite> {
     calls.flat_map(|call| call.writes.clone()).collect()
 }
 
-/// Asserts that one branch cannot be covered, and on which kinds of assumptions that rests.
+/// Asserts that one branch cannot be covered, and the kinds of assumptions that this depends on.
 fn one_is_left(text: &str, kinds: &[AssumptionKind]) {
     let found = explored(text);
     assert!(found.summary.complete, "{:#?}", found.summary);
@@ -170,7 +170,7 @@ fn each_call_in_a_loop_may_end_it() {
     );
 }
 
-/// Explores with settings, and gives how many branches are covered and how many are left.
+/// Explores with settings. Returns the numbers of branches that are covered and that are left.
 fn with_contract(text: &str, toml: &str) -> (usize, usize) {
     let settings = Settings::from_toml_str(toml).unwrap();
     let found = explore_c_with(text, "f", &[Criterion::Bc], &Config::default(), settings);

@@ -1,5 +1,5 @@
-//! Ways through loops and calls that matter to no label are united behind them, and nothing is lost or
-//! made up for it: not what traps in them, not what never leaves them, not what a limit cuts off.
+//! States of the ways through loops and calls without a goal are merged behind them, and nothing is
+//! lost or made up: traps, endless loops and limits inside stay what they are.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -12,21 +12,21 @@ use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Limits, Search};
 use measure::confirm;
 
-/// Every path to its end, with ways through what does not matter united at once, or never.
+/// Follows every path to its end, and merges the states of scopes at once, or never.
 fn all(unite_after: Option<u32>) -> Config {
     let limits = Limits { loop_bound: Some(12), ..Limits::unbounded() };
     let config = Config { unite_after, limits, nice_values: true, ..Config::default() };
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 
-/// Explores a function with its ways apart, united, and united with all states that wait evicted, and
-/// compares what is covered, what is not, and what is left out. All tests end as predicted and cover what
-/// is claimed.
+/// Explores a function without merging, with merging, and with merging and eviction of all waiting
+/// states. Compares the covered labels, the remaining ones, and the omissions. All tests must end
+/// as predicted and cover the claimed labels.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
     both_with(text, criteria, Settings::default())
 }
 
-/// The same with settings for the inputs.
+/// As [`both`], with settings for the inputs.
 fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
@@ -48,7 +48,7 @@ fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explore
     [apart, united]
 }
 
-/// The numbers of paths, apart and united.
+/// The numbers of paths, without and with merging.
 fn paths(found: &[Explored; 2]) -> [u64; 2] {
     found.each_ref().map(|found| found.summary.path_count())
 }
@@ -180,7 +180,7 @@ fn a_call_is_one_path_for_each_result_that_is_asked_for() {
     let found = both_with(text, &[Criterion::Dc], guessed());
     let [apart, united] = paths(&found);
     assert!(3 * united < 2 * apart, "{united} paths of {apart}");
-    // `calls != 1` alone is left.
+    // Only `calls != 1` is left.
     assert_eq!(found[1].summary.left.len(), 1, "{:?}", found[1].summary.left);
 }
 
@@ -260,7 +260,7 @@ fn a_jump_out_of_a_call_that_does_not_matter_leaves_it_for_good() {
 
 #[test]
 fn what_is_covered_in_a_stretch_is_covered_by_the_test_of_its_union() {
-    // Calls through pointers are not looked through for labels that are left.
+    // Calls through pointers are not searched for labels that are left.
     let text = "
         static int seen;
         static void look(unsigned char c, int i) {

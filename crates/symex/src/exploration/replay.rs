@@ -1,4 +1,4 @@
-//! Evicted states are made again, by following their decision logs.
+//! Replay: an evicted state is made again by following its decision log.
 
 use lydian_base::{StopReason, memory};
 
@@ -12,7 +12,7 @@ use crate::machine::decision_log::PlayedSoFar;
 use crate::notes::Home;
 
 impl Engine<'_, '_> {
-    /// Compacts states that wait where too many are kept whole.
+    /// Evicts waiting states where too many are kept whole.
     pub(crate) fn look_at_whole_states(&mut self) {
         let most = self.machine.context.config.limits.whole_states;
         if most.is_some_and(|most| self.eviction.whole > most) {
@@ -20,7 +20,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
+    /// Evicts waiting states where memory is short. Returns the reason to stop where that does not
+    /// help.
     pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
         let limit = self.machine.context.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
@@ -49,7 +50,7 @@ impl Engine<'_, '_> {
             used = memory::resident()?;
         }
         self.eviction.is_short = used >= most - limit / 8;
-        // Not for every kilobyte more.
+        // A little more memory use is no reason for the next eviction.
         self.eviction.next = (used + limit / 64).min(limit);
         let short = used >= limit && !self.exchange.waits_for_memory();
         short.then_some(StopReason::Memory(limit))
@@ -67,9 +68,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Makes an evicted state again, by following its path a second time. False where that was not
-    /// possible: then the reason is noted, or the state is on its way back to the worker that evicted
-    /// it.
+    /// Replays an evicted state. Returns false where that was not possible: then the reason is
+    /// noted, or the state is on its way back to the worker that evicted it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
         let Some(before) = state.notes.eviction.evicted else { return true };
         let log = state.log.clone();
@@ -98,7 +98,7 @@ impl Engine<'_, '_> {
         false
     }
 
-    /// Follows an evicted state's path from the start. `before` is the fingerprint that it had.
+    /// Follows an evicted state's path from its start. `before` is the fingerprint that it had.
     fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
         let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };

@@ -1,34 +1,34 @@
-//! Loops and calls in which nothing is looked for are run through *aside*: the state that came to one and
-//! all that forks off it, until each has left it ([`merge_scopes`](crate::merging::merge_scopes)).
+//! Merge scopes: loops and calls without a goal. The state that came to one, and all its forks, are
+//! run at once until each has left it ([`merge_scopes`](crate::merging::merge_scopes)).
 
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::merging::merge_scopes::{ScopeEntry, ScopePlace};
 
-/// With so many states aside, those that are still inside wait like others.
+/// From this number of states in a scope on, those still inside are put in the queue like others.
 const MOST_STATES: usize = 64;
-/// After so many steps aside, too.
+/// After this number of steps in a scope, too.
 const MOST_STEPS: u64 = 1 << 14;
-/// After so many turns of a loop of the C library, too: how far such a function reads in a string that
-/// has no end yet is nothing to look for all at once.
+/// After this number of iterations of a loop of the C library, too. How far such a function reads
+/// in a string without an end is not explored all at once.
 const MOST_LIBRARY_TURNS: u32 = 2;
 
-/// What came of following a state.
+/// The outcome of following a state in a scope.
 enum ScopeOutcome {
     Header(Box<State>),
     Behind(Box<State>),
-    /// It waits like others.
+    /// The state is still inside, and goes to the queue like others.
     Left(Box<State>),
     Gone,
 }
 
-/// States that are aside.
+/// The states inside a merge scope.
 #[derive(Default)]
 struct ScopeStates {
-    /// To be followed.
+    /// States to be followed.
     waiting: Vec<Box<State>>,
-    /// ScopePlace the header, for the next turn.
+    /// States at the header, for the next iteration.
     next: Vec<Box<State>>,
     behind: Vec<Box<State>>,
     left: Vec<Box<State>>,
@@ -41,8 +41,8 @@ impl ScopeStates {
 }
 
 impl Engine<'_, '_> {
-    /// Goes through a scope aside if a state is at the beginning of one that does not matter. Gives the
-    /// state that is to go on; none where others are to be chosen from.
+    /// Runs a state through a merge scope, if it is at the beginning of one. Returns the state that
+    /// goes on; `None` where the search is to choose one.
     pub(crate) fn pass_merge_scope(&mut self, mut state: Box<State>) -> Option<Box<State>> {
         let Some(here) =
             self.merging.begins_merge_scope(&mut self.machine, &mut self.goals, &mut state)
@@ -67,8 +67,8 @@ impl Engine<'_, '_> {
         goes_on
     }
 
-    /// Runs a state and all that forks off it through a scope. Gives those that came out, united where
-    /// that was possible, and those that did not.
+    /// Runs a state and all its forks through a scope. Returns the states that left it, merged
+    /// where possible, and those that did not leave it.
     fn go_aside(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
         let outer = self.merging.scopes.enter(here);
         let until = self.machine.statistics.steps + MOST_STEPS;

@@ -1,5 +1,5 @@
-//! The labels of a site, and the mutants of a condition, evaluated together: by what they gave before
-//! where all that they read is as it was then ([`Group`]).
+//! Cached evaluation of the labels of a site, and of the mutants of a condition. All are evaluated
+//! together, and the results are cached by the contents of everything that they read ([`Group`]).
 
 use std::sync::Arc;
 
@@ -24,12 +24,13 @@ use crate::machine::state::Mutants;
 /// The value of a label's predicate on a state.
 struct Value {
     holds: Kleene,
-    /// Whether it is the same wherever the places have the same values that its group reads.
+    /// Whether the value is the same wherever the places that its group reads have the same
+    /// contents.
     kept: bool,
 }
 
 impl Goals<'_> {
-    /// Whether a label of a site that is left may hold somewhere on a path, as far as is known without
+    /// Whether a label of a site that is left may hold on a path, as far as is known without
     /// evaluating its predicate.
     pub(crate) fn may_hold_somewhere(
         &mut self,
@@ -45,15 +46,16 @@ impl Goals<'_> {
             return true;
         }
         let reads = Arc::clone(&group.reads);
-        // Addresses may not be decided yet. Then the predicates are evaluated later.
+        // Addresses that are not decided yet are possible here; the predicates are then evaluated
+        // later.
         let key = machine.tentatively(|machine| self.key_of_site(machine, state, site, &reads));
         let group = self.cache.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
         gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(machine, *goal)))
     }
 
-    /// The labels of a site that are left and hold somewhere on a path, as far as their predicates
-    /// tell, with where.
+    /// The labels of a site that are left and may hold on a path, as far as their predicates tell,
+    /// with their conditions.
     pub(crate) fn hold_somewhere(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -102,12 +104,12 @@ impl Goals<'_> {
         found
     }
 
-    /// Whether a label is to be looked at.
+    /// Whether a label is looked for.
     pub(crate) fn is_looked_for(&self, machine: &Machine<'_, '_>, goal: GoalId) -> bool {
         !machine.context.config.label_deletion.deletes() || !self.labels.is_covered(goal)
     }
 
-    /// Sees to it that there is a group for the labels of a site that are left.
+    /// Makes a group for the labels of a site that are left, unless there is one.
     fn group_of_site(&mut self, machine: &mut Machine<'_, '_>, func: FuncId, site: SiteKey) {
         let deletes = machine.context.config.label_deletion.deletes();
         let group = self.cache.sites.get_mut(&(func, site));
@@ -162,7 +164,7 @@ impl Goals<'_> {
         }
     }
 
-    /// Where an expression of a function's labels reads; none if its values are not kept.
+    /// The places that an expression of a function's labels reads; `None` if it is not cacheable.
     fn places_read(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -174,8 +176,8 @@ impl Goals<'_> {
         self.cache.reads(func, &objectives.exprs, expr, register_type)
     }
 
-    /// What the labels of a site hang on: what they read, and what the conditions of its decision and
-    /// their mutants were.
+    /// The key for the labels of a site: the contents that they read, and the values of the
+    /// conditions of its decision and their mutants.
     fn key_of_site(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -194,7 +196,7 @@ impl Goals<'_> {
         key
     }
 
-    /// What is read.
+    /// The key of the contents that are read.
     fn key_of(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, reads: &Reads) -> Key {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
@@ -209,8 +211,8 @@ impl Goals<'_> {
         key
     }
 
-    /// The value of a label's predicate on a state. What could not be evaluated stands in the label's
-    /// way.
+    /// The value of a label's predicate on a state. Where it could not be evaluated, the reason is
+    /// noted with the label.
     fn predicate(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -238,8 +240,8 @@ impl Goals<'_> {
         value
     }
 
-    /// The values of mutants that labels need, just before their condition is evaluated; none if none
-    /// does.
+    /// The values of the mutants of a condition that labels need, just before the condition is
+    /// evaluated; `None` if no label needs any.
     pub(crate) fn record_mutants(
         &mut self,
         machine: &mut Machine<'_, '_>,

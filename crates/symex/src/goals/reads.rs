@@ -1,4 +1,4 @@
-//! What predicates read on a state, which their results are kept by.
+//! Reads of predicates on a state, which are the keys of their cached results.
 
 use lydian_eval::{Environment as _, Traps};
 use lydian_ir::{Expr, ExprArena, ExprId, Type};
@@ -12,7 +12,7 @@ use crate::machine::evaluation::{LoadEffects, as_read};
 use crate::machine::memory::Region;
 
 impl PredicateCache {
-    /// Where an expression of a predicate reads; none if its values are not kept.
+    /// The places that an expression of a predicate reads; `None` if it is not cacheable.
     pub(crate) fn places_of(
         &mut self,
         scope: &Scope<'_, '_>,
@@ -23,7 +23,7 @@ impl PredicateCache {
         self.reads(func, exprs, expr, |local| scope.context.register_type(func, local))
     }
 
-    /// What a predicate reads at a place.
+    /// The content of a place that a predicate reads.
     pub(crate) fn read(
         &mut self,
         scope: &mut Scope<'_, '_>,
@@ -43,7 +43,7 @@ impl PredicateCache {
         Some(Read { value, defined: pool.tt() })
     }
 
-    /// What the place hangs on where a load of a predicate reads, if that is kept.
+    /// The key for the address of a load of a predicate; `None` if it is not cacheable.
     fn load_key(
         &mut self,
         scope: &mut Scope<'_, '_>,
@@ -59,7 +59,7 @@ impl PredicateCache {
         Some((func, load, values))
     }
 
-    /// What a load of a predicate reads.
+    /// The content that a load of a predicate reads.
     fn read_memory(
         &mut self,
         scope: &mut Scope<'_, '_>,
@@ -102,8 +102,8 @@ impl PredicateCache {
         Some(Read { value, defined })
     }
 
-    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
-    /// plainly as then.
+    /// The value of type `ty` at an address that was read without a trap before; `None` unless it
+    /// lies in an object as directly as at that time.
     fn load_known(
         &mut self,
         scope: &mut Scope<'_, '_>,

@@ -1,4 +1,4 @@
-//! Questions about paths are asked.
+//! Questions about paths to the solver.
 
 use std::time::Instant;
 
@@ -14,8 +14,9 @@ use crate::machine::reports::outbox::Asked;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The path is about to depend on a value, which may depend on memory that was never written.
-    /// Only the inputs on which it does not go on, if the state's model is one of them.
+    /// Handles a value that the path is about to depend on, and that may depend on memory that was
+    /// never written. If it does on the state's model, so does the path. Otherwise the path
+    /// continues with the inputs on which the value is defined, and the others are left out.
     pub(crate) fn meet_undefined(&mut self, state: &mut State<N>, value: Term) {
         if !depends_on_undefined(&mut self.pool, value) {
             return;
@@ -33,7 +34,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return;
         }
         let undefined = self.pool.not(defined);
-        // The first time that the path was followed said so.
+        // Reported when the path was followed the first time.
         let told = state.log.is_played();
         if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
             let dependences = self.dependences_of(state, value);
@@ -42,13 +43,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         state.add_fact(&mut self.pool, defined);
     }
 
-    /// The value of a term on the state's model, on which the path is to depend.
+    /// The value of a term on the state's model. The path depends on it from now on.
     pub(crate) fn value_on_model(&mut self, state: &mut State<N>, term: Term) -> u64 {
         let Self { pool, evaluator, .. } = self;
         state.log.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
     }
 
-    /// Whether a condition holds on the state's model, where the path is to depend on that.
+    /// Whether a condition holds on the state's model. The path depends on that from now on.
     pub(crate) fn holds_on_model(&mut self, state: &mut State<N>, condition: Term) -> bool {
         let Self { pool, evaluator, .. } = self;
         state.log.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
@@ -59,34 +60,35 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.ask_within(state, &[], extra, Effort::FULL).0
     }
 
-    /// Whether some input takes the path, with the effort that its question is worth after it was tried
-    /// before.
+    /// Whether some input takes the path, with the effort that the question is worth after earlier
+    /// attempts.
     pub(crate) fn try_to_ask(&mut self, state: &State<N>) -> Feasible {
         self.ask_within(state, &[], None, Effort::after(state.tries)).0
     }
 
-    /// The same, with further terms that are to hold.
+    /// As [`Self::ask`], with further terms that are to hold.
     pub(crate) fn ask_more(&mut self, state: &State<N>, more: &[Term], extra: Term) -> Feasible {
         self.ask_within(state, more, Some(extra), Effort::FULL).0
     }
 
-    /// The same for an input that keeps what the state's model promises, too.
+    /// As [`Self::ask`], for an input that also keeps the promises of the state's model.
     pub(crate) fn ask_with_promises(&mut self, state: &State<N>, extra: Term) -> Feasible {
         self.ask_within(state, &state.claims.promises, Some(extra), Effort::FULL).0
     }
 
-    /// The same for what one would like of it, with little effort.
+    /// As [`Self::ask_with_promises`], with little effort, for a wish that need not be met.
     pub(crate) fn ask_for_wish(&mut self, state: &State<N>, wish: Term) -> Feasible {
         self.ask_within(state, &state.claims.promises, Some(wish), Effort::WISH).0
     }
 
-    /// The same with little time: for what is wanted but not needed, or can be asked again.
+    /// As [`Self::ask`], with little time, for an input that is not needed or can be asked for
+    /// again.
     pub(crate) fn ask_in_haste(&mut self, state: &State<N>, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, Effort::HASTE).0
     }
 
-    /// Whether some input takes the path and makes some more terms true; if none does, terms that
-    /// exclude it, where the solver knows.
+    /// Whether some input takes the path and makes further terms true. If none does, also returns
+    /// terms that exclude it, where the solver knows them.
     pub(crate) fn ask_within(
         &mut self,
         state: &State<N>,
@@ -104,7 +106,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// What the solver says of that; an error if the exploration is to stop.
+    /// The solver's answer to such a question; an error if the exploration is to stop.
     pub(crate) fn answer(
         &mut self,
         state: &State<N>,
@@ -112,8 +114,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         extra: Option<Term>,
         effort: Effort,
     ) -> Result<Answer, StopReason> {
-        // A solver that has no time left would still translate the question first, and a place with
-        // many labels asks many.
+        // A solver without time left would still translate the question first, and a site with many
+        // labels asks many questions.
         let remaining = self.questions.budget.remaining();
         if remaining.is_some_and(|left| left.is_zero())
             || self.questions.budget.cancel_token().is_cancelled()
@@ -169,8 +171,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The model with the first model's value of every input that it says nothing about, which
-    /// keeps what is preferred where it can.
+    /// Completes a model with the first model's values of inputs that it says nothing about. This
+    /// keeps preferences where possible.
     fn with_preferences(&mut self, assumptions: &[Term], model: Model) -> Model {
         let open: Vec<_> = self
             .questions

@@ -1,9 +1,10 @@
-//! Fewer paths: a decision that has no effect and cannot trap forks once, whatever its conditions are.
+//! Merging of decisions: a decision that has no effect and cannot trap forks once, whatever its
+//! conditions are.
 //!
-//! Labels ask for the combinations of conditions that criteria want, so paths need not tell them apart.
-//! What control would have passed on one of the ways is looked at under the condition of that way.
-//! Where anything else is met (a trap that the path does not exclude, an address that only a split
-//! decides, memory that was never written), the path forks as the program does.
+//! Labels ask for the combinations of conditions that criteria want, so paths need not distinguish
+//! them. Sites that control would have passed on one of the ways are looked at under the condition
+//! of that way. The path forks as the program does where anything else is met: a trap that the path
+//! does not exclude, an address that only a split decides, or memory that was never written.
 
 use lydian_base::EntityId;
 use lydian_ir::source::Point;
@@ -23,27 +24,27 @@ use crate::merging::regions::{ConditionWay, DecisionRegion};
 
 /// A branch that stands for a whole decision, or for one condition.
 pub(crate) struct Outcome {
-    /// Where it goes to the first target.
+    /// The condition under which it goes to the first target.
     pub(crate) holds: Term,
     pub(crate) targets: [BlockId; 2],
-    /// Whether it ends the decision that it belongs to, if it belongs to one.
+    /// Whether it ends the decision that it belongs to, if any.
     pub(crate) ends: bool,
-    /// Whether it stands for several conditions, whose values are noted.
+    /// Whether it stands for several conditions, with values that are noted.
     pub(crate) merged: bool,
 }
 
-/// What conditions are on the several ways through a decision.
+/// The values of conditions on the ways through a decision.
 pub(crate) struct DecisionValues {
-    /// Where its outcome is true.
+    /// The condition under which its outcome is true.
     pub(crate) holds: Term,
     values: Vec<(ConditionId, ConditionValue)>,
-    /// For each step where it is reached.
+    /// The condition under which each step is reached.
     reached: Vec<Term>,
 }
 
 impl Merging {
-    /// What a branch decides: with all that is left of its decision, where that can be evaluated at
-    /// once.
+    /// The outcome of a branch. It includes the rest of the branch's decision, where that can be
+    /// evaluated at once.
     pub(crate) fn outcome_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -84,8 +85,8 @@ pub(crate) fn merges(machine: &mut Machine<'_, '_>, state: &State, condition: Te
         && !depends_on_undefined(&mut machine.pool, condition)
 }
 
-/// Whether nothing but labels is looked at on the ways through a region: what sequences and
-/// hyperlabels ask for depends on the way.
+/// Whether the ways through a region pass labels alone: parts of sequences and hyperlabels depend
+/// on the way.
 pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion) -> bool {
     let decision = region.decision;
     !goals.labels.is_watched(func, SiteKey::Decision(decision))
@@ -96,8 +97,8 @@ pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion
         })
 }
 
-/// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
-/// reached.
+/// Evaluates all conditions of a region. The value of the first is known, and so is the condition
+/// under which it is reached.
 pub(crate) fn evaluate_region(
     machine: &mut Machine<'_, '_>,
     state: &mut State,
@@ -123,7 +124,7 @@ pub(crate) fn evaluate_region(
                 ConditionWay::Outcome(false) => {}
             }
         }
-        // A condition that is lowered twice is reached by either way.
+        // A condition that was lowered twice is reached by either way.
         match values.iter_mut().find(|known| known.0 == step.condition) {
             Some(known) => {
                 known.2 = machine.pool.ite(here, value, known.2);
@@ -137,7 +138,7 @@ pub(crate) fn evaluate_region(
     Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
 }
 
-/// The labels on the ways through a region, whose decision's event is there.
+/// Looks at the labels on the ways through a region. The event of its decision must be present.
 pub(crate) fn look_at_region(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,

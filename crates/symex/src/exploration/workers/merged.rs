@@ -1,4 +1,4 @@
-//! What several workers found, put together.
+//! Puts together the results of several workers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Omissions;
 use crate::machine::reports::statistics::Statistics;
 
-/// What a worker found that does not talk to the caller.
+/// The results of a worker that does not talk to the caller.
 pub(crate) struct Part {
     paths: BTreeMap<Ending, u64>,
     label_paths: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Part {
 }
 
 impl Engine<'_, '_> {
-    /// What this worker found.
+    /// The results of this worker.
     pub(crate) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
         self.machine.note_left_out_targets();
         self.machine.statistics.terms = self.machine.pool.len();
@@ -58,7 +58,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Adds what another worker found.
+    /// Adds the results of another worker.
     pub(crate) fn take_over(&mut self, part: Part) {
         part.tests.into_iter().for_each(|found| self.pass_on(found));
         part.covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
@@ -76,12 +76,13 @@ impl Engine<'_, '_> {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }
         self.goals.hypers.take_over(part.hypers);
-        // A path of this worker that broke an assumption may have opened what another covers.
+        // A path of this worker that broke an assumption may have reopened labels that another
+        // worker covers.
         let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
         published.into_iter().for_each(|goal| self.goals.labels.cover_elsewhere(goal));
     }
 
-    /// What a worker was given is lost.
+    /// Notes that the states of a worker are lost.
     pub(crate) fn lose_a_worker(&mut self) {
         self.machine
             .cut(Cut::Unsupported("what was given to a worker that could not begin".into()));

@@ -1,5 +1,5 @@
-//! What the user says that an undefined function writes at most ([`lydian_inputs::InputSpec::contract_of`]),
-//! as ways from a call's arguments and from variables.
+//! The user's contract for the writes of an undefined function
+//! ([`lydian_inputs::InputSpec::contract_of`]), as ways from a call's arguments and from variables.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use lydian_ir::{CType, CTypeId, FuncId, Program};
 
 use crate::machine::program::context::Context;
 
-/// Places that a call may write to: all of them, or these.
+/// The places that a call may write to; `None` for all places.
 pub(crate) struct PermittedWrites(Option<Vec<Target>>);
 
-/// Bytes behind the end of a way.
+/// A range of bytes behind the end of a way.
 #[derive(Debug, PartialEq, Eq)]
 struct Target {
     to: WriteBase,
@@ -22,7 +22,7 @@ struct Target {
 }
 
 impl PermittedWrites {
-    /// What a function may write to by its contract.
+    /// The places that a function may write to by its contract.
     pub(crate) fn by_contract(context: &Context<'_>, func: FuncId) -> Self {
         let program = context.program;
         let places = context.spec.contract_of(program, func).writes;
@@ -32,12 +32,12 @@ impl PermittedWrites {
         Self(places.map(targets))
     }
 
-    /// Whether the user says anything.
+    /// Whether the user states a contract.
     pub(crate) const fn is_stated(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether some bytes at the end of a way may be written.
+    /// Whether bytes at the end of a way may be written.
     pub(crate) fn allow(&self, to: &WriteBase, through: &[u64], bytes: &Range<u64>) -> bool {
         let Some(targets) = &self.0 else { return true };
         targets.iter().any(|target| {
@@ -50,7 +50,7 @@ impl PermittedWrites {
 }
 
 impl Target {
-    /// The bytes that a place names, which begins with a parameter or a variable.
+    /// The bytes that a place of a contract names, which begins with a parameter or a variable.
     fn of(program: &Program, func: FuncId, place: &Place) -> Option<Self> {
         let types = &program.types;
         let CType::Function { params, .. } = types.get(program.functions[func].ty) else {
@@ -78,14 +78,14 @@ impl Target {
     }
 }
 
-/// How far a place was followed.
+/// The position in a place of a contract, while it is followed.
 struct Walk {
     through: Vec<u64>,
     offset: u64,
     ty: CTypeId,
     /// Whether the next pointer that is followed is the argument itself.
     is_argument: bool,
-    /// Whether all that follows belongs to the place.
+    /// Whether everything behind here belongs to the place.
     to_end: bool,
 }
 

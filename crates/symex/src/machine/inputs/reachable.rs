@@ -1,5 +1,5 @@
-//! What a call of an undefined function can reach: objects and variables, by which way, and which values
-//! in them make a difference.
+//! Reachability from calls of undefined functions: the objects and variables that a call can reach,
+//! the ways to them, and the values in them that make a difference.
 
 use std::ops::Range;
 
@@ -23,24 +23,24 @@ use crate::machine::memory::{
 };
 use crate::machine::state::{Notes, State};
 
-/// A pointer that leads to more places than this is followed to none.
+/// The most places that a pointer may lead to; with more it is not followed.
 const MOST_PLACES: usize = 8;
-/// Bytes of a pointer.
+/// The size of a pointer in bytes.
 const POINTER_BYTES: u64 = Type::Ptr.bytes();
-/// No more objects than this are reached from one call.
+/// The most objects that are reached from one call.
 const MOST_REACHED: usize = 64;
 
-/// An object that a call can reach.
+/// A part of an object that a call can reach.
 #[derive(Clone)]
 pub(crate) struct ReachableRange {
-    /// Where it does.
+    /// The condition under which it can.
     pub(crate) guard: Term,
     pub(crate) object: ObjectId,
-    /// Where in the object the way leads, if that is known.
+    /// The place in the object that the way leads to, if known.
     pub(crate) place: Option<u64>,
-    /// The bytes of it that the call may write to, or follow pointers from.
+    /// The bytes of the object that the call may write to, or follow pointers from.
     pub(crate) bytes: Range<u64>,
-    /// The type of the values from the first of these bytes on, where that is known.
+    /// The type of the values from the first of these bytes on, where known.
     pub(crate) element: Option<CTypeId>,
     /// Whether it may be written to.
     pub(crate) writable: bool,
@@ -48,8 +48,8 @@ pub(crate) struct ReachableRange {
 }
 
 impl ReachableRange {
-    /// How far a place in the object lies behind where the way ends, or behind the object's start where
-    /// that is not known, modulo 2 to the 64.
+    /// The distance of a place in the object from the end of the way, or from the object's start
+    /// where the end is not known, modulo 2^64.
     pub(crate) fn behind_way(&self, at: u64) -> u64 {
         at.wrapping_sub(self.place.unwrap_or(0))
     }
@@ -58,12 +58,12 @@ impl ReachableRange {
 /// A value in an object that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub(crate) at: u64,
     pub(crate) kind: PartKind,
 }
 
-/// What a call can reach.
+/// Everything that a call can reach.
 #[derive(Default)]
 pub(crate) struct Reach {
     pub(crate) found: Vec<ReachableRange>,
@@ -71,7 +71,8 @@ pub(crate) struct Reach {
     pub(crate) incomplete: bool,
 }
 
-/// Whether a function is defined by a library of the system's, which knows no variable of the program.
+/// Whether a function is defined by a library of the system, which knows no variable of the
+/// program.
 pub(crate) fn is_of_system(function: &Function) -> bool {
     function.system || is_confined(&function.name)
 }
@@ -115,7 +116,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         reach
     }
 
-    /// The arguments that are pointers, with what a stub calls them.
+    /// The arguments that are pointers, with their names in a stub.
     fn pointers_passed(
         &self,
         func: FuncId,
@@ -164,7 +165,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Adds the objects that a pointer of a type leads to.
+    /// Adds the objects that a pointer leads to.
     fn add_reached(
         &mut self,
         state: &State<N>,
@@ -191,7 +192,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                     reach.incomplete = true;
                     continue;
                 }
-                // What the path did not follow yet has any contents.
+                // Memory that the path did not follow yet has any contents.
                 Target::Null | Target::Wild | Target::Input(_) => continue,
             };
             let Some(id) = state.memory.object_near(address) else { continue };
@@ -228,8 +229,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The bytes of an object that a pointer to a type gives access to, which leads to a place in it: what
-    /// lies behind the place, and of an object of the inputs what belongs to the same array.
+    /// The bytes of an object that a pointer to a type gives access to, given the place that it
+    /// leads to: those behind the place, and in an input object those that belong to the same
+    /// array.
     fn bytes_from(&self, object: &Object, place: Option<u64>, pointee: CTypeId) -> Range<u64> {
         let Some(place) = place else { return 0..object.size };
         let Background::Lazy { object: lazy, .. } = object.contents.background() else {
@@ -247,7 +249,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The pointers in what was reached, each with how far it lies behind where the way leads.
+    /// The pointers in a reached range, each with its distance from the end of the way.
     fn pointers_within(
         &mut self,
         state: &State<N>,
@@ -275,7 +277,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         found
     }
 
-    /// The values in what was reached that make a difference: those that the path looked at or wrote.
+    /// The values in a reached range that make a difference: those that the path looked at or
+    /// wrote.
     pub(crate) fn pieces(&mut self, state: &State<N>, reached: &ReachableRange) -> Vec<Piece> {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
@@ -303,7 +306,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             || self.pool.mentions_address(value)
     }
 
-    /// The values in some bytes of which no type is known, as they were written.
+    /// The values in bytes without a known type, as they were written.
     fn pieces_of_cells(&mut self, object: &Object, bytes: &Range<u64>) -> Vec<Piece> {
         let mut found = Vec::new();
         let mut next = bytes.start;
@@ -331,8 +334,8 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// Whether a path looked at pointers of an object of the inputs at places that depend on the input, so
-/// that it does not follow from the object where they lead.
+/// Whether a path looked at pointers of an input object at places that depend on the input, so that
+/// the object alone does not say where they lead.
 fn has_pointers_anywhere(pool: &TermPool, object: &Object) -> bool {
     let Background::Lazy { object: lazy, .. } = object.contents.background() else { return false };
     let mut rows = lazy.known_arrays().into_iter();
@@ -340,7 +343,7 @@ fn has_pointers_anywhere(pool: &TermPool, object: &Object) -> bool {
         && rows.any(|(row, _)| matches!(row.kind, PartKind::Pointer(_)))
 }
 
-/// The values of an object of the inputs that a path looked at, as far as they lie in some bytes.
+/// The values of an input object that a path looked at, as far as they lie in some bytes.
 fn touched_pieces(object: &Object, lazy: &LazyObject, bytes: &Range<u64>) -> Vec<Piece> {
     let mut found = Vec::new();
     for (from, to) in object.touched.ranges() {
@@ -357,7 +360,7 @@ fn touched_pieces(object: &Object, lazy: &LazyObject, bytes: &Range<u64>) -> Vec
     found
 }
 
-/// The values of a shape, over and over, in some bytes.
+/// The repeated values of a shape in some bytes.
 fn pieces_of_shape(shape: &Shape, bytes: &Range<u64>) -> Vec<Piece> {
     let mut found = Vec::new();
     let size = shape.size().max(1);
@@ -374,7 +377,7 @@ fn pieces_of_shape(shape: &Shape, bytes: &Range<u64>) -> Vec<Piece> {
     found
 }
 
-/// Adds bytes of which nothing is known, in aligned pieces.
+/// Adds bytes without known values, in aligned pieces.
 fn add_raw(from: u64, to: u64, found: &mut Vec<Piece>) {
     let mut at = from;
     while at < to {

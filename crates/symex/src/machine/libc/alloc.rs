@@ -1,4 +1,4 @@
-//! Allocation. Each call may fail, by a choice that is one of the test's inputs.
+//! Allocation functions. Each call may fail, by a choice that is one of the test's inputs.
 
 use std::sync::Arc;
 
@@ -21,18 +21,18 @@ use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
-/// An allocation whose size depends on the input has room for this many bytes: the first of these
-/// that is surely enough. The path is split where it may be greater than the last.
+/// The possible rooms in bytes of an allocation with a size that depends on the input: the least
+/// that is surely enough. The path is split where the size may be greater than the last.
 const ROOMS: [u64; 3] = [64, 512, ROOM];
 pub(crate) const ROOM: u64 = 4096;
-/// No more bytes than this of a block are copied where it is reallocated.
+/// The most bytes of a block that are copied by a reallocation.
 const MOST_COPIED: u64 = 1 << 16;
 
-/// How many bytes to allocate.
+/// The number of bytes to allocate.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
     Known(u64),
-    /// A 64-bit term that is at most so much on this path.
+    /// A 64-bit term, and the most that it can be on this path.
     Symbolic(Term, u64),
 }
 
@@ -78,7 +78,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The size as it can be allocated; `None` where it is more than any object has, so that the call
+    /// The size of an allocation; `None` where it is greater than any object, so that the call
     /// fails.
     pub(crate) fn size_of_allocation(
         &mut self,
@@ -107,8 +107,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(None)
     }
 
-    /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
-    /// has.
+    /// The size of a block that is too large to keep all its bytes; `None` where it is greater than
+    /// any object.
     fn size_of_large_block(
         &mut self,
         state: &mut State<N>,
@@ -123,7 +123,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(None)
     }
 
-    /// The least of [`ROOMS`] that a size is surely not greater than.
+    /// The least of [`ROOMS`] that a size surely does not exceed.
     fn room_for(&mut self, state: &mut State<N>, size: Term) -> u64 {
         if let Some(room) = state.log.played(Question::Room) {
             return room;
@@ -145,7 +145,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         ROOM
     }
 
-    /// The entry of the test's list for one allocation; the choice by which it fails.
+    /// The entry of the test's list for one allocation: the choice by which it fails.
     fn next_choice(&mut self, state: &mut State<N>, model: &Model) -> Term {
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
@@ -154,7 +154,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         choice
     }
 
-    /// Adds an entry to the test's list of allocations: whether one fails.
+    /// Adds an entry to the test's list of allocations, which says whether the allocation fails.
     fn list(&mut self, state: &mut State<N>, model: &Model, fails: Term) {
         let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(fails, zero, one);
@@ -177,8 +177,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.context.type_of_access(None)
     }
 
-    /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
-    /// granted what is refused here.
+    /// Adds the list entry of an allocation that surely fails: the machine that runs the test might
+    /// otherwise grant it.
     fn failed(&mut self, state: &mut State<N>, model: &Model) -> Result<Term, Interrupt> {
         let surely = self.pool.tt();
         self.list(state, model, surely);
@@ -186,7 +186,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.bv(64, 0))
     }
 
-    /// Allocates; gives the pointer, null where the choice is to fail, and the object.
+    /// Allocates an object. Returns the pointer, which is null where the choice is to fail, and the
+    /// object.
     fn allocate(
         &mut self,
         state: &mut State<N>,
@@ -216,8 +217,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok((self.pool.ite(choice, null, address), object))
     }
 
-    /// The live allocation that a pointer points to the start of; `None` for null. Splits the path
-    /// where it may be one of several.
+    /// The live allocation with a start that a pointer points to; `None` for null. Splits the path
+    /// where there are several.
     fn allocated(
         &mut self,
         state: &mut State<N>,
@@ -228,7 +229,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             Err(engine.trapped(state, TrapKind::BadFree))
         })?;
         if self.split_on(state, resolution.null)? {
-            // Near to null is not null.
+            // An address near null is not null.
             let zero = self.pool.bv(64, 0);
             let is_null = self.pool.eq(pointer, zero);
             if !self.split_on(state, is_null)? {
@@ -247,7 +248,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Err(self.trapped(state, TrapKind::BadFree))
     }
 
-    /// Whether a pointer leads to the first byte of an allocated block, before which nothing was accessed.
+    /// Whether a pointer leads to the first byte of an allocated block. No bytes before it were
+    /// accessed.
     fn begins_block(
         &mut self,
         state: &mut State<N>,
@@ -285,7 +287,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(false)
     }
 
-    /// A pointer that leads behind the beginning of a block, which the program finds and frees: not
+    /// Assumes that a pointer which the program frees does not lead behind the beginning of a
+    /// block; such inputs are not followed.
     /// followed.
     fn assume_begins_there(&mut self, object: &LazyObject) {
         let name = &object.own.name;
@@ -342,7 +345,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let Some(old) = old else {
             return self.allocate(state, model, size, false).map(|(address, _)| address);
         };
-        // Whether it fails decides whether the old one lives on, so the path is split on it first.
+        // A failure decides whether the old block lives on, so the path is split on it first.
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         if self.split_on(state, choice)? {
@@ -356,7 +359,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let (to, from) = (self.resolution_of(new), self.resolution_of(old));
         let contents = state.memory.object(old).contents.clone();
         if contents.is_unwritten_beneath(&self.pool) {
-            // Nobody can tell what was never written from what was added.
+            // Unwritten old bytes need not be told from the added ones.
             state.memory.object_mut(new).contents = contents;
         } else if room <= MOST_COPIED {
             state.memory.copy(&mut self.pool, &to, &from, room);
@@ -369,8 +372,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(address)
     }
 
-    /// A block of the inputs becomes another with the same contents and a size. What the path looks at
-    /// there first is what the inputs' block had.
+    /// Moves a block of the inputs to a new block with the same contents and another size. Places
+    /// that the path first looks at there have the input block's contents.
     fn move_input(
         &mut self,
         state: &mut State<N>,
@@ -419,8 +422,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(address)
     }
 
-    /// The first `length` bytes of a string that was looked at already, and zeros for those of
-    /// them that may not be there.
+    /// The first `length` bytes of a string that was already looked at, with zeros for bytes that
+    /// may not be there.
     fn text_bytes(
         &mut self,
         state: &mut State<N>,

@@ -1,4 +1,5 @@
-//! The environment: the value of a variable is an input, the same for all calls that ask for it.
+//! The environment: the value of a variable is an input, which is the same for all calls that ask
+//! for it.
 
 use std::sync::Arc;
 
@@ -13,10 +14,10 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
 
-/// Bytes of the longest name of a variable.
+/// The most bytes in the name of a variable.
 const LONGEST_NAME: u64 = 256;
 
-/// The context for a value of a variable: no other input leads to it, so that all of it is planned.
+/// The context for a variable's value. No other input leads to the value, so all of it is planned.
 struct Apart<'w, 'p>(&'w Context<'p>);
 
 impl Addresses for Apart<'_, '_> {

@@ -1,4 +1,4 @@
-//! Integer arithmetic that tells of overflow.
+//! Integer arithmetic that reports overflow.
 
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::OverflowFn;
@@ -10,8 +10,8 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
-    /// not.
+    /// Computes in a width that holds the exact result, stores the bits that fit, and returns
+    /// whether the result did not fit.
     pub(crate) fn overflow_function(
         &mut self,
         state: &mut State<N>,
@@ -38,8 +38,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(overflows)
     }
 
-    /// The low `bits` of the exact result and whether there is more to it. `signs` says of both
-    /// operands and of the result whether they are signed.
+    /// The low `bits` of the exact result, and whether the result does not fit. `signs` says
+    /// whether both operands and the result are signed.
     fn exactly(
         &mut self,
         operation: Operation,

@@ -8,12 +8,12 @@ use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
-/// So far those are followed at most in which something is looked for.
+/// The greatest distance, in bytes, to which searched strings are followed.
 const FAR: u64 = 256;
-/// Bits of what it may be longer: any tester grants that no object has 1 GiB.
+/// The bits of the excess of an unfollowed length. Any tester grants that no object has 1 GiB.
 const LENGTH_BITS: u32 = 29;
 
-/// When two bytes are the same, and whether a zero ends the comparison.
+/// When two bytes are equal, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Same {
     Bytes,
@@ -63,7 +63,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(Some(result))
     }
 
-    /// The length of a string, looking at no more than `limit` bytes.
+    /// The length of a string. At most `limit` bytes are looked at.
     pub(crate) fn length(
         &mut self,
         state: &mut State<N>,
@@ -99,8 +99,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.first_of(&arms, last))
     }
 
-    /// Whether texts go on at a distance from which on they are not followed. They are as far as a known
-    /// limit.
+    /// Whether strings go on at a distance from which on they are not followed. With a known limit
+    /// they are followed to the limit.
     fn is_far(
         &mut self,
         state: &mut State<N>,
@@ -131,14 +131,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(true)
     }
 
-    /// A length of more than so many bytes: nothing is said of it but that an object can have it.
+    /// A length of more than `bytes`, constrained only by the size of an object.
     fn length_beyond(&mut self, state: &mut State<N>, bytes: u64) -> Term {
         let more = self.not_followed(state, LENGTH_BITS);
         let (more, bytes) = (self.pool.zext(more, 64), self.pool.bv(64, bytes));
         self.pool.add(more, bytes)
     }
 
-    /// An address of a text that lies more than so many bytes on, or another value.
+    /// An address of a string more than `bytes` behind its start, or another value.
     fn place_beyond(&mut self, state: &mut State<N>, text: Term, bytes: u64, other: Term) -> Term {
         let length = self.length_beyond(state, bytes);
         let address = self.address_plus(text, length);
@@ -147,7 +147,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.pool.ite(is_found, address, other)
     }
 
-    /// What follows from a string that is too long to look at all of it: any value of so many bits.
+    /// A result that depends on a string too long to look at all of it: any value of `bits` bits.
     pub(crate) fn not_followed(&mut self, state: &mut State<N>, bits: u32) -> Term {
         let name = state.inputs.unknowns.to_string();
         state.inputs.unknowns += 1;
@@ -157,7 +157,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         any
     }
 
-    /// Stops with a value where a condition holds; whether the call may go on.
+    /// Stops with a value where a condition holds. Returns whether the call may go on.
     fn stop_where(
         &mut self,
         state: &State<N>,
@@ -176,7 +176,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         !self.is_dead(state, *alive)
     }
 
-    /// Stops with a value where a limit is reached; whether the call may go on.
+    /// Stops with a value where a limit is reached. Returns whether the call may go on.
     fn below_limit(
         &mut self,
         state: &State<N>,
@@ -391,7 +391,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.first_of(&arms, no))
     }
 
-    /// How many first characters are in a set or are not, or where the first one in it is.
+    /// The number of first characters that are in a set or are not, or the place of the first one
+    /// in it.
     fn span(
         &mut self,
         state: &mut State<N>,
@@ -466,7 +467,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// What [`Engine::span`] looks for.
+/// The result of [`Engine::span`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Span {
     /// The number of characters in the set (`strspn`).

@@ -1,10 +1,11 @@
-//! From an address to the objects that it may lie in.
+//! Resolution: from an address to the objects that it may lie in.
 //!
 //! Pointers are terms over concrete bases: `ite(choice, 0, base) + 4 * i`. The structure of the
-//! term tells the object, so that no query is needed: [`flatten_address`] lists the alternatives
-//! with their guards. An address belongs to the object whose address it was made from; leaving that
-//! is undefined in C, and out of bounds here. Only an address without structure (made from bytes,
-//! say) must be decided by splitting the path ([`Target::Opaque`]).
+//! term shows the object, so that no query is needed: [`flatten_address`] lists the alternatives
+//! with their guards. An address belongs to the object with the address that it was made from.
+//! Leaving that object is undefined in C, and out of bounds here. Only an address without
+//! structure, such as one made from bytes, must be decided by splitting the path
+//! ([`Target::Opaque`]).
 
 use std::sync::Arc;
 
@@ -14,23 +15,23 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Facts, Memory, NULL_PAGE, ObjectId, Region, function_at};
 
-/// What the path already knows about terms.
+/// The path's knowledge about terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
     /// Booleans that hold on the path, if there are any.
     pub facts: Option<&'a Facts>,
-    /// Addresses without structure, each with the base of the object that it was found to lie in.
+    /// Addresses without structure, each with the target that it was found to have.
     pub resolved: &'a FxHashMap<Term, Target>,
-    /// Addresses that the program made by adding an offset to another, where it did so.
+    /// Addresses that the program made by adding an offset to another, with both.
     pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
-    /// Pointers of the inputs that may lead to objects which come into being.
+    /// Pointers of the inputs that may lead to lazy objects.
     pub inputs: Option<&'a LazyInputs>,
-    /// What the path found that such pointers may lead to.
+    /// The targets that the path found for such pointers.
     pub expanded: Option<&'a FxHashMap<Term, Arc<Expansion>>>,
 }
 
-/// What a pointer of the inputs may lead to: the guards hold on some input of the path each, and no
-/// two of them on one.
+/// The possible targets of a pointer of the inputs. Each guard holds on some input of the path, and
+/// no two hold on the same one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
     /// Each with its guard, an address, and what is added to that.
@@ -47,7 +48,7 @@ impl Knowledge<'_> {
         expanded: None,
     };
 
-    /// The value of a Boolean, where the path says it in so many words.
+    /// The value of a Boolean where the path has it or its negation as a fact.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         match self.facts {
             Some(facts) => facts.known(pool, condition),
@@ -55,7 +56,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// The same of a Boolean as a whole.
+    /// The value of a Boolean, looked up as a whole.
     pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         match self.facts {
             Some(facts) => facts.known_alone(pool, condition),
@@ -64,7 +65,7 @@ impl Knowledge<'_> {
     }
 }
 
-/// The condition of a choice that an address is made by and that the path does not decide, the outermost.
+/// The outermost condition of a choice in an address that the path does not decide.
 pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> Option<Term> {
     match pool.node(addr) {
         Node::Ite(condition, then, other) => match knowledge.known(pool, condition) {
@@ -79,31 +80,31 @@ pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> O
     }
 }
 
-/// One alternative for an address.
+/// An alternative for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Null, or so near to it that reaching memory through it is a null dereference.
+    /// Null, or so near to it that an access through it is a null dereference.
     Null,
     /// This number, plus a 64-bit term if there is one.
     Known(u64, Option<Term>),
-    /// The value of a term that says nothing about the object.
+    /// The value of a term that does not show the object.
     Opaque(Term),
-    /// A pointer of the inputs of which the path did not find yet what it may lead to.
+    /// A pointer of the inputs that was not followed yet.
     Input(Term),
     /// Outside of every live object.
     Wild,
 }
 
-/// Where in an object an access starts.
+/// The offset in an object at which an access starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
     /// At a constant distance from the object's base.
     Known(i64),
-    /// At `start + stride * index`, the index being a signed number of its own width.
+    /// At `start + stride * index`, where `index` is a signed number of its own width.
     Scaled {
-        /// Distance from the base for index 0.
+        /// The distance from the base for index 0.
         start: i64,
-        /// Bytes from one index to the next, at least 1.
+        /// The bytes from one index to the next, at least 1.
         stride: u64,
         /// The index.
         index: Term,
@@ -113,32 +114,32 @@ pub enum Offset {
 /// An object that an address may lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where it does.
+    /// The condition under which it does.
     pub guard: Term,
     /// The object.
     pub object: ObjectId,
-    /// The place in it.
+    /// The offset in it.
     pub offset: Offset,
 }
 
-/// All that an address may mean. The guards of candidates, null and wild exclude one another and
+/// The alternatives of an address. The guards of candidates, null and wild exclude each other, and
 /// one of them holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// Live objects.
     pub candidates: Vec<Candidate>,
-    /// Where it is null.
+    /// The condition under which the address is null.
     pub null: Term,
-    /// Where it is in no live object, whatever the offset.
+    /// The condition under which it is in no live object, whatever the offset.
     pub wild: Term,
 }
 
-/// Whether a number can be the address of something.
+/// Whether a number can be an address of an object or function.
 pub fn in_region(address: u64) -> bool {
     Region::of(address).is_some() || function_at(address).is_some()
 }
 
-/// Whether a term is made of a number that `is_meant`.
+/// Whether a term contains a number that `is_meant`.
 pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> bool {
     let mut seen = FxHashSet::default();
     let mut waiting = vec![term];
@@ -152,12 +153,12 @@ pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> 
     false
 }
 
-/// The terms of an address are looked through as often as they are part of it. Where that is more often
-/// than this, it has too many alternatives, though many may be the same.
+/// The most visits of subterms of one address. Shared subterms are visited as often as they occur.
+/// An address with more has too many alternatives, though many may be the same.
 const MOST_VISITS: u32 = 1 << 12;
 
-/// Lists the alternatives of an address with their guards; those that the path excludes are left
-/// out. `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
+/// Lists the alternatives of an address with their guards, without those that the path excludes.
+/// `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
 pub fn flatten_address(
     pool: &mut TermPool,
     addr: Term,
@@ -177,7 +178,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The address is `t + add + offset` where `guard` holds. False where there are too many.
+    /// Adds the alternatives of the address `t + add + offset` under `guard`. Returns false where
+    /// there are too many.
     fn visit(
         &mut self,
         pool: &mut TermPool,
@@ -303,7 +305,7 @@ impl Walk<'_> {
         self.knowledge.resolved.get(&t).copied()
     }
 
-    /// Whether the term is made from the address of something.
+    /// Whether the term is made from an address.
     fn looks_like_pointer(&self, pool: &TermPool, t: Term, depth: u32) -> bool {
         if let Some(value) = pool.as_u64(t) {
             return in_region(value);
@@ -329,7 +331,7 @@ impl Walk<'_> {
     }
 
     fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> bool {
-        // Its parts were looked at as they came.
+        // The parts of the guard were looked up when they were added.
         if self.knowledge.known_alone(pool, guard) == Some(false) {
             return true;
         }
@@ -350,8 +352,8 @@ fn sum(pool: &mut TermPool, a: Option<Term>, b: Term) -> Term {
 }
 
 impl Memory {
-    /// The live objects that the alternatives of an address lie in, and where it is null or wild.
-    /// `Err` gives an alternative without structure and its guard.
+    /// The live objects that the alternatives of an address lie in, and the conditions under which
+    /// it is null or wild. `Err` has an alternative without structure and its guard.
     pub fn resolve(
         &self,
         pool: &mut TermPool,

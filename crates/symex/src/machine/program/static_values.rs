@@ -1,7 +1,8 @@
-//! What a static variable can have, as far as the text says it.
+//! The values that a static variable can have, as far as the program's text shows them.
 //!
-//! A static local is known by its name in its function alone. Others get at it by its address: where that
-//! is stored, returned, turned into a number or passed on, other than as a pointer to const, anybody may
+//! The name of a static local is known in its function alone. Other code can use its address: where
+//! the address is stored, returned, turned into a number, or passed other than as a pointer to
+//! const, any code may write to the variable at any time.
 //! write to it at any time.
 
 use std::collections::BTreeSet;
@@ -13,23 +14,23 @@ use lydian_ir::{
 
 use crate::machine::inputs::aliasing::{Base, base_of};
 
-/// Of more values than this nothing is said.
+/// The most values of a variable that are listed.
 const MOST_VALUES: usize = 4;
 
-/// How the program's text uses a static variable.
+/// The uses of a static variable in the program's text.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    /// Whether its address goes where others may write through it.
+    /// Whether other code may write through its address.
     pub(crate) escapes: bool,
     /// Whether it is written by its name.
     pub(crate) is_written: bool,
-    /// The values that it can have, as bytes, its first one among them; `None` where more than a few
-    /// constants are written to it, or its address escapes.
+    /// The values that it can have, as bytes, including its initial one. `None` where more than a
+    /// few constants are written to it, or its address escapes.
     pub(crate) values: Option<BTreeSet<Vec<u8>>>,
 }
 
 impl Uses {
-    /// Those of a variable in some functions, the one that has its name among them.
+    /// The uses of a variable in some functions, including the one that declares it.
     pub(crate) fn of(program: &Program, functions: &[FuncId], variable: GlobalId) -> Self {
         let global = &program.globals[variable];
         let first = program.types.scalar(global.ty).and_then(|ty| first_value(&global.init, ty));
@@ -47,7 +48,7 @@ impl Uses {
         uses
     }
 
-    /// Whether it may have another value than its first one.
+    /// Whether it may have another value than its initial one.
     pub(crate) const fn may_change(&self) -> bool {
         self.escapes || self.is_written
     }
@@ -57,7 +58,7 @@ impl Uses {
         let leads_to = |expr: ExprId| within.leads_to(expr);
         for expr in body.exprs.values() {
             match expr {
-                // These read there, or are addresses in it themselves.
+                // Such expressions read the variable, or are addresses in it themselves.
                 Expr::Load { .. }
                 | Expr::LoadBits { .. }
                 | Expr::Cmp(..)
@@ -119,7 +120,7 @@ impl Uses {
     }
 }
 
-/// A function's text, and the variable that is looked for in it.
+/// A function's text, and a variable that is searched for in it.
 struct Within<'a> {
     program: &'a Program,
     function: &'a Function,
@@ -138,7 +139,7 @@ fn is_to_const(program: &Program, ty: CTypeId) -> bool {
     matches!(program.types.get(ty), CType::Pointer { to_const: true, .. })
 }
 
-/// The bytes that a variable of a scalar type has at first; `None` where these are an address.
+/// The initial bytes of a variable of a scalar type; `None` where these are an address.
 fn first_value(init: &GlobalInit, ty: Type) -> Option<Vec<u8>> {
     let mut bytes = vec![0; ty.bytes() as usize];
     match init {

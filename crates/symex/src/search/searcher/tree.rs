@@ -6,14 +6,15 @@ use rustc_hash::FxHashMap;
 use crate::State;
 use crate::search::searcher::{Order, Origin, Rank, Waiting};
 
-/// The state at the end of a random walk from the root, each side of a fork with the same chance.
+/// The state at the end of a random walk from the root, which takes each side of a fork with the
+/// same probability.
 ///
-/// Leaves are states, those that wait and the one that runs. Where a state ended, its sibling takes the
-/// place of their fork, so that all forks have two sides.
+/// Leaves are states: the waiting ones and the running one. Where a state ended, its sibling
+/// replaces their fork, so that all forks have two sides.
 #[derive(Default)]
 pub(crate) struct RandomPath {
     nodes: Vec<Node>,
-    /// Nodes that are not in use.
+    /// Unused nodes.
     free: Vec<usize>,
     root: Option<usize>,
     leaves: FxHashMap<u64, usize>,
@@ -30,7 +31,7 @@ struct Node {
 #[derive(Clone, Copy)]
 enum Kind {
     Fork([usize; 2]),
-    /// A state that waits.
+    /// A waiting state.
     Waiting(u64),
     /// The state that was taken last.
     Running,
@@ -47,7 +48,7 @@ impl RandomPath {
         self.nodes.len() - 1
     }
 
-    /// Makes a fork of a node, with a new leaf as its other side.
+    /// Turns a node into a fork, with a new leaf as its other side.
     fn split(&mut self, at: usize, kind: Kind) -> usize {
         let parent = self.nodes[at].parent;
         let leaf = self.node(None, kind);
@@ -58,7 +59,7 @@ impl RandomPath {
         leaf
     }
 
-    /// Puts a node into the place of another below a parent, or at the root.
+    /// Replaces a node by another below a parent, or at the root.
     fn put(&mut self, parent: Option<usize>, old: usize, new: usize) {
         match parent.map(|parent| &mut self.nodes[parent].kind) {
             Some(Kind::Fork(sides)) => {
@@ -70,7 +71,7 @@ impl RandomPath {
         self.nodes[new].parent = parent;
     }
 
-    /// Takes a leaf away.
+    /// Removes a leaf.
     fn remove(&mut self, leaf: usize) {
         self.free.push(leaf);
         let Some(fork) = self.nodes[leaf].parent else {
@@ -95,7 +96,7 @@ impl RandomPath {
                 running
             }
             (Origin::Fork, Some(running)) => self.split(running, kind),
-            // A state that left the tree for a while, or the first one.
+            // A state that left the tree for a while, or the first state.
             (_, None) => match self.root {
                 Some(root) => self.split(root, kind),
                 None => {
