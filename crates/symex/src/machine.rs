@@ -45,6 +45,7 @@ use smallvec::SmallVec;
 
 use crate::config::Config;
 use crate::limits::Cut;
+use crate::machine::program::site::ProgramPoint;
 use calls::statics::Statics;
 use decision_log::DecisionLog;
 use inputs::pointer_uses::PointerUses;
@@ -68,7 +69,7 @@ use traps::crashes::{Crash, CrashPlace};
 const MOST_PREFERENCES: usize = 64;
 
 /// By call and position of an argument.
-pub(crate) type FollowedValues = FxHashMap<(FuncId, BlockId, usize), u32>;
+pub(crate) type FollowedValues = FxHashMap<ProgramPoint, u32>;
 
 /// The input of a machine: the program and the options.
 pub(crate) struct Setting<'a> {
@@ -127,12 +128,21 @@ pub(crate) struct Machine<'p, 'e, N> {
     reads: Reads,
 }
 
+/// A new machine, with the data for its first state.
+pub(crate) struct MachineSetUp<'p, 'e, N> {
+    pub(crate) machine: Machine<'p, 'e, N>,
+    /// The symbols that calls may touch.
+    pub(crate) touched: TouchedSymbols,
+    /// The first memory.
+    pub(crate) memory: Memory,
+}
+
 impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
-    /// Makes a machine. Also returns the symbols that calls may touch, and the first memory.
+    /// Makes a machine.
     pub(crate) fn set_up(
         setting: Setting<'e>,
         solver: &'e mut dyn Solver,
-    ) -> Result<(Self, TouchedSymbols, Memory), ExploreError>
+    ) -> Result<MachineSetUp<'p, 'e, N>, ExploreError>
     where
         'e: 'p,
     {
@@ -144,8 +154,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut context = Context::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::with_addresses(in_region);
         let stated = context.stated_functions(func);
-        let of_stated = TouchedSymbols::by(program, &stated, std::iter::empty()).globals;
-        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
+        observed.extend(possible_inputs_of(program, &stated));
         let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
         context.look_at(&TouchedSymbols::by(program, &looking, observed.iter().copied()));
         let plan = plan(&mut pool, program, func, spec, &context, &observed)?;
@@ -159,16 +168,9 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let arguments = lay_out(&context, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
-        let others = functions.into_iter().filter(|func| !touched.functions.contains(func));
-        let functions = touched.functions.iter().copied().chain(others);
-        let control_flow = Rc::new(ControlFlow::new(program, functions));
+        let control_flow = Rc::new(control_flow_of(program, &touched, functions));
         let mut machine = Self {
-            questions: Questions {
-                solver,
-                budget: budget.clone(),
-                late: false,
-                base: telling_values(&pool, &plan),
-            },
+            questions: Questions::new(solver, budget, telling_values(&pool, &plan)),
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
             uses: PointerUses::default(),
@@ -194,11 +196,16 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             tables,
         };
         machine.uses.learned = config.learns.then(Default::default);
-        machine.bounds.add(&machine.plan.bounds);
-        machine.bounds.add_raw_pointers(&machine.plan.raw_pointers);
-        machine.note_unknown_globals(&touched.globals);
-        machine.note_static_locals(&touched);
-        Ok((machine, touched, memory))
+        machine.note_inputs(&touched);
+        Ok(MachineSetUp { machine, touched, memory })
+    }
+
+    /// Notes the bounds of the inputs, and the assumptions about globals that are no inputs.
+    fn note_inputs(&mut self, touched: &TouchedSymbols) {
+        self.bounds.add(&self.plan.bounds);
+        self.bounds.add_raw_pointers(&self.plan.raw_pointers);
+        self.note_unknown_globals(&touched.globals);
+        self.note_static_locals(touched);
     }
 
     /// Notes globals that another file defines. Here they are zero unless they are inputs, so
@@ -326,6 +333,22 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             }
         }
     }
+}
+
+/// The globals that some functions use and that can be inputs.
+fn possible_inputs_of(program: &Program, functions: &[FuncId]) -> impl Iterator<Item = GlobalId> {
+    let globals = TouchedSymbols::by(program, functions, std::iter::empty()).globals;
+    globals.into_iter().filter(|id| can_be_input(program, *id))
+}
+
+/// The control flow of the functions that calls may lead to, and of some others.
+fn control_flow_of(
+    program: &Program,
+    touched: &TouchedSymbols,
+    others: Vec<FuncId>,
+) -> ControlFlow {
+    let others = others.into_iter().filter(|func| !touched.functions.contains(func));
+    ControlFlow::new(program, touched.functions.iter().copied().chain(others))
 }
 
 /// Different small numbers for the inputs. Zeros everywhere would hide most faults where a path

@@ -3,7 +3,8 @@
 use lydian_eval::{Traps, to_bytes};
 use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value};
 use lydian_symex::memory::{
-    Background, Candidate, Contents, Memory, NewObject, ObjectId, ObjectKind, Offset, Resolution,
+    AccessKind, Background, Candidate, Contents, Memory, NewObject, ObjectId, ObjectKind, Offset,
+    Resolution, ScaledOffset,
 };
 use proptest::prelude::*;
 
@@ -147,7 +148,7 @@ impl Pair {
     /// Whether an access traps on the model.
     fn traps(&mut self, place: &Resolution, size: u64) -> bool {
         let mut traps = Traps::none();
-        self.memory.access_traps(&mut self.pool, place, size, true, &mut traps);
+        self.memory.access_traps(&mut self.pool, place, size, AccessKind::Write, &mut traps);
         let mut evaluator = Evaluator::new();
         traps.iter().any(|(_, condition)| evaluator.holds(&self.pool, &self.model, condition))
     }
@@ -181,7 +182,7 @@ impl Pair {
 
     fn scaled(&mut self, start: u64, stride: u64, index: u64) -> Offset {
         let index = self.symbol(64, index);
-        Offset::Scaled { start: start as i64, stride, index }
+        Offset::Scaled(ScaledOffset { start: start as i64, stride, index })
     }
 
     fn act(&mut self, action: &Action) {

@@ -20,12 +20,12 @@ use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
-use crate::machine::Setting;
 use crate::machine::ending::Ending;
 use crate::machine::memory::Memory;
 use crate::machine::program::control_flow::SitePlaces;
 use crate::machine::reports::omissions::Hindrances;
 use crate::machine::setup::ExploreError;
+use crate::machine::{MachineSetUp, Setting};
 use crate::merging::Merging;
 use crate::search::directed::DirectedSearch;
 use crate::search::distance::Distances;
@@ -106,7 +106,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             observed: observed_globals(program, func, objectives),
             functions: program.functions.ids().filter(|func| goals.labels.has(*func)).collect(),
         };
-        let (machine, touched, memory) = Machine::set_up(setting, solver)?;
+        let MachineSetUp { machine, touched, memory } = Machine::set_up(setting, solver)?;
         let control_flow = machine.control_flow();
         let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);

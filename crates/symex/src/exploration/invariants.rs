@@ -36,6 +36,7 @@ use crate::limits::Cut;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
 use crate::machine::inputs::invariants::MOST_OBJECTS;
+use crate::machine::memory::PointerPlace;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::program::context::Context;
 use crate::machine::questions::Feasible;
@@ -558,8 +559,8 @@ fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
 fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> Vec<Term> {
     let mut found: Vec<Term> = Vec::new();
     for expansion in ways.iter().flat_map(|way| way.path.expanded.values()) {
-        for (guard, place, distance) in &expansion.places {
-            if distance.is_none() && objects.contains_key(place) && !found.contains(guard) {
+        for PointerPlace { guard, address, distance } in &expansion.places {
+            if distance.is_none() && objects.contains_key(address) && !found.contains(guard) {
                 found.push(*guard);
             }
         }

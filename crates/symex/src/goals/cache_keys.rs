@@ -25,6 +25,7 @@ use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::goals::labels::ConditionKey;
 use crate::goals::labels::{GoalId, LabelTable};
 use crate::machine::program::site::SiteKey;
 use crate::machine::state::{ConditionValue, Mutants};
@@ -71,7 +72,7 @@ pub(crate) struct PredicateCache {
     /// The results for the labels of sites.
     pub(crate) sites: FxHashMap<(FuncId, SiteKey), Group<SiteGives>>,
     /// The values of the mutants of conditions.
-    pub(crate) mutants: FxHashMap<(FuncId, DecisionId, ConditionId), Group<Mutants>>,
+    pub(crate) mutants: FxHashMap<ConditionKey, Group<Mutants>>,
     /// The lists of mutants' values, each stored once.
     lists: FxHashMap<Box<[(ExprId, Kleene)]>, Arc<Mutants>>,
     lists_made: u32,
@@ -82,7 +83,12 @@ pub(crate) struct PredicateCache {
 }
 
 /// A load, and the contents of the places that its address depends on.
-pub(crate) type LoadKey = (FuncId, ExprId, Few<Read>);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoadKey {
+    pub(crate) func: FuncId,
+    pub(crate) load: ExprId,
+    pub(crate) values: Few<Read>,
+}
 
 /// The address that a load reads from, where that is a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,12 +192,7 @@ impl PredicateCache {
     }
 
     /// Caches the values of a condition's mutants.
-    pub(crate) fn keep_mutants(
-        &mut self,
-        of: (FuncId, DecisionId, ConditionId),
-        key: Key,
-        values: Arc<Mutants>,
-    ) {
+    pub(crate) fn keep_mutants(&mut self, of: ConditionKey, key: Key, values: Arc<Mutants>) {
         self.make_room();
         if let Some(group) = self.mutants.get_mut(&of) {
             group.gave.insert(key, values);

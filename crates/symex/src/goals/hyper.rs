@@ -297,7 +297,7 @@ impl<'a> HyperTable<'a> {
                 self.pairs.add(self.goals.len(), parts, guards);
             }
         }
-        goal.rows.iter().for_each(|part| labels.want_rows(*part, true));
+        goal.rows.iter().for_each(|part| labels.want_rows(*part));
     }
 
     /// A part of a conjunction with the values that guards name; `None` if it binds none of them.
@@ -376,7 +376,7 @@ impl<'a> HyperTable<'a> {
             let Some(goal) = self.goals.iter_mut().find(|goal| goal.at == at) else { continue };
             goal.covered = true;
             goal.goals.iter().for_each(|part| labels.unwant(*part));
-            goal.rows.iter().for_each(|part| labels.want_rows(*part, false));
+            goal.rows.iter().for_each(|part| labels.unwant_rows(*part));
             for (position, decision) in &goal.decisions {
                 let func = self.objectives[*position].function;
                 labels.unwatch(func, SiteKey::Decision(*decision));
@@ -537,7 +537,7 @@ impl Goals<'_> {
                 }
             }
         }
-        for (position, decision, vector) in vectors_of(machine, state, model) {
+        for FoundVector { position, decision, vector } in vectors_of(machine, state, model) {
             has.entry(position).or_default().add_vector(decision, vector);
         }
         Self::add_rows(self.rows_of(machine, state, model), &mut has);
@@ -591,16 +591,26 @@ fn decision_of(objectives: &FunctionObjectives, atom: &Atom) -> Option<DecisionI
     vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }
 
+/// A vector of a decision that an input has.
+#[derive(PartialEq, Eq, Hash)]
+struct FoundVector {
+    /// The position of the decision's function among the objectives.
+    position: usize,
+    decision: DecisionId,
+    vector: DecisionVector,
+}
+
 /// The vectors that the decisions of hyperlabels have on a path with an input.
 fn vectors_of(
     machine: &mut Machine<'_, '_>,
     state: &State,
     model: &Model,
-) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
+) -> FxHashSet<FoundVector> {
     let mut vectors = FxHashSet::default();
     for evaluation in state.notes.goals.trail.evaluations() {
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
-        vectors.insert((evaluation.position, evaluation.decision, vector));
+        let (position, decision) = (evaluation.position, evaluation.decision);
+        vectors.insert(FoundVector { position, decision, vector });
     }
     vectors
 }

@@ -38,6 +38,7 @@ use crate::goals::Goals;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::StepId;
 use crate::goals::shared::Asker;
+use crate::goals::shared::OccurrencePlace;
 use crate::limits::Cut;
 use crate::machine::questions::Feasible;
 
@@ -80,6 +81,12 @@ pub(crate) struct Part {
 pub(crate) enum Values {
     Label(usize, LabelValues),
     Sequence(usize, SequenceValues),
+}
+
+/// A row that a path binds for a part.
+pub(crate) struct BoundRow {
+    values: Values,
+    row: Row,
 }
 
 /// A path that covers a part.
@@ -167,8 +174,8 @@ impl PairTable {
     }
 
     /// The occurrence at a place.
-    pub(crate) fn occurrence(&self, (pairing, part, at): (usize, usize, usize)) -> &Occurrence {
-        &self.pairings[pairing].parts[part].occurrences[at]
+    pub(crate) fn occurrence(&self, place: OccurrencePlace) -> &Occurrence {
+        &self.pairings[place.pairing].parts[place.part].occurrences[place.index]
     }
 
     /// The number of pairings.
@@ -187,10 +194,10 @@ impl PairTable {
     }
 
     /// The places of all occurrences.
-    pub(crate) fn all_occurrences(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    pub(crate) fn all_occurrences(&self) -> impl Iterator<Item = OccurrencePlace> + '_ {
         self.pairings.iter().enumerate().flat_map(|(pairing, of)| {
             of.parts.iter().enumerate().flat_map(move |(part, of)| {
-                (0..of.occurrences.len()).map(move |at| (pairing, part, at))
+                (0..of.occurrences.len()).map(move |index| OccurrencePlace { pairing, part, index })
             })
         })
     }
@@ -322,9 +329,9 @@ impl Goals<'_> {
             let (state, bound) = (state.fork(), bound.clone());
             let number = asker.index + own;
             let occurrence = Occurrence { state, holds, bound, number, elsewhere: false };
-            let occurrence = of.add(position, occurrence);
-            self.shared.note_occurrence((pairing, position, occurrence));
-            if let Err(cut) = of.ask_of(position, occurrence, asker) {
+            let index = of.add(position, occurrence);
+            self.shared.note_occurrence(OccurrencePlace { pairing, part: position, index });
+            if let Err(cut) = of.ask_of(position, index, asker) {
                 goal.hinder(cut);
             }
         }
@@ -356,7 +363,7 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &State,
         model: &Model,
-    ) -> Vec<(usize, Values, Row)> {
+    ) -> Vec<BoundRow> {
         let mut rows = Vec::new();
         for met in state.notes.goals.trail.met() {
             if !machine.evaluator.holds(&machine.pool, model, met.holds) {
@@ -370,16 +377,16 @@ impl Goals<'_> {
             {
                 let part = &self.hypers.pairs.pairings[*pairing].parts[*position];
                 let row = part.used.iter().map(|at| values[*at]).collect();
-                rows.push((part.values.position(), part.values.clone(), row));
+                rows.push(BoundRow { values: part.values.clone(), row });
             }
         }
         rows
     }
 
     /// Adds rows to harvests, by the position of their functions.
-    pub(crate) fn add_rows(rows: Vec<(usize, Values, Row)>, has: &mut FxHashMap<usize, Harvest>) {
-        for (position, values, row) in rows {
-            values.add(row, has.entry(position).or_default());
+    pub(crate) fn add_rows(rows: Vec<BoundRow>, has: &mut FxHashMap<usize, Harvest>) {
+        for BoundRow { values, row } in rows {
+            values.add(row, has.entry(values.position()).or_default());
         }
     }
 

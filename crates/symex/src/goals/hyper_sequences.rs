@@ -103,9 +103,17 @@ pub(crate) struct SequenceTable {
     with_nodes: FxHashSet<FuncId>,
 }
 
-/// The identity of a step: what waited for it, whether the sequence is one of a run, the label, and
-/// its bindings.
-type StepKey = (Option<WaitId>, bool, FuncId, LabelId, Vec<Binding>);
+/// The identity of a step.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StepKey {
+    /// What waited for it.
+    from: Option<WaitId>,
+    /// Whether the sequence is one of a run.
+    of_run: bool,
+    func: FuncId,
+    label: LabelId,
+    bindings: Vec<Binding>,
+}
 
 /// The requirements of a passage, by function and site.
 type Asks = Rc<FxHashMap<(FuncId, Site), Vec<Ask>>>;
@@ -273,7 +281,8 @@ impl SequenceTable {
         position: usize,
         site: Site,
     ) -> StepId {
-        let key = (from, of_run, atom.function, atom.label, atom.bindings.clone());
+        let (func, label, bindings) = (atom.function, atom.label, atom.bindings.clone());
+        let key = StepKey { from, of_run, func, label, bindings };
         if let Some(known) = self.known_steps.get(&key) {
             return *known;
         }

@@ -71,6 +71,24 @@ struct FunctionLabels {
     ends: BTreeMap<SiteKey, Vec<GoalId>>,
 }
 
+/// A label of a goal, with everything that its evaluation needs.
+#[derive(Clone, Copy)]
+pub(crate) struct GoalLabel<'a> {
+    /// The objectives of its function.
+    pub(crate) objectives: &'a FunctionObjectives,
+    pub(crate) pred: &'a Pred,
+    /// The decision that it belongs to, if any.
+    pub(crate) decision: Option<DecisionId>,
+}
+
+/// A condition of a decision in a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ConditionKey {
+    pub(crate) func: FuncId,
+    pub(crate) decision: DecisionId,
+    pub(crate) condition: ConditionId,
+}
+
 /// The labels of an exploration, and the sequences of hyperlabels.
 ///
 /// A label is looked for where a criterion counts it or where it is a part of a hyperlabel that is
@@ -181,7 +199,10 @@ impl<'a> LabelTable<'a> {
     pub(crate) fn part(&mut self, aim: Aim) -> Option<GoalId> {
         match (self.known.get(&aim), aim) {
             (Some(goal), _) => Some(*goal),
-            (None, Aim::Sequence(..)) => Some(self.add(aim, false, None, SmallVec::new())),
+            (None, Aim::Sequence(..)) => {
+                let own = false;
+                Some(self.add(aim, own, None, SmallVec::new()))
+            }
             (None, Aim::Label(..)) => None,
         }
     }
@@ -192,10 +213,14 @@ impl<'a> LabelTable<'a> {
         self.changes += 1;
     }
 
-    /// Counts one hyperlabel more, or one less, that asks for the bindings of a goal.
-    pub(crate) fn want_rows(&mut self, goal: GoalId, one_more: bool) {
-        let rows = &mut self.goals[goal.index()].rows;
-        *rows = if one_more { *rows + 1 } else { *rows - 1 };
+    /// Counts one hyperlabel more that asks for the bindings of a goal.
+    pub(crate) fn want_rows(&mut self, goal: GoalId) {
+        self.goals[goal.index()].rows += 1;
+    }
+
+    /// Counts one hyperlabel less that asks for the bindings of a goal.
+    pub(crate) fn unwant_rows(&mut self, goal: GoalId) {
+        self.goals[goal.index()].rows -= 1;
     }
 
     /// Whether a sequence is still followed: it is not covered, or its bindings are asked for.
@@ -330,7 +355,7 @@ impl<'a> LabelTable<'a> {
     /// The mutants of a condition that labels still need, each once, with these labels.
     pub(crate) fn mutants(
         &self,
-        (func, decision, condition): (FuncId, DecisionId, ConditionId),
+        ConditionKey { func, decision, condition }: ConditionKey,
         deletion: bool,
     ) -> Vec<(ExprId, SmallVec<[GoalId; 1]>)> {
         let labels = self.functions[func.index()].as_ref();
@@ -353,21 +378,18 @@ impl<'a> LabelTable<'a> {
         self.objectives.iter().find(|objectives| objectives.function == func)
     }
 
-    /// The objectives of a label's function, the label's predicate, and the decision that it
-    /// belongs to, if any.
+    /// The label of a goal.
     ///
     /// # Panics
     /// If the goal is a sequence: those have no site.
-    pub(crate) fn goal(
-        &self,
-        goal: GoalId,
-    ) -> (&'a FunctionObjectives, &'a Pred, Option<DecisionId>) {
+    pub(crate) fn goal_label(&self, goal: GoalId) -> GoalLabel<'a> {
         let entry = &self.goals[goal.index()];
         let Aim::Label(position, label) = entry.aim else {
             unreachable!("only labels stand at sites")
         };
         let objectives = &self.objectives[position];
-        (objectives, &objectives.labels[label].pred, entry.decision)
+        let pred = &objectives.labels[label].pred;
+        GoalLabel { objectives, pred, decision: entry.decision }
     }
 
     /// The expressions that must have a value where a label is looked at.

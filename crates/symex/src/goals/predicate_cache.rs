@@ -15,7 +15,9 @@ use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
 use crate::goals::cache_keys::{Few, Group, Key, LabelCondition, ReadPlace, Reads};
+use crate::goals::labels::ConditionKey;
 use crate::goals::labels::GoalId;
+use crate::goals::labels::GoalLabel;
 use crate::limits::Cut;
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::bounds_monitor::Actor;
@@ -121,7 +123,7 @@ impl Goals<'_> {
         let goals: Arc<[GoalId]> = left.copied().collect();
         let mut reads = Vec::new();
         for goal in goals.iter() {
-            let (objectives, pred, decision) = self.labels.goal(*goal);
+            let GoalLabel { objectives, pred, decision } = self.labels.goal_label(*goal);
             let mut expressions = self.labels.after(*goal).to_vec();
             self.may_evaluate(machine, func, decision, pred, &mut expressions);
             for expr in expressions {
@@ -220,7 +222,7 @@ impl Goals<'_> {
         goal: GoalId,
         kept_by: Option<(Reads, Key)>,
     ) -> Value {
-        let (objectives, pred, decision) = self.labels.goal(goal);
+        let GoalLabel { objectives, pred, decision } = self.labels.goal_label(goal);
         let after = self.labels.after(goal).to_vec();
         let (value, hindrance) = machine.on_behalf_of(Actor::Labels([goal].into()), |machine| {
             let exprs = &objectives.exprs;
@@ -258,7 +260,7 @@ impl Goals<'_> {
         }
         self.cache.note_additions(machine.bounds.adds());
         let deletion = machine.context.config.label_deletion.deletes();
-        let of = (func, decision, condition);
+        let of = ConditionKey { func, decision, condition };
         let objectives = self.labels.objectives_of(func)?;
         let group = self.cache.mutants.get_mut(&of);
         if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
@@ -296,14 +298,14 @@ impl Goals<'_> {
     fn make_group_of_mutants(
         &mut self,
         machine: &mut Machine<'_, '_>,
-        of: (FuncId, DecisionId, ConditionId),
+        of: ConditionKey,
         objectives: &FunctionObjectives,
         deletion: bool,
     ) {
         let mut reads = Vec::new();
         let mut all: Vec<GoalId> = Vec::new();
         for (expr, goals) in self.labels.mutants(of, deletion) {
-            let places = self.places_read(machine, of.0, objectives, expr);
+            let places = self.places_read(machine, of.func, objectives, expr);
             let of_goals = goals.iter().filter_map(|goal| Some((places.clone()?, *goal)));
             reads.extend(of_goals);
             all.extend(goals);

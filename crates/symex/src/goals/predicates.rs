@@ -21,6 +21,7 @@ use crate::machine::memory::definedness;
 use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
+use crate::machine::state::EventPhase;
 use crate::machine::state::{ConditionValue, PassedSite};
 
 /// A label of a site that control passes, and the condition under which it may hold.
@@ -47,7 +48,11 @@ impl Goals<'_> {
         let body = machine.body(state);
         let mutants = self.record_mutants(machine, state, origin.decision, origin.condition);
         let conditions = body.decisions[origin.decision].conditions.len();
-        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
+        let phase = match origin.begins {
+            true => EventPhase::Begins,
+            false => EventPhase::Continues,
+        };
+        let event = state.frame_mut().event_mut(origin.decision, conditions, phase);
         event.mutants.extend(mutants);
     }
 

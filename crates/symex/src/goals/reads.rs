@@ -56,7 +56,7 @@ impl PredicateCache {
         for place in self.places_of(scope, exprs, addr)? {
             values.push(self.read(scope, pool, exprs, place)?);
         }
-        Some((func, load, values))
+        Some(LoadKey { func, load, values })
     }
 
     /// The content that a load of a predicate reads.

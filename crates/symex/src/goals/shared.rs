@@ -21,7 +21,12 @@ impl Asker {
 }
 
 /// The place of an occurrence: its pairing, its part, and its position.
-pub(crate) type OccurrencePlace = (usize, usize, usize);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OccurrencePlace {
+    pub(crate) pairing: usize,
+    pub(crate) part: usize,
+    pub(crate) index: usize,
+}
 
 /// The shared questions of a worker, and what it has to tell the others.
 #[derive(Debug)]

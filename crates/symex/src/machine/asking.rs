@@ -1,9 +1,9 @@
 //! Questions about paths to the solver.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Term};
+use lydian_smt::{Answer, Model, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
@@ -116,41 +116,21 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<Answer, StopReason> {
         // A solver without time left would still translate the question first, and a site with many
         // labels asks many questions.
-        let remaining = self.questions.budget.remaining();
-        if remaining.is_some_and(|left| left.is_zero())
-            || self.questions.budget.cancel_token().is_cancelled()
-        {
-            self.questions.late = true;
-            return Err(self.questions.budget.exceeded().unwrap_or(StopReason::Cancelled));
+        if let Some(reason) = self.questions.stop_reason() {
+            return Err(reason);
         }
         let count = state.path.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
         assumptions.extend_from_slice(&state.path.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
-        let query_time = self.context.config.limits.query_time.map(|time| time / effort.haste);
-        let time = match (query_time, remaining) {
-            (Some(query), Some(remaining)) => Some(query.min(remaining)),
-            (query, remaining) => query.or(remaining),
-        };
-        let interrupt = Some(self.questions.budget.cancel_token().flag().clone());
         let begun = Instant::now();
-        let end = remaining.map(|left| begun + left);
-        let conflicts = effort.conflicts;
-        let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
+        let limits = self.questions.limits(begun, self.context.config.limits.query_time, effort);
         self.questions.solver.offer(&self.pool, &state.model);
         let answer = self.questions.solver.check(&mut self.pool, &assumptions, &limits);
         let time = begun.elapsed();
         self.statistics.solver_time += time;
-        if self.context.config.traces {
-            let place = self.text_at(state);
-            let said = match &answer {
-                Answer::Sat(_) => Some(true),
-                Answer::Unsat { .. } => Some(false),
-                Answer::Unknown(_) => None,
-            };
-            self.outbox.asked.push(Asked { state: state.course.number, answer: said, time, place });
-        }
+        self.trace_question(state, &answer, time);
         self.statistics.queries += 1;
         match answer {
             Answer::Sat(model) => {
@@ -169,6 +149,20 @@ impl<N: Notes> Machine<'_, '_, N> {
                 }
             }
         }
+    }
+
+    /// Leaves a question and its answer in the outbox, if a trace is made.
+    fn trace_question(&mut self, state: &State<N>, answer: &Answer, time: Duration) {
+        if !self.context.config.traces {
+            return;
+        }
+        let place = self.text_at(state);
+        let answer = match answer {
+            Answer::Sat(_) => Some(true),
+            Answer::Unsat { .. } => Some(false),
+            Answer::Unknown(_) => None,
+        };
+        self.outbox.asked.push(Asked { state: state.course.number, answer, time, place });
     }
 
     /// Completes a model with the first model's values of inputs that it says nothing about. This

@@ -86,12 +86,12 @@ impl DecisionLog {
         }
         let playing = self.playing.as_mut()?;
         let answer = answer_at(&self.answers, playing.answer);
-        let Some((_, value, next)) = answer.filter(|(asked, _, _)| *asked == question as u8) else {
+        let Some(answer) = answer.filter(|answer| answer.question == question as u8) else {
             playing.diverged = true;
             return Some(0);
         };
-        playing.answer = next;
-        Some(value)
+        playing.answer = answer.next;
+        Some(answer.value)
     }
 
     /// Notes an answer, unless the log is replayed.
@@ -217,18 +217,27 @@ pub(crate) enum PlayedSoFar {
     Diverged,
 }
 
-/// The answer at a position.
-fn answer_at(answers: &[u8], at: usize) -> Option<(u8, u64, usize)> {
+/// An answer on the log.
+struct LoggedAnswer {
+    /// The number of its [`Question`].
+    question: u8,
+    value: u64,
+    /// The position of the next answer.
+    next: usize,
+}
+
+/// The answer at a position; `None` at the end.
+fn answer_at(answers: &[u8], at: usize) -> Option<LoggedAnswer> {
     let first = *answers.get(at)?;
-    let (mut value, mut shift, mut at) = (u64::from(first >> 4 & 0b111), FIRST_BITS, at + 1);
+    let (mut value, mut shift, mut next) = (u64::from(first >> 4 & 0b111), FIRST_BITS, at + 1);
     let mut more = first & MORE != 0;
     while more {
-        let byte = *answers.get(at)?;
+        let byte = *answers.get(next)?;
         value |= u64::from(byte & 0x7f).checked_shl(shift)?;
         more = byte & MORE != 0;
-        (shift, at) = (shift + 7, at + 1);
+        (shift, next) = (shift + 7, next + 1);
     }
-    Some((first & 0xf, value, at))
+    Some(LoggedAnswer { question: first & 0xf, value, next })
 }
 
 #[cfg(test)]

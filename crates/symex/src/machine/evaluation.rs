@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::pointer_uses::address_of;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
     flatten_address, function_address, function_at, mentions_kind, within_count,
@@ -256,9 +257,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         let resolution = self.resolve(pool, addr, Some(ty))?;
         self.meet_invariants(pool, &resolution)?;
         let size = ty.bytes();
-        self.note_touched(pool, &resolution, (size, false));
-        self.bounds.access(pool, &self.state.memory, &resolution, size, false);
-        self.state.memory.access_traps(pool, &resolution, size, false, traps);
+        self.note_touched(pool, &resolution, size, AccessKind::Read);
+        self.bounds.access(pool, &self.state.memory, &resolution, size, AccessKind::Read);
+        self.state.memory.access_traps(pool, &resolution, size, AccessKind::Read, traps);
         if ty != Type::Ptr && mentions_kind(pool, addr, Undetermined::Length) {
             return Ok(self.far_away(pool, addr, ty));
         }

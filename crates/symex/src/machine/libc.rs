@@ -31,6 +31,7 @@ use crate::machine::calls::call_site::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::farthest::SIGHTS;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Offset, Region};
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
@@ -245,7 +246,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let size = state.memory.object(candidate.object).size;
             match candidate.offset {
                 Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
-                Offset::Scaled { .. } => size,
+                Offset::Scaled(_) => size,
             }
         });
         Ok(rooms.max().unwrap_or(0))
@@ -305,7 +306,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
         let is_endless = objects.all(|object| object.first.is_some());
         if is_endless {
-            self.note_access(state, &resolution, 1, true);
+            self.note_access(state, &resolution, 1, AccessKind::Write);
         }
         Ok(is_endless)
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use lydian_smt::Term;
 
-pub use access::{Window, range_within, within_count};
+pub use access::{AccessKind, Window, range_within, within_count};
 pub use cells::{
     Background, Cell, Contents, LEFT_BY_ASSEMBLY, depends_on_undefined, mentions_kind,
     mentions_other_than, undetermined,
@@ -35,8 +35,8 @@ pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::{AccessPlace, AccessRanges, distance};
 pub use resolve::{
-    Candidate, Expansion, Knowledge, Offset, Resolution, Target, choice_of, flatten_address,
-    in_region, mentions,
+    Candidate, Expansion, Knowledge, Offset, PointerPlace, Resolution, ScaledOffset, Target,
+    choice_of, flatten_address, in_region, mentions,
 };
 
 use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};

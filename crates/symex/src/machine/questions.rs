@@ -1,7 +1,9 @@
 //! Questions to the solver.
 
-use lydian_base::Budget;
-use lydian_smt::{Model, Solver};
+use std::time::{Duration, Instant};
+
+use lydian_base::{Budget, StopReason};
+use lydian_smt::{Limits, Model, Solver};
 
 use crate::limits::Cut;
 
@@ -47,6 +49,46 @@ pub(crate) struct Questions<'e> {
     pub(crate) late: bool,
     /// The values of inputs that the solver leaves open.
     pub(crate) base: Model,
+}
+
+impl<'e> Questions<'e> {
+    /// Questions to a solver within a budget, where inputs that the solver leaves open have the
+    /// values of `base`.
+    pub(crate) fn new(solver: &'e mut dyn Solver, budget: &Budget, base: Model) -> Self {
+        Self { solver, budget: budget.clone(), late: false, base }
+    }
+
+    /// The reason to stop before a question is asked, if there is one: no time is left, or the
+    /// exploration is cancelled.
+    pub(crate) fn stop_reason(&mut self) -> Option<StopReason> {
+        let remaining = self.budget.remaining();
+        if !remaining.is_some_and(|left| left.is_zero())
+            && !self.budget.cancel_token().is_cancelled()
+        {
+            return None;
+        }
+        self.late = true;
+        Some(self.budget.exceeded().unwrap_or(StopReason::Cancelled))
+    }
+
+    /// The solver's limits for a question that begins at `begun`. `query_time` is the time of one
+    /// question with full effort.
+    pub(crate) fn limits(
+        &self,
+        begun: Instant,
+        query_time: Option<Duration>,
+        effort: Effort,
+    ) -> Limits {
+        let remaining = self.budget.remaining();
+        let query_time = query_time.map(|time| time / effort.haste);
+        let time = match (query_time, remaining) {
+            (Some(query), Some(remaining)) => Some(query.min(remaining)),
+            (query, remaining) => query.or(remaining),
+        };
+        let interrupt = Some(self.budget.cancel_token().flag().clone());
+        let end = remaining.map(|left| begun + left);
+        Limits { time, end, interrupt, conflicts: effort.conflicts, ..Limits::none() }
+    }
 }
 
 /// The answer to a question about a path.

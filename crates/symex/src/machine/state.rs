@@ -16,6 +16,7 @@ use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
     Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
 };
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::undetermined::Dependences;
 
@@ -73,6 +74,15 @@ pub(crate) struct DecisionEvent {
     pub(crate) mutants: SmallVec<[(ConditionId, Arc<Mutants>); 1]>,
 }
 
+/// Whether an evaluation of a decision begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventPhase {
+    /// It begins with the condition that is evaluated now.
+    Begins,
+    /// It began earlier.
+    Continues,
+}
+
 /// The destination of the result of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReturnTo {
@@ -96,7 +106,7 @@ impl VolatilePlace {
     pub(crate) const fn of(candidate: &Candidate, size: u64) -> Self {
         let start = match candidate.offset {
             Offset::Known(start) => Some(start),
-            Offset::Scaled { .. } => None,
+            Offset::Scaled(_) => None,
         };
         Self { object: candidate.object, start, size }
     }
@@ -409,7 +419,7 @@ impl Frame {
         &mut self,
         decision: DecisionId,
         conditions: usize,
-        begins: bool,
+        phase: EventPhase,
     ) -> &mut DecisionEvent {
         let at = self.events.iter().position(|event| event.decision == decision);
         let at = at.unwrap_or_else(|| {
@@ -421,11 +431,16 @@ impl Frame {
             self.events.len() - 1
         });
         let event = &mut self.events[at];
-        if begins {
+        if phase == EventPhase::Begins {
             event.values.fill(ConditionValue::NotReached);
             event.mutants.clear();
         }
         event
+    }
+
+    /// The point of the program at which the activation is.
+    pub(crate) const fn point(&self) -> ProgramPoint {
+        ProgramPoint { func: self.func, block: self.block, index: self.next }
     }
 
     /// Goes to the start of a block.

@@ -11,6 +11,7 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Background, Contents, NewObject, ObjectKind, Resolution, Target, depends_on_undefined, mentions,
 };
@@ -135,9 +136,9 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     ) -> Result<Resolution, Interrupt> {
         let resolution = self.resolve(state, addr)?;
         self.meet_invariants(state, &resolution)?;
-        self.note_access(state, &resolution, size, true);
+        self.note_access(state, &resolution, size, AccessKind::Write);
         let span = self.term_clock.begin();
-        state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
+        state.memory.access_traps(&mut self.pool, &resolution, size, AccessKind::Write, traps);
         self.term_clock.end(span);
         Ok(resolution)
     }
@@ -314,8 +315,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
         let from = self.resolve(state, src)?;
         self.meet_invariants(state, &from)?;
-        self.note_access(state, &from, size, false);
-        state.memory.access_traps(&mut self.pool, &from, size, false, traps);
+        self.note_access(state, &from, size, AccessKind::Read);
+        state.memory.access_traps(&mut self.pool, &from, size, AccessKind::Read, traps);
         let to = self.resolve_for_write(state, dst, size, traps)?;
         self.leave_traps(state, traps)?;
         state.memory.copy(&mut self.pool, &to, &from, size);

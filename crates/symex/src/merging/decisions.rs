@@ -18,6 +18,7 @@ use crate::goals::Goals;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
 use crate::machine::program::site::SiteKey;
+use crate::machine::state::EventPhase;
 use crate::machine::state::{ConditionValue, PassedSite};
 use crate::merging::Merging;
 use crate::merging::regions::{ConditionWay, DecisionRegion};
@@ -97,6 +98,15 @@ pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion
         })
 }
 
+/// A condition of a region.
+struct ReachedCondition {
+    condition: ConditionId,
+    /// The condition under which it is reached.
+    reached: Term,
+    /// Its value where it is reached.
+    value: Term,
+}
+
 /// Evaluates all conditions of a region. The value of the first is known, and so is the condition
 /// under which it is reached.
 pub(crate) fn evaluate_region(
@@ -108,7 +118,7 @@ pub(crate) fn evaluate_region(
     let mut reached = vec![machine.pool.ff(); region.steps.len()];
     reached[0] = guard;
     let mut holds = machine.pool.ff();
-    let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
+    let mut values: Vec<ReachedCondition> = Vec::new();
     for (at, step) in region.steps.iter().enumerate() {
         let here = reached[at];
         let value = match at {
@@ -125,16 +135,20 @@ pub(crate) fn evaluate_region(
             }
         }
         // A condition that was lowered twice is reached by either way.
-        match values.iter_mut().find(|known| known.0 == step.condition) {
+        match values.iter_mut().find(|known| known.condition == step.condition) {
             Some(known) => {
-                known.2 = machine.pool.ite(here, value, known.2);
-                known.1 = machine.pool.or(known.1, here);
+                known.value = machine.pool.ite(here, value, known.value);
+                known.reached = machine.pool.or(known.reached, here);
             }
-            None => values.push((step.condition, here, value)),
+            None => {
+                let condition = step.condition;
+                values.push(ReachedCondition { condition, reached: here, value });
+            }
         }
     }
-    let either =
-        |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
+    let either = |ReachedCondition { condition, reached, value }| {
+        (condition, ConditionValue::Either { reached, value })
+    };
     Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
 }
 
@@ -160,7 +174,7 @@ pub(crate) fn look_at_region(
     }
     if goals.keeps_decisions(machine, state) {
         let conditions = body.decisions[region.decision].conditions.len();
-        let event = state.frame_mut().event_mut(region.decision, conditions, false);
+        let event = state.frame_mut().event_mut(region.decision, conditions, EventPhase::Continues);
         for (condition, value) in &evaluated.values {
             event.values[condition.index()] = *value;
         }

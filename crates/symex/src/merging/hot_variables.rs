@@ -76,16 +76,22 @@ fn step_back(body: &Body, stmt: &Stmt, set: &mut Registers) {
             read(body, *value, matters, set);
         }
         Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
-            read(body, *addr, true, set);
-            read(body, *value, false, set);
+            read_hot(body, *addr, set);
+            let is_hot = false;
+            read(body, *value, is_hot, set);
         }
         _ => {
             if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
                 set[dst.index() / 64] &= !(1 << (dst.index() % 64));
             }
-            stmt.for_each_expr(|expr| read(body, expr, true, set));
+            stmt.for_each_expr(|expr| read_hot(body, expr, set));
         }
     }
+}
+
+/// Adds the hot registers of an expression with a hot value.
+fn read_hot(body: &Body, expr: ExprId, set: &mut Registers) {
+    read(body, expr, true, set);
 }
 
 /// Adds the hot registers of an expression. `matters` says whether its own value is hot.
@@ -93,7 +99,7 @@ fn read(body: &Body, expr: ExprId, matters: bool, set: &mut Registers) {
     let found = &body.exprs[expr];
     match found {
         Expr::Local(local) if matters => set[local.index() / 64] |= 1 << (local.index() % 64),
-        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => read(body, *addr, true, set),
+        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => read_hot(body, *addr, set),
         Expr::Binary(op, a, b) => {
             let divides = matches!(op, BinOp::DivU | BinOp::DivS | BinOp::RemU | BinOp::RemS);
             let shifts = matches!(op, BinOp::ShlU | BinOp::ShlS | BinOp::ShrU | BinOp::ShrS);

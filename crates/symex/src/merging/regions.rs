@@ -145,6 +145,15 @@ pub(crate) struct Area {
     pub(crate) calls: Vec<FuncId>,
 }
 
+/// The place where the ways through an area end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AreaEnd {
+    /// The block where all of them meet.
+    Join,
+    /// Returns from the function.
+    Returns,
+}
+
 /// The facts about a function that the search for areas needs.
 pub(crate) struct Surroundings<'a> {
     pub(crate) body: &'a Body,
@@ -162,15 +171,16 @@ impl Surroundings<'_> {
     pub(crate) fn whole(&self) -> Option<Area> {
         let mut locals = self.body.locals.values();
         let registers = locals.all(|local| matches!(local.storage, Storage::Register(_)));
-        registers.then(|| self.area(&[self.body.entry], false)).flatten()
+        registers.then(|| self.area(&[self.body.entry], AreaEnd::Returns)).flatten()
     }
 
     /// The area between two blocks and the first block where all ways from them meet.
     pub(crate) fn between(&self, blocks: [BlockId; 2]) -> Option<Area> {
-        self.area(&blocks, true)
+        self.area(&blocks, AreaEnd::Join)
     }
 
-    fn area(&self, starts: &[BlockId], meets: bool) -> Option<Area> {
+    fn area(&self, starts: &[BlockId], end: AreaEnd) -> Option<Area> {
+        let meets = end == AreaEnd::Join;
         let position = |block: BlockId| self.cfg.position(block).map(|at| (false, at));
         let mut waiting = BTreeMap::new();
         for start in starts {

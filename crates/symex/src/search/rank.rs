@@ -19,14 +19,26 @@ pub(crate) struct Ranks {
     distances: Distances,
     /// How often each block was picked, by function and block.
     visits: Vec<Vec<u32>>,
-    /// Objectives left, labels that no path reached, how often some were opened again, and steps taken,
-    /// when the distances were brought up to date.
-    seen: Option<(usize, usize, usize, u64)>,
+    /// The counters at the last update of the distances.
+    updated_at: Option<UpdateCounters>,
+}
+
+/// Counters of an exploration that decide when distances are updated.
+#[derive(Clone, Copy)]
+struct UpdateCounters {
+    /// Objectives that are left.
+    left: usize,
+    /// Labels that no path reached.
+    unreached: usize,
+    /// How often labels were reopened.
+    reopened: usize,
+    /// Steps taken.
+    steps: u64,
 }
 
 impl Ranks {
     pub(crate) fn new(distances: Distances) -> Self {
-        Self { distances, visits: Vec::new(), seen: None }
+        Self { distances, visits: Vec::new(), updated_at: None }
     }
 
     /// The distances to labels that are left.
@@ -97,15 +109,20 @@ impl Ranks {
 
     /// Updates the distances if enough has happened since; at once where a label was reopened.
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, steps: u64) {
-        let (left, new, reopened) = (labels.left(), labels.new_ones(), labels.reopened());
-        if let Some((left_then, new_then, reopened_then, at)) = self.seen {
-            let due = steps - at >= STEPS * self.distances.size() as u64;
-            let same = left == left_then && new == new_then;
-            if reopened == reopened_then && (same || left <= left_then && !due) {
+        let now = UpdateCounters {
+            left: labels.left(),
+            unreached: labels.new_ones(),
+            reopened: labels.reopened(),
+            steps,
+        };
+        if let Some(then) = self.updated_at {
+            let due = steps - then.steps >= STEPS * self.distances.size() as u64;
+            let same = now.left == then.left && now.unreached == then.unreached;
+            if now.reopened == then.reopened && (same || now.left <= then.left && !due) {
                 return;
             }
         }
-        self.seen = Some((left, new, reopened, steps));
+        self.updated_at = Some(now);
         self.distances.refresh(labels);
     }
 }

@@ -22,6 +22,7 @@ use crate::exploration::workers::state_transfer::Parcel;
 use crate::exploration::workers::synchronisation::Findings;
 use crate::exploration::workers::{FoundByWorker, TestMessage, Totals};
 use crate::goals::labels::GoalId;
+use crate::machine::FollowedValues;
 use crate::machine::traps::crashes::CrashPlace;
 
 /// How many rounds a delivery is under way. With 0, each round would take as long as that of the
@@ -101,7 +102,7 @@ pub(crate) struct Seed {
     crashes: Vec<CrashPlace>,
     findings: Arc<Findings>,
     choices: FxHashMap<(FuncId, BlockId), u32>,
-    followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    followed_values: FollowedValues,
     shortages: Arc<AtomicU64>,
 }
 

@@ -12,6 +12,7 @@ use crate::exploration::workers::Has;
 use crate::exploration::workers::state_transfer::NamedModel;
 use crate::goals::hyper_formula::Number;
 use crate::goals::hyper_pairs::Occurrence;
+use crate::goals::shared::OccurrencePlace;
 use crate::machine::memory::Facts;
 
 /// What one worker tells all others at the end of a round.
@@ -69,16 +70,16 @@ impl Engine<'_, '_> {
     }
 
     /// The occurrences to be told. Those of a covered hyperlabel are left out.
-    fn told(&self, places: impl Iterator<Item = (usize, usize, usize)>) -> Vec<SharedOccurrence> {
+    fn told(&self, places: impl Iterator<Item = OccurrencePlace>) -> Vec<SharedOccurrence> {
         let pairs = &self.goals.hypers.pairs;
         let is_open = |pairing: usize| !self.goals.hypers.goals[pairs.goal(pairing)].covered;
-        let places = places.filter(|(pairing, ..)| is_open(*pairing));
+        let places = places.filter(|place| is_open(place.pairing));
         let told = places.map(|place| {
             let Occurrence { state, holds, bound, number, .. } = pairs.occurrence(place);
             let bound = bound.iter().flat_map(|number| [number.known, number.value]);
             let terms = state.path.facts.iter().chain([holds]).copied().chain(bound);
             SharedOccurrence {
-                of: (place.0, place.1),
+                of: (place.pairing, place.part),
                 number: *number,
                 terms: PortableTerms::take(&self.machine.pool, terms),
                 facts: state.path.facts.len(),

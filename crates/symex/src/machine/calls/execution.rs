@@ -23,6 +23,7 @@ use crate::machine::ending::Ending;
 use crate::machine::inputs::permitted::PermittedWrites;
 use crate::machine::inputs::reachable::is_of_system;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
     mentions_other_than,
@@ -269,8 +270,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             if !state.frames.is_empty() {
                 self.meet_invariants(state, &source)?;
             }
-            self.note_access(state, &source, size, false);
-            state.memory.access_traps(&mut self.pool, &source, size, false, &mut traps);
+            self.note_access(state, &source, size, AccessKind::Read);
+            state.memory.access_traps(&mut self.pool, &source, size, AccessKind::Read, &mut traps);
             sources.push(Some(source));
         }
         self.leave_traps(state, &traps)?;

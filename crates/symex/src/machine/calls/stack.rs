@@ -17,6 +17,7 @@ use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::{ROOM, Size};
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
@@ -163,8 +164,14 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             let from = self.resolve(state, arg)?;
             if slot.size > 0 {
-                self.note_access(state, &from, slot.size, false);
-                state.memory.access_traps(&mut self.pool, &from, slot.size, false, &mut traps);
+                self.note_access(state, &from, slot.size, AccessKind::Read);
+                state.memory.access_traps(
+                    &mut self.pool,
+                    &from,
+                    slot.size,
+                    AccessKind::Read,
+                    &mut traps,
+                );
             }
             values.push(VariableArgument::From(from));
         }

@@ -17,6 +17,7 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::inputs::aliasing::{Within, is_character, places_within};
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };
@@ -27,7 +28,7 @@ use crate::machine::state::Notes;
 const fn first_place(offset: Offset) -> i64 {
     match offset {
         Offset::Known(at) => at,
-        Offset::Scaled { start, .. } => start,
+        Offset::Scaled(ScaledOffset { start, .. }) => start,
     }
 }
 

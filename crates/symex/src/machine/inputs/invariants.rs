@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset, Resolution};
 use crate::machine::program::context::Context;
 use crate::machine::scope::{Scope, Stop};
@@ -146,7 +147,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         if let Some(first) = &object.first {
             let elements = match candidate.offset {
                 Offset::Known(at) => first.elements_at(at.wrapping_sub(REACH as i64)),
-                Offset::Scaled { start, .. } => first.elements_at(start.wrapping_sub(REACH as i64)),
+                Offset::Scaled(ScaledOffset { start, .. }) => {
+                    first.elements_at(start.wrapping_sub(REACH as i64))
+                }
             };
             let (ty, first, base) =
                 (elements.ty, REACH as i64 + elements.origin, first.home - REACH);
@@ -166,7 +169,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let at = match offset {
             Offset::Known(at) => at,
-            Offset::Scaled { .. } => {
+            Offset::Scaled(_) => {
                 let term = offset.term(pool);
                 self.value_on_model(pool, term) as i64
             }
@@ -184,7 +187,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 continue;
             }
             let object = match offset {
-                Offset::Scaled { stride, .. } if stride >= size => {
+                Offset::Scaled(ScaledOffset { stride, .. }) if stride >= size => {
                     if elements.size.is_some() {
                         continue; // whether it lies inside is for the access to say
                     }

@@ -28,9 +28,10 @@ use crate::machine::decision_log::Question;
 use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
 use crate::machine::inputs::places::{Around, Elements, Places};
 use crate::machine::inputs::pointer_uses::UsedRecord;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
-    Offset, Region, Resolution, distance, range_within,
+    Offset, PointerPlace, Region, Resolution, distance, range_within,
 };
 use crate::machine::scope::{Scope, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
@@ -43,6 +44,16 @@ const MOST_AROUND: u64 = 4;
 
 /// Message where a pointer leads around an object in more ways than are followed.
 const AROUND: &str = "a struct around an object that was looked at before as one of its members";
+
+/// The place of an object's elements within a value of a larger type.
+struct EnclosingPlace {
+    /// The places of the elements' type in the larger type.
+    before: Within,
+    /// The run of these places that the object may begin.
+    run: Run,
+    /// The address of the object's first element.
+    first: u64,
+}
 
 impl<N: Notes> Scope<'_, '_, N> {
     /// Notes that an address is used as that of a record. The object is outgrown where the path has
@@ -112,9 +123,9 @@ impl<N: Notes> Scope<'_, '_, N> {
             if !self.holds_on_model(pool, somewhere) {
                 self.suppose_that_leads(pool, (&pointer, address), somewhere, home)?;
             }
-            self.split_from_home(pool, found.places[0].0)?;
+            self.split_from_home(pool, found.places[0].guard)?;
         }
-        match self.state.knowledge().known(pool, found.places[0].0) {
+        match self.state.knowledge().known(pool, found.places[0].guard) {
             Some(true) => found.places.truncate(1),
             Some(false) => {
                 found.places.remove(0);
@@ -123,20 +134,20 @@ impl<N: Notes> Scope<'_, '_, N> {
             None if is_around => return Err(Stop::Unsupported(AROUND.into())),
             None => {}
         }
-        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let any = pool.or_all(found.places.iter().map(|place| place.guard));
         self.suppose_that_leads(pool, (&pointer, address), any, home)?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
         let places = found
             .places
             .into_iter()
-            .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
+            .filter(|place| self.state.knowledge().known(pool, place.guard) != Some(false));
         let places = places.collect();
         self.note_places(address, places);
         Ok(())
     }
 
     /// Notes the places that a pointer may lead to.
-    fn note_places(&mut self, address: Term, places: Vec<(Term, u64, Option<Term>)>) {
+    fn note_places(&mut self, address: Term, places: Vec<PointerPlace>) {
         let expansion = Arc::new(Expansion { places });
         Arc::make_mut(&mut self.state.path.expanded).insert(address, expansion);
     }
@@ -163,7 +174,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         let at = pool.bv(64, place);
         let leads = pool.eq(address, at);
         self.suppose_that_leads(pool, (&pointer, address), leads, place)?;
-        self.note_places(address, vec![(leads, place, None)]);
+        let place = PointerPlace { guard: leads, address: place, distance: None };
+        self.note_places(address, vec![place]);
         Ok(())
     }
 
@@ -183,7 +195,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                     self.suppose(pool, within, None)?;
                     let of = (element, place.wrapping_sub(part.home) as i64 + origin);
                     self.widen(pool, (&part, room), of)?;
-                    found.places = vec![(guard, place, distance)];
+                    found.places = vec![PointerPlace { guard, address: place, distance }];
                     return Ok(());
                 }
                 Some(false) => {}
@@ -280,15 +292,16 @@ impl<N: Notes> Scope<'_, '_, N> {
         let plain = self.declared_element(pointer);
         let used = self.uses.records.get(&address).and_then(|used| {
             let ty = self.context.record_type(used.record)?;
-            types.size(ty).map(|size| (ty, used.origin, size))
+            types.size(ty).map(|_| (ty, used.origin))
         });
         match (plain, used) {
-            (Some(ty), Some((used, origin, size))) => {
-                let larger = origin < 0 || origin == 0 && size > types.size(ty).unwrap_or(0);
+            (Some(ty), Some((used, origin))) => {
+                let is_larger = || types.size(used).unwrap_or(0) > types.size(ty).unwrap_or(0);
+                let larger = origin < 0 || origin == 0 && is_larger();
                 if larger { (used, origin) } else { (ty, 0) }
             }
             (Some(ty), None) => (ty, 0),
-            (None, Some((used, origin, _))) => (used, origin),
+            (None, Some(used)) => used,
             (None, None) => (self.context.type_of_access(access), 0),
         }
     }
@@ -316,8 +329,9 @@ impl<N: Notes> Scope<'_, '_, N> {
             self.assume_nothing_around(&omissions.part);
         }
         let more = found.places.split_off(places);
-        let is_known = |place: &(Term, u64, Option<Term>)| {
-            found.places.iter().any(|known| known.1 == place.1 && known.2.is_some())
+        let is_known = |place: &PointerPlace| {
+            let is_same = |known: &PointerPlace| known.address == place.address;
+            found.places.iter().any(|known| is_same(known) && known.distance.is_some())
         };
         let more: Vec<_> = more.into_iter().filter(|place| !is_known(place)).collect();
         found.places.extend(more);
@@ -500,7 +514,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             let is_around = |place: &Within| place.first > 0 || places.is_empty();
             let run = |place: &Within| (*place, place.run_among(&places_around));
             let of_struct = places_around.iter().filter(|place| is_around(place)).map(run);
-            around.extend(of_struct.map(|(place, run)| (place, run, first)));
+            around.extend(of_struct.map(|(before, run)| EnclosingPlace { before, run, first }));
             for place in &places {
                 let elements = self.elements_at(*place, (first, size), laid.period());
                 match elements {
@@ -515,8 +529,8 @@ impl<N: Notes> Scope<'_, '_, N> {
             self.assume_nothing_around(object);
             around.clear();
         }
-        for (before, run, first) in around {
-            self.add_around(pool, (address, size), (before, run, first), object, found);
+        for place in around {
+            self.add_around(pool, (address, size), place, object, found);
         }
     }
 
@@ -527,7 +541,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         (address, period): (Term, u64),
-        (before, run, first): (Within, Run, u64),
+        EnclosingPlace { before, run, first }: EnclosingPlace,
         part: &Arc<LazyObject>,
         found: &mut Places,
     ) {
@@ -616,7 +630,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         resolution: &Resolution,
-        (size, write): (u64, bool),
+        size: u64,
+        kind: AccessKind,
     ) {
         if self.state.log.is_aside() {
             return;
@@ -638,7 +653,8 @@ impl<N: Notes> Scope<'_, '_, N> {
                     let Some(range) = range_within(start, size, object.size) else {
                         continue;
                     };
-                    let read = !write && object.contents.shows_background(range.0, range.1);
+                    let read = kind == AccessKind::Read
+                        && object.contents.shows_background(range.0, range.1);
                     if object.touched.has(range, read) {
                         continue;
                     }
@@ -650,7 +666,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                         false => touched.add_where(pool, guard, range, read),
                     }
                 }
-                Offset::Scaled { .. } => {
+                Offset::Scaled(_) => {
                     let place = candidate.offset.term(pool);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
                     touched.add_at(pool, AccessPlace { place, size, guard });

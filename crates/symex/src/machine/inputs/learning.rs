@@ -10,6 +10,7 @@ use lydian_inputs::learned::Followed;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
 use crate::machine::Machine;
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset};
 use crate::machine::scope::Scope;
 use crate::machine::state::{Notes, State};
@@ -33,7 +34,9 @@ impl<N: Notes> Scope<'_, '_, N> {
                 let Ok(number) = u64::try_from(element) else { return };
                 (Some(element), self.greater_than(pool, number))
             }
-            Offset::Scaled { index, .. } => (None, self.greater_than_index(pool, index)),
+            Offset::Scaled(ScaledOffset { index, .. }) => {
+                (None, self.greater_than_index(pool, index))
+            }
         };
         let ends = element.is_none_or(|at| at == 0 || self.is_nonzero_before(pool, &object, at));
         let Some(learned) = &mut self.uses.learned else { return };

@@ -298,7 +298,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             let contents = &state.memory.object(reached.object).contents;
             let Some(old) = contents.row(&mut self.pool, &row) else { continue };
             let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
-            let when = self.when_written(reached, true, &name);
+            let may_stay = true;
+            let when = self.when_written(reached, may_stay, &name);
             let symbol = self.pool.var(&name, self.pool.sort(old));
             let array = self.pool.ite(when, symbol, old);
             let contents = &mut state.memory.object_mut(reached.object).contents;

@@ -59,12 +59,12 @@ impl Target {
         let position =
             (0..params.len()).find(|at| parameter_name(program, func, *at) == place.root);
         let (to, mut walk) = match position {
-            Some(at) => (WriteBase::Argument(at as u32), Walk::new(params[at], true)),
+            Some(at) => (WriteBase::Argument(at as u32), Walk::at_argument(params[at])),
             None => {
                 let global = program.global_named(&place.root)?;
                 (
                     WriteBase::Global(place.root.clone()),
-                    Walk::new(program.globals[global].ty, false),
+                    Walk::at_variable(program.globals[global].ty),
                 )
             }
         };
@@ -90,8 +90,14 @@ struct Walk {
 }
 
 impl Walk {
-    const fn new(ty: CTypeId, is_argument: bool) -> Self {
-        Self { through: Vec::new(), offset: 0, ty, is_argument, to_end: false }
+    /// At the beginning of a place that is an argument.
+    const fn at_argument(ty: CTypeId) -> Self {
+        Self { is_argument: true, ..Self::at_variable(ty) }
+    }
+
+    /// At the beginning of a place that is a variable.
+    const fn at_variable(ty: CTypeId) -> Self {
+        Self { through: Vec::new(), offset: 0, ty, is_argument: false, to_end: false }
     }
 
     fn step(&mut self, program: &Program, step: &Step) -> Option<()> {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
 use lydian_smt::{Sort, Term, TermPool};
 
+use crate::machine::memory::PointerPlace;
+
 /// The possible targets of a pointer.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// Guard, address and what is added to it.
-    pub(crate) places: Vec<(Term, u64, Option<Term>)>,
+    /// The places, each under its guard.
+    pub(crate) places: Vec<PointerPlace>,
     /// Whether it may lead to one of many elements of another pointer's object.
     pub(crate) has_choices: bool,
     /// Places of values that would contain an object of the path.
@@ -38,16 +40,17 @@ pub(crate) struct Around {
 impl Places {
     /// Adds a single address as a target.
     pub(crate) fn add_exact(&mut self, pool: &mut TermPool, address: Term, at: u64) {
-        if self.places.iter().any(|(_, known, offset)| *known == at && offset.is_none()) {
+        if self.places.iter().any(|known| known.address == at && known.distance.is_none()) {
             return;
         }
         let place = pool.bv(64, at);
-        self.places.push((pool.eq(address, place), at, None));
+        let guard = pool.eq(address, place);
+        self.places.push(PointerPlace { guard, address: at, distance: None });
     }
 
     /// The condition that the pointer leads to one of the targets.
     pub(crate) fn leads_somewhere(&self, pool: &mut TermPool) -> Term {
-        let mut any = pool.or_all(self.places.iter().map(|(guard, _, _)| *guard));
+        let mut any = pool.or_all(self.places.iter().map(|place| place.guard));
         for around in &self.around {
             let here = pool.and(around.guard, around.within);
             any = pool.or(any, here);
@@ -67,7 +70,8 @@ impl Places {
     ) {
         self.has_choices = true;
         let (guard, distance) = self.one_of(pool, address, elements, object);
-        self.places.push((guard, elements.first, Some(distance)));
+        let distance = Some(distance);
+        self.places.push(PointerPlace { guard, address: elements.first, distance });
     }
 
     /// The condition that an address leads to one of some elements of an object, and its distance
@@ -88,7 +92,7 @@ impl Places {
         if is_cut_from_bits {
             return elements.by_bits(pool, address, start);
         }
-        let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+        let from_home = self.places.first().map_or(0, |place| place.address);
         let name = format!("element of {} at {from_home:x}", object.own.name);
         elements.by_number(pool, address, &name)
     }

@@ -55,6 +55,27 @@ impl ReachableRange {
     }
 }
 
+/// A pointer with its C type.
+#[derive(Clone, Copy)]
+struct TypedPointer {
+    term: Term,
+    ty: CTypeId,
+}
+
+/// An argument that is a pointer.
+struct PassedPointer {
+    /// The name of the argument in a stub.
+    to: WriteBase,
+    pointer: TypedPointer,
+}
+
+/// A pointer in a reached range.
+struct StoredPointer {
+    /// The distance in bytes from the end of the way to the range.
+    step: u64,
+    pointer: TypedPointer,
+}
+
 /// A value in an object that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -92,14 +113,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         let types = &self.context.program.types;
         let out = out_parameters(types, name, *ty);
         reach.incomplete = may_write_behind_list(types, name, *ty);
-        for (to, pointer, ty) in self.pointers_passed(func, site, arg_types) {
+        for PassedPointer { to, pointer } in self.pointers_passed(func, site, arg_types) {
             let is_out = match to {
                 WriteBase::Argument(at) => out.iter().any(|out| out.position == at),
                 _ => true,
             };
             let way = Way { to, through: Vec::new(), from: None };
             let first = reach.found.len();
-            self.add_reached(state, (pointer, ty, always), way, &mut reach);
+            self.add_reached(state, pointer, always, way, &mut reach);
             reach.found[first..].iter_mut().for_each(|reached| reached.writable &= is_out);
         }
         self.add_variables(state, func, &mut reach);
@@ -107,10 +128,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         while next < reach.found.len() {
             let reached = reach.found[next].clone();
             next += 1;
-            for (step, pointer, ty) in self.pointers_within(state, &reached, &mut reach) {
+            for StoredPointer { step, pointer } in self.pointers_within(state, &reached, &mut reach)
+            {
                 let mut way = reached.way.clone();
                 way.through.push(step);
-                self.add_reached(state, (pointer, ty, reached.guard), way, &mut reach);
+                self.add_reached(state, pointer, reached.guard, way, &mut reach);
             }
         }
         reach
@@ -122,20 +144,22 @@ impl<N: Notes> Machine<'_, '_, N> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Vec<(WriteBase, Term, CTypeId)> {
+    ) -> Vec<PassedPointer> {
         let types = &self.context.program.types;
         let Function { name, ty, .. } = &self.context.program.functions[func];
         let CType::Function { params, .. } = types.get(*ty) else { return Vec::new() };
         let fixed = handed_over(types, name, *ty).pointers.into_iter();
         let fixed = fixed.filter_map(|at| {
-            let pointer = *site.args.get(at as usize)?;
-            Some((WriteBase::Argument(at), pointer, *params.get(at as usize)?))
+            let (term, ty) = (*site.args.get(at as usize)?, *params.get(at as usize)?);
+            let to = WriteBase::Argument(at);
+            Some(PassedPointer { to, pointer: TypedPointer { term, ty } })
         });
         let words = variable_words(types, name, *ty, arg_types).into_iter().enumerate();
         let words = words.filter_map(|(word, at)| {
-            let (pointer, ty) = (*site.args.get(at)?, *arg_types.get(at)?);
+            let (term, ty) = (*site.args.get(at)?, *arg_types.get(at)?);
             types.pointee(ty)?;
-            Some((WriteBase::Variable(word as u32), pointer, ty))
+            let to = WriteBase::Variable(word as u32);
+            Some(PassedPointer { to, pointer: TypedPointer { term, ty } })
         });
         fixed.chain(words).collect()
     }
@@ -165,16 +189,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Adds the objects that a pointer leads to.
+    /// Adds the objects that a pointer leads to. `outer` is the condition under which the call can
+    /// reach the pointer.
     fn add_reached(
         &mut self,
         state: &State<N>,
-        (pointer, ty, outer): (Term, CTypeId, Term),
+        pointer: TypedPointer,
+        outer: Term,
         way: Way,
         reach: &mut Reach,
     ) {
         let types = &self.context.program.types;
-        let CType::Pointer { pointee, to_const } = *types.get(ty) else { return };
+        let CType::Pointer { pointee, to_const } = *types.get(pointer.ty) else { return };
         if matches!(types.get(pointee), CType::Function { .. }) {
             return;
         }
@@ -183,18 +209,12 @@ impl<N: Notes> Machine<'_, '_, N> {
             inputs: Some(&self.context.inputs),
             ..state.knowledge()
         };
-        let places = flatten_address(&mut self.pool, pointer, knowledge, MOST_PLACES);
+        let places = flatten_address(&mut self.pool, pointer.term, knowledge, MOST_PLACES);
         reach.incomplete |= places.is_none();
         for (guard, target) in places.into_iter().flatten() {
-            let (address, offset) = match target {
-                Target::Known(address, offset) => (address, offset),
-                Target::Opaque(_) => {
-                    reach.incomplete = true;
-                    continue;
-                }
-                // Memory that the path did not follow yet has any contents.
-                Target::Null | Target::Wild | Target::Input(_) => continue,
-            };
+            reach.incomplete |= matches!(target, Target::Opaque(_));
+            // Memory that the path did not follow yet has any contents.
+            let Target::Known(address, offset) = target else { continue };
             let Some(id) = state.memory.object_near(address) else { continue };
             let object = state.memory.object(id);
             let start = address.wrapping_sub(object.base);
@@ -255,7 +275,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &State<N>,
         reached: &ReachableRange,
         reach: &mut Reach,
-    ) -> Vec<(u64, Term, CTypeId)> {
+    ) -> Vec<StoredPointer> {
         let object = state.memory.object(reached.object);
         reach.incomplete |= has_pointers_anywhere(&self.pool, object);
         let mut found = Vec::new();
@@ -270,7 +290,10 @@ impl<N: Notes> Machine<'_, '_, N> {
             };
             match reached.place {
                 _ if depends_on_undefined(&mut self.pool, value) => {}
-                Some(place) => found.push((at.wrapping_sub(place), value, ty)),
+                Some(place) => {
+                    let pointer = TypedPointer { term: value, ty };
+                    found.push(StoredPointer { step: at.wrapping_sub(place), pointer });
+                }
                 None => reach.incomplete = true,
             }
         }

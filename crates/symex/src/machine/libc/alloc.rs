@@ -28,6 +28,15 @@ pub(crate) const ROOM: u64 = 4096;
 /// The most bytes of a block that are copied by a reallocation.
 const MOST_COPIED: u64 = 1 << 16;
 
+/// The bytes of a new block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NewBytes {
+    /// Zeros.
+    Zero,
+    /// Bytes without a value.
+    Undefined,
+}
+
 /// The number of bytes to allocate.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
@@ -49,7 +58,8 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let Some(size) = self.size_of_allocation(state, args[0])? else {
                     return self.failed(state, model).map(Some);
                 };
-                self.allocate(state, model, size, false).map(|(address, _)| Some(address))
+                self.allocate(state, model, size, NewBytes::Undefined)
+                    .map(|(address, _)| Some(address))
             }
             AllocationFn::Calloc => {
                 let overflows = self.pool.umul_overflows(args[0], args[1]);
@@ -61,9 +71,9 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let size = self.pool.mul(args[0], args[1]);
                 let size = if overflows { None } else { self.size_of_allocation(state, size)? };
                 match size {
-                    Some(size) => {
-                        self.allocate(state, model, size, true).map(|(address, _)| Some(address))
-                    }
+                    Some(size) => self
+                        .allocate(state, model, size, NewBytes::Zero)
+                        .map(|(address, _)| Some(address)),
                     None => self.failed(state, model).map(Some),
                 }
             }
@@ -193,14 +203,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         model: &Model,
         size: Size,
-        zeroed: bool,
+        bytes: NewBytes,
     ) -> Result<(Term, ObjectId), Interrupt> {
-        let (bytes, length) = match size {
+        let (room, length) = match size {
             Size::Known(bytes) => (bytes, None),
             Size::Symbolic(length, room) => (room, Some(length)),
         };
         let object = state.memory.allocate(NewObject {
-            size: bytes,
+            size: room,
             length,
             kind: ObjectKind::Heap,
             read_only: false,
@@ -209,7 +219,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         });
         let Some(object) = object else { return Err(Interrupt::unsupported("more memory")) };
         let base = state.memory.object(object).base;
-        if !zeroed {
+        if bytes == NewBytes::Undefined {
             state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
         }
         let choice = self.next_choice(state, model);
@@ -265,7 +275,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let is_start = match candidate.offset {
             Offset::Known(offset) => self.pool.bool(offset == start as i64),
-            Offset::Scaled { .. } => {
+            Offset::Scaled(_) => {
                 let start = self.pool.bv(64, base.wrapping_add(start));
                 self.pool.eq(pointer, start)
             }
@@ -279,7 +289,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let is_before = match candidate.offset {
             Offset::Known(offset) => offset < start as i64,
-            Offset::Scaled { .. } => self.derived.contains_key(&pointer),
+            Offset::Scaled(_) => self.derived.contains_key(&pointer),
         };
         if is_before {
             self.assume_begins_there(&first);
@@ -343,7 +353,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let Some(size) = size else { return self.failed(state, model) };
         let Some(old) = old else {
-            return self.allocate(state, model, size, false).map(|(address, _)| address);
+            return self
+                .allocate(state, model, size, NewBytes::Undefined)
+                .map(|(address, _)| address);
         };
         // A failure decides whether the old block lives on, so the path is split on it first.
         let nth = state.calls_of(model.name);
@@ -354,7 +366,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if of_inputs {
             return self.move_input(state, model, old, size);
         }
-        let (address, new) = self.allocate(state, model, size, false)?;
+        let (address, new) = self.allocate(state, model, size, NewBytes::Undefined)?;
         let room = state.memory.object(new).size.min(state.memory.object(old).size);
         let (to, from) = (self.resolution_of(new), self.resolution_of(old));
         let contents = state.memory.object(old).contents.clone();
@@ -413,7 +425,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return self.failed(state, model);
         };
         let bytes = self.text_bytes(state, text, length)?;
-        let (address, object) = self.allocate(state, model, size, true)?;
+        let (address, object) = self.allocate(state, model, size, NewBytes::Zero)?;
         let to = self.resolution_of(object);
         let room = state.memory.object(object).size;
         for (offset, byte) in (0..room).zip(bytes) {

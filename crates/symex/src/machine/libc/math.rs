@@ -184,8 +184,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.knowledge().known(&mut self.pool, equal) == Some(true) {
             return Ok(bits);
         }
-        let frame = state.frame();
-        let place = (frame.func, frame.block, frame.next);
+        let place = state.frame().point();
         let values = &mut self.followed_values;
         let follows = state.log.decide(Question::Follow, || {
             let followed = values.entry(place).or_default();

@@ -10,6 +10,7 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Candidate, ObjectKind, Offset, Resolution};
 use crate::machine::state::{Notes, State};
 
@@ -134,14 +135,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         base: Term,
         count: Term,
-        write: bool,
+        kind: AccessKind,
         traps: &mut Traps,
     ) -> Result<(), Interrupt> {
         let zero = self.pool.bv(64, 0);
         let some = self.pool.ult(zero, count);
         let found = self.resolve(state, base)?;
         let mut first = Traps::none();
-        state.memory.access_traps(&mut self.pool, &found, 1, write, &mut first);
+        state.memory.access_traps(&mut self.pool, &found, 1, kind, &mut first);
         self.add_guarded(&first, some, traps);
         let begins = first.absent(&mut self.pool);
         for candidate in &found.candidates {
@@ -180,8 +181,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let size = self.element_size(state, src, count)?;
         let mut traps = Traps::none();
-        self.range_traps(state, src, count, false, &mut traps)?;
-        self.range_traps(state, dst, count, true, &mut traps)?;
+        self.range_traps(state, src, count, AccessKind::Read, &mut traps)?;
+        self.range_traps(state, dst, count, AccessKind::Write, &mut traps)?;
         // The traps of the accesses to single bytes.
         let mut single = Traps::none();
         let mut writes = Vec::new();
@@ -248,7 +249,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Ok(dst);
         }
         let mut traps = Traps::none();
-        self.range_traps(state, dst, count, true, &mut traps)?;
+        self.range_traps(state, dst, count, AccessKind::Write, &mut traps)?;
         // The traps of the accesses to single bytes.
         let mut single = Traps::none();
         let mut writes = Vec::new();

@@ -12,6 +12,7 @@ use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::lazy;
 use crate::machine::memory::{
     Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution,
@@ -26,6 +27,15 @@ const WRITE_CHOICES: u64 = 64;
 const STRUCT_CHOICES: u64 = 1024;
 /// The depth to which a term is searched for its greatest value.
 pub(crate) const DEPTH: u32 = 8;
+
+/// The direction of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
 
 /// The indexes at which an access of a given size lies within the bytes reserved for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +64,7 @@ impl Window {
     /// The positions of an access to an object that an index can have.
     fn of_index(
         pool: &TermPool,
-        (start, stride, index): (i64, u64, Term),
+        ScaledOffset { start, stride, index }: ScaledOffset,
         object: u64,
         access: u64,
     ) -> Self {
@@ -136,7 +146,7 @@ impl Offset {
                 let inside = fits(start, size, room);
                 pool.bool(inside)
             }
-            Self::Scaled { start, stride, index } => {
+            Self::Scaled(ScaledOffset { start, stride, index }) => {
                 let window = Window::of(start, stride, room, size);
                 in_window(pool, window, index)
             }
@@ -155,7 +165,9 @@ impl Resolution {
         let mut shifted = self.clone();
         for candidate in &mut shifted.candidates {
             match &mut candidate.offset {
-                Offset::Known(start) | Offset::Scaled { start, .. } => *start += distance as i64,
+                Offset::Known(start) | Offset::Scaled(ScaledOffset { start, .. }) => {
+                    *start += distance as i64;
+                }
             }
         }
         shifted
@@ -185,7 +197,8 @@ impl Memory {
         let Some(object) = self.object_at(base).map(|id| self.object(id)) else { return false };
         let Ok(start) = i64::try_from(base.wrapping_sub(object.base)) else { return false };
         // The expensive condition comes last, since every subscript gets here.
-        Window::of_index(pool, (start, size, index), object.size, size).count > STRUCT_CHOICES
+        let offset = ScaledOffset { start, stride: size, index };
+        Window::of_index(pool, offset, object.size, size).count > STRUCT_CHOICES
             && object.contents.is_mixed()
     }
 
@@ -196,7 +209,7 @@ impl Memory {
         pool: &mut TermPool,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
         traps: &mut Traps,
     ) {
         traps.add(pool, TrapKind::NullDereference, resolution.null);
@@ -211,7 +224,7 @@ impl Memory {
                 _ => Fault::Trap(TrapKind::OutOfBounds),
             };
             traps.add(pool, fault, condition);
-            if write && self.object(candidate.object).read_only {
+            if kind == AccessKind::Write && self.object(candidate.object).read_only {
                 traps.add(pool, TrapKind::ReadOnly, candidate.guard);
             }
         }
@@ -225,7 +238,7 @@ impl Memory {
                 let inside = fits(start, size, object.size);
                 pool.bool(inside)
             }
-            Offset::Scaled { start, stride, index } => {
+            Offset::Scaled(ScaledOffset { start, stride, index }) => {
                 let window = Window::of(start, stride, object.size, size);
                 let within = in_window(pool, window, index);
                 match lazy_access(pool, &object.contents, candidate.offset, size) {
@@ -249,7 +262,7 @@ impl Memory {
         };
         let aligned = match candidate.offset {
             Offset::Known(start) => (start as u64).is_multiple_of(size),
-            Offset::Scaled { start, stride, .. } => {
+            Offset::Scaled(ScaledOffset { start, stride, .. }) => {
                 (start as u64).is_multiple_of(size) && stride % size == 0
             }
         };
@@ -292,7 +305,7 @@ impl Memory {
                     start < 0 || !contents.covers_from(start as u64, size)
                 }
                 (Background::Undefined(_) | Background::Array { .. }, _) => true,
-                (Background::Lazy { .. }, Offset::Scaled { .. }) => true,
+                (Background::Lazy { .. }, Offset::Scaled(_)) => true,
                 _ => false,
             }
         })
@@ -306,13 +319,14 @@ impl Memory {
         size: u64,
     ) -> Option<Term> {
         let object = self.object(candidate.object);
-        let (start, stride, index) = match candidate.offset {
+        let scaled = match candidate.offset {
             Offset::Known(start) => {
                 let inside = fits(start, size, object.size);
                 return inside.then(|| object.contents.read(pool, start as u64, size));
             }
-            Offset::Scaled { start, stride, index } => (start, stride, index),
+            Offset::Scaled(scaled) => scaled,
         };
+        let ScaledOffset { start, stride, index } = scaled;
         if let Some((lazy, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
             return access.load(pool, &lazy, &object.contents, size);
         }
@@ -322,7 +336,7 @@ impl Memory {
             let sort = Sort::BitVec(size as u32 * 8);
             return Some(undefined_symbol(pool, Undetermined::Access, &name, sort));
         }
-        let window = Window::of_index(pool, (start, stride, index), object.size, size);
+        let window = Window::of_index(pool, scaled, object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if window.count == 0 {
             return None;
@@ -404,15 +418,16 @@ impl Memory {
         value: Term,
     ) {
         let object = self.object_mut(candidate.object);
-        let (start, stride, index) = match candidate.offset {
+        let scaled = match candidate.offset {
             Offset::Known(start) => {
                 if fits(start, size, object.size) {
                     write_where(pool, object, guard, start as u64, size, value);
                 }
                 return;
             }
-            Offset::Scaled { start, stride, index } => (start, stride, index),
+            Offset::Scaled(scaled) => scaled,
         };
+        let ScaledOffset { start, stride, index } = scaled;
         if let Some((_, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
             let bits = to_bytes(pool, value);
             let _stored = access.store(pool, &mut object.contents, guard, (size, bits));
@@ -423,7 +438,7 @@ impl Memory {
             object.contents = Contents::new(Background::Undefined(object.base));
             return;
         }
-        let window = Window::of_index(pool, (start, stride, index), object.size, size);
+        let window = Window::of_index(pool, scaled, object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if too_many(window.count, WRITE_CHOICES, &object.contents) || is_array && window.count > 1 {
             self.store_to_array(pool, candidate, guard, size, value);
@@ -513,9 +528,9 @@ fn lazy_access(
     offset: Offset,
     size: u64,
 ) -> Option<(Arc<LazyObject>, lazy::Access)> {
-    let Offset::Scaled { start, stride, index } = offset else { return None };
+    let Offset::Scaled(scaled) = offset else { return None };
     let Background::Lazy { object, .. } = contents.background() else { return None };
-    let access = lazy::access(pool, object, (start, stride, index), size)?;
+    let access = lazy::access(pool, object, scaled, size)?;
     Some((object.clone(), access))
 }
 
@@ -619,7 +634,7 @@ fn relative_index(pool: &mut TermPool, window: Window, index: Term) -> Term {
 fn offset_term(pool: &mut TermPool, offset: Offset) -> Term {
     match offset {
         Offset::Known(start) => pool.bv_signed(64, start),
-        Offset::Scaled { start, stride, index } => {
+        Offset::Scaled(ScaledOffset { start, stride, index }) => {
             let index = pool.sext(index, 64);
             let stride = pool.bv(64, stride);
             let distance = pool.mul(index, stride);
@@ -633,7 +648,7 @@ fn offset_term(pool: &mut TermPool, offset: Offset) -> Term {
 fn is_aligned(offset: Offset, size: u64, element: u64) -> bool {
     let (start, stride) = match offset {
         Offset::Known(start) => (start, 0),
-        Offset::Scaled { start, stride, .. } => (start, stride),
+        Offset::Scaled(ScaledOffset { start, stride, .. }) => (start, stride),
     };
     size == element && (start as u64).is_multiple_of(element) && stride % element == 0
 }

@@ -353,7 +353,11 @@ impl Contents {
                     let gap = next.map_or(end, |cell| u64::from(cell.offset).min(end)) - at;
                     let nothing_to_move = source.background == Background::Zero
                         && self.background == Background::Zero;
-                    for (offset, size) in source.pieces(at, gap, nothing_to_move) {
+                    let pieces = match nothing_to_move {
+                        true => Vec::new(),
+                        false => source.pieces(at, gap),
+                    };
+                    for (offset, size) in pieces {
                         let term = match &source.background {
                             Background::Lazy { .. } => source.read(pool, offset, u64::from(size)),
                             _ => source.read_background(pool, offset, u64::from(size)),
@@ -381,10 +385,9 @@ impl Contents {
     }
 
     /// The pieces in which bytes of the background are copied: its parts if it has some, otherwise
-    /// aligned pieces; none where there is nothing to move.
-    fn pieces(&self, offset: u64, size: u64, nothing: bool) -> Vec<(u64, u8)> {
+    /// aligned pieces.
+    fn pieces(&self, offset: u64, size: u64) -> Vec<(u64, u8)> {
         match &self.background {
-            _ if nothing => Vec::new(),
             Background::Lazy { object, .. } => lazy::parts(object, offset, size),
             _ => split_range(offset, size).collect(),
         }
@@ -424,7 +427,7 @@ impl Contents {
         if !self.has_rows() {
             return;
         }
-        for (at, size) in self.pieces(from, to - from, false) {
+        for (at, size) in self.pieces(from, to - from) {
             let value = self.read(pool, at, u64::from(size));
             self.write(pool, at, u64::from(size), value);
         }

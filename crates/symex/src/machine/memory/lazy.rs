@@ -6,10 +6,11 @@
 
 use lydian_eval::to_bytes;
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
-use lydian_inputs::shape::PartKind;
+use lydian_inputs::shape::{ArrayAround, PartKind};
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::access::{DEPTH, bit_shift, greatest, store_where, with_byte};
 use crate::machine::memory::cells::{Contents, above};
 use crate::machine::memory::rows;
@@ -382,7 +383,10 @@ struct Distance {
 }
 
 impl Distance {
-    fn of(pool: &mut TermPool, (start, stride, index): (i64, u64, Term)) -> Option<Self> {
+    fn of(
+        pool: &mut TermPool,
+        ScaledOffset { start, stride, index }: ScaledOffset,
+    ) -> Option<Self> {
         let mut constant = 0;
         let mut found = SmallVec::new();
         match pool.node(index) {
@@ -410,7 +414,7 @@ impl Distance {
 pub(crate) fn access(
     pool: &mut TermPool,
     object: &LazyObject,
-    place: (i64, u64, Term),
+    place: ScaledOffset,
     size: u64,
 ) -> Option<Access> {
     let distance = Distance::of(pool, place)?;
@@ -476,26 +480,7 @@ fn number_of_value(
         if here.is_empty() {
             continue;
         }
-        let last = furthest(pool, &here, digit, array.stride);
-        let is_walk = row.part == 0
-            && !row.is_tail
-            && row.kind.bytes() == 1
-            && here.iter().any(|summand| summand.factor.unsigned_abs() == 1);
-        if is_walk && last.is_none_or(|last| last > array.count) {
-            return None; // it may as well walk over all bytes of the object from the first on
-        }
-        let mut index = pool.bv(64, digit);
-        for summand in &here {
-            let steps = summand.times(pool, array.stride);
-            index = pool.add(index, steps);
-        }
-        if last.is_none_or(|last| last >= array.count) {
-            let count = pool.bv(64, array.count);
-            let is_inside = pool.ult(index, count);
-            *inside = pool.and(*inside, is_inside);
-        }
-        let first = pool.bv(64, digit);
-        let steps = pool.sub(index, first);
+        let steps = steps_in_array(pool, row, array, (digit, &here), inside)?;
         let weight = pool.bv(64, weight);
         let values = pool.mul(steps, weight);
         moved = pool.add(moved, values);
@@ -513,6 +498,37 @@ fn number_of_value(
         *inside = pool.and(*inside, is_first);
     }
     Some(pool.extract(INDEX_BITS - 1, 0, moved))
+}
+
+/// The number of elements by which summands move in an array of a row, from its element `digit` on.
+/// `None` where they may as well walk over all bytes of the object.
+fn steps_in_array(
+    pool: &mut TermPool,
+    row: &Row,
+    array: &ArrayAround,
+    (digit, summands): (u64, &[Summand]),
+    inside: &mut Term,
+) -> Option<Term> {
+    let last = furthest(pool, summands, digit, array.stride);
+    let is_walk = row.part == 0
+        && !row.is_tail
+        && row.kind.bytes() == 1
+        && summands.iter().any(|summand| summand.factor.unsigned_abs() == 1);
+    if is_walk && last.is_none_or(|last| last > array.count) {
+        return None;
+    }
+    let mut index = pool.bv(64, digit);
+    for summand in summands {
+        let steps = summand.times(pool, array.stride);
+        index = pool.add(index, steps);
+    }
+    if last.is_none_or(|last| last >= array.count) {
+        let count = pool.bv(64, array.count);
+        let is_inside = pool.ult(index, count);
+        *inside = pool.and(*inside, is_inside);
+    }
+    let first = pool.bv(64, digit);
+    Some(pool.sub(index, first))
 }
 
 /// Whether another value of its kind lies directly before or behind a value.

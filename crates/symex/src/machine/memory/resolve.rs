@@ -34,8 +34,19 @@ pub struct Knowledge<'a> {
 /// no two hold on the same one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
-    /// Each with its guard, an address, and what is added to that.
-    pub places: Vec<(Term, u64, Option<Term>)>,
+    /// The places.
+    pub places: Vec<PointerPlace>,
+}
+
+/// A place that a pointer of the inputs may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerPlace {
+    /// The condition under which the pointer leads there.
+    pub guard: Term,
+    /// The address without the distance.
+    pub address: u64,
+    /// The distance from the address in bytes, a 64-bit term, where that depends on the input.
+    pub distance: Option<Term>,
 }
 
 impl Knowledge<'_> {
@@ -100,15 +111,19 @@ pub enum Target {
 pub enum Offset {
     /// At a constant distance from the object's base.
     Known(i64),
-    /// At `start + stride * index`, where `index` is a signed number of its own width.
-    Scaled {
-        /// The distance from the base for index 0.
-        start: i64,
-        /// The bytes from one index to the next, at least 1.
-        stride: u64,
-        /// The index.
-        index: Term,
-    },
+    /// At a distance that depends on an index.
+    Scaled(ScaledOffset),
+}
+
+/// The distance `start + stride * index` from an object's base, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaledOffset {
+    /// The distance for index 0.
+    pub start: i64,
+    /// The bytes from one index to the next, at least 1.
+    pub stride: u64,
+    /// The index, a signed number of its own width.
+    pub index: Term,
 }
 
 /// An object that an address may lie in.
@@ -156,6 +171,8 @@ pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> 
 /// The most visits of subterms of one address. Shared subterms are visited as often as they occur.
 /// An address with more has too many alternatives, though many may be the same.
 const MOST_VISITS: u32 = 1 << 12;
+/// The depth to which a term is searched for an address that it is made from.
+const POINTER_DEPTH: u32 = 8;
 
 /// Lists the alternatives of an address with their guards, without those that the path excludes.
 /// `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
@@ -216,24 +233,48 @@ impl Walk<'_> {
             return self.leaf(pool, guard, target);
         }
         if let Some(expansion) = self.knowledge.expanded.and_then(|known| known.get(&t)) {
-            return expansion.places.clone().into_iter().all(|(here, base, distance)| {
-                let guard = match self.knowledge.known(pool, here) {
-                    Some(false) => return true,
-                    Some(true) => guard,
-                    None => pool.and(guard, here),
-                };
-                let distance = distance.map(|distance| sum(pool, offset, distance));
-                let target = Target::Known(base.wrapping_add(add), distance.or(offset));
-                self.leaf(pool, guard, target)
-            });
+            return self.visit_expansion(pool, expansion, add, offset, guard);
         }
         if self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t)) {
             return self.leaf(pool, guard, Target::Input(t));
         }
-        if in_region(add) && !self.looks_like_pointer(pool, t, 8) {
+        if in_region(add) && !self.looks_like_pointer(pool, t, POINTER_DEPTH) {
             let offset = sum(pool, offset, t);
             return self.leaf(pool, guard, Target::Known(add, Some(offset)));
         }
+        self.visit_node(pool, t, add, offset, guard)
+    }
+
+    /// Adds the places of a pointer of the inputs that the path followed, moved by `add + offset`.
+    fn visit_expansion(
+        &mut self,
+        pool: &mut TermPool,
+        expansion: &Expansion,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
+        expansion.places.iter().all(|place| {
+            let guard = match self.knowledge.known(pool, place.guard) {
+                Some(false) => return true,
+                Some(true) => guard,
+                None => pool.and(guard, place.guard),
+            };
+            let distance = place.distance.map(|distance| sum(pool, offset, distance));
+            let target = Target::Known(place.address.wrapping_add(add), distance.or(offset));
+            self.leaf(pool, guard, target)
+        })
+    }
+
+    /// Adds the alternatives of the address `t + add + offset` by the outermost operator of `t`.
+    fn visit_node(
+        &mut self,
+        pool: &mut TermPool,
+        t: Term,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
         match pool.node(t) {
             Node::Ite(condition, x, y) => {
                 self.visit_ite(pool, condition, [x, y], add, offset, guard)
@@ -242,15 +283,15 @@ impl Walk<'_> {
                 let k = pool.as_u64(k).unwrap_or(0);
                 self.visit(pool, x, add.wrapping_add(k), offset, guard)
             }
-            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, x, 8) => {
+            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, x, POINTER_DEPTH) => {
                 let offset = sum(pool, offset, y);
                 self.visit(pool, x, add, Some(offset), guard)
             }
-            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, y, 8) => {
+            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, y, POINTER_DEPTH) => {
                 let offset = sum(pool, offset, x);
                 self.visit(pool, y, add, Some(offset), guard)
             }
-            Node::Bin(BinOp::Sub, x, y) if self.looks_like_pointer(pool, x, 8) => {
+            Node::Bin(BinOp::Sub, x, y) if self.looks_like_pointer(pool, x, POINTER_DEPTH) => {
                 let back = pool.neg(y);
                 let offset = sum(pool, offset, back);
                 self.visit(pool, x, add, Some(offset), guard)
@@ -258,23 +299,33 @@ impl Walk<'_> {
             _ if self.knowledge.inputs.is_some_and(|inputs| inputs.is_raw(pool, t)) => {
                 self.leaf(pool, guard, Target::Input(t))
             }
-            _ => {
-                let add = pool.bv(64, add);
-                let mut whole = pool.add(t, add);
-                if let Some(offset) = offset {
-                    whole = pool.add(whole, offset);
-                }
-                let target =
-                    self.resolved(whole).map_or(Target::Opaque(whole), |target| match target {
-                        Target::Known(base, _) => {
-                            let start = pool.bv(64, base);
-                            Target::Known(base, Some(pool.sub(whole, start)))
-                        }
-                        other => other,
-                    });
-                self.leaf(pool, guard, target)
-            }
+            _ => self.visit_opaque(pool, t, add, offset, guard),
         }
+    }
+
+    /// Adds the address `t + add + offset`, where `t` does not show the object.
+    fn visit_opaque(
+        &mut self,
+        pool: &mut TermPool,
+        t: Term,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
+        let add = pool.bv(64, add);
+        let mut whole = pool.add(t, add);
+        if let Some(offset) = offset {
+            whole = pool.add(whole, offset);
+        }
+        let target = match self.resolved(whole) {
+            None => Target::Opaque(whole),
+            Some(Target::Known(base, _)) => {
+                let start = pool.bv(64, base);
+                Target::Known(base, Some(pool.sub(whole, start)))
+            }
+            Some(other) => other,
+        };
+        self.leaf(pool, guard, target)
     }
 
     fn visit_ite(
@@ -396,7 +447,7 @@ fn scaled_offset(pool: &mut TermPool, start: i64, distance: Option<Term>) -> Off
         && let Some(stride) = pool.as_u64(k)
         && (1..1 << 31).contains(&stride)
     {
-        return Offset::Scaled { start, stride, index: x };
+        return Offset::Scaled(ScaledOffset { start, stride, index: x });
     }
     let mut zeros = 0;
     while zeros < 12 {
@@ -407,8 +458,8 @@ fn scaled_offset(pool: &mut TermPool, start: i64, distance: Option<Term>) -> Off
         zeros += 1;
     }
     if zeros == 0 {
-        return Offset::Scaled { start, stride: 1, index: distance };
+        return Offset::Scaled(ScaledOffset { start, stride: 1, index: distance });
     }
     let index = pool.extract(63, zeros, distance);
-    Offset::Scaled { start, stride: 1 << zeros, index }
+    Offset::Scaled(ScaledOffset { start, stride: 1 << zeros, index })
 }

@@ -12,6 +12,7 @@ use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::SiteKey;
 
 /// Blocks and positions in them, by site.
@@ -102,23 +103,18 @@ impl ControlFlow {
     /// they are not known.
     pub(crate) fn enter(&self, reached: &mut ReachablePlaces, func: FuncId) -> bool {
         let Some((_, entry)) = self.entries.get(&func) else { return false };
-        self.go_on(reached, func, *entry, 0)
+        self.go_on(reached, ProgramPoint { func, block: *entry, index: 0 })
     }
 
     /// Adds the places that control may reach in a function and its callees, from a position in a
     /// block on. Returns false where they are not known.
-    pub(crate) fn go_on(
-        &self,
-        reached: &mut ReachablePlaces,
-        func: FuncId,
-        block: BlockId,
-        position: usize,
-    ) -> bool {
-        if !self.entries.contains_key(&func) {
+    pub(crate) fn go_on(&self, reached: &mut ReachablePlaces, from: ProgramPoint) -> bool {
+        if !self.entries.contains_key(&from.func) {
             return false;
         }
-        let mut waiting = vec![(func, block, position as u32)];
-        while let Some((func, block, position)) = waiting.pop() {
+        let mut waiting = vec![from];
+        while let Some(ProgramPoint { func, block, index }) = waiting.pop() {
+            let position = index as u32;
             // Unexplored functions have no labels and call no explored ones.
             let Some((at, _)) = self.entries.get(&func) else { continue };
             let from = reached.places.entry((func, block)).or_insert(u32::MAX);
@@ -129,11 +125,15 @@ impl ControlFlow {
             *from = position;
             let Block { next, calls } = &self.functions[*at].blocks[block.index()];
             if before == u32::MAX {
-                waiting.extend(next.iter().map(|next| (func, *next, 0)));
+                let start = |next: &BlockId| ProgramPoint { func, block: *next, index: 0 };
+                waiting.extend(next.iter().map(start));
             }
             let new = calls.iter().filter(|(at, _)| (position..before).contains(at));
             for (_, callee) in new {
-                let entry = |func: &FuncId| Some((*func, self.entries.get(func)?.1, 0));
+                let entry = |func: &FuncId| {
+                    let block = self.entries.get(func)?.1;
+                    Some(ProgramPoint { func: *func, block, index: 0 })
+                };
                 match callee {
                     Some(callee) => waiting.extend(entry(callee)),
                     None => waiting.extend(self.entries.keys().filter_map(entry)),

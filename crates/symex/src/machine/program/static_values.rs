@@ -79,10 +79,12 @@ impl Uses {
                 Stmt::Assign { dst, value } => {
                     self.escapes |= leads_to(*value) && !is_to_const(program, body.locals[*dst].ty);
                 }
-                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => self.note_write(leads_to(*dst)),
-                Stmt::StoreBits { addr, .. } => self.note_write(leads_to(*addr)),
+                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => {
+                    self.note_write_if(leads_to(*dst))
+                }
+                Stmt::StoreBits { addr, .. } => self.note_write_if(leads_to(*addr)),
                 Stmt::Call { args, arg_types, dst_addr, .. } => {
-                    self.note_write(dst_addr.is_some_and(leads_to));
+                    self.note_write_if(dst_addr.is_some_and(leads_to));
                     for (at, arg) in args.iter().enumerate() {
                         let stays = arg_types.get(at).is_some_and(|ty| is_to_const(program, *ty));
                         self.escapes |= leads_to(*arg) && !stays;
@@ -99,7 +101,7 @@ impl Uses {
         self.escapes |= operands.into_iter().any(leads_to) && !gives_const;
     }
 
-    fn note_write(&mut self, writes: bool) {
+    fn note_write_if(&mut self, writes: bool) {
         if writes {
             (self.is_written, self.values) = (true, None);
         }

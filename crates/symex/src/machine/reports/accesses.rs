@@ -4,6 +4,7 @@ use lydian_inputs::Bound;
 use lydian_smt::Term;
 
 use crate::machine::Machine;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::Resolution;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::bounds_monitor::{Actor, MOST_QUESTIONS, Suspicion};
@@ -64,11 +65,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
     ) {
         let (mut scope, pool) = self.scope(state);
-        scope.note_touched(pool, resolution, (size, write));
-        self.bounds.access(&mut self.pool, &state.memory, resolution, size, write);
+        scope.note_touched(pool, resolution, size, kind);
+        self.bounds.access(&mut self.pool, &state.memory, resolution, size, kind);
         self.settle_suspicions(state);
     }
 

@@ -19,6 +19,7 @@ use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::program::site::ObserverId;
 
@@ -487,31 +488,43 @@ impl BoundsMonitor {
         memory: &Memory,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
     ) {
         if self.open == 0 || size == 0 {
             return;
         }
         for candidate in &resolution.candidates {
             let object = memory.object(candidate.object);
-            if !write && let Offset::Known(start) = candidate.offset {
+            if kind == AccessKind::Read
+                && let Offset::Known(start) = candidate.offset
+            {
                 let part = object.contents.part_of_wider(start, size);
                 part.into_iter().for_each(|address| self.escaped(pool, memory, address));
             }
             let base = object.base;
             let Some(positions) = self.by_object.get(&base).cloned() else { continue };
             for position in positions {
-                self.access_bound(pool, memory, candidate, (size, write), position);
+                self.access_bound(pool, memory, candidate, (size, kind), position);
             }
         }
     }
 
+    /// Keeps a suspicion that the actor exceeds a limit where a condition holds.
+    fn suspect(&mut self, condition: Term, limit: Limit) {
+        self.tells = true;
+        if !self.is_exceeded(limit) {
+            let actor = self.actor.clone();
+            self.suspicions.push(Suspicion { condition, limit, actor });
+        }
+    }
+
+    /// Compares an access with one bound.
     fn access_bound(
         &mut self,
         pool: &mut TermPool,
         memory: &Memory,
         candidate: &Candidate,
-        (size, write): (u64, bool),
+        (size, kind): (u64, AccessKind),
         position: usize,
     ) {
         // A bound that the actor already met is looked at again where it is also noted for others.
@@ -522,7 +535,7 @@ impl BoundsMonitor {
         let reach = self.all[position].bound.reach;
         let (met, before) = match reach {
             Reach::Always => return,
-            Reach::Within { .. } if write => return,
+            Reach::Within { .. } if kind == AccessKind::Write => return,
             Reach::Behind { object, from, .. } => {
                 let (behind, before) = outside(pool, candidate.offset, from, size);
                 (behind, Some((object, before)))
@@ -556,17 +569,13 @@ impl BoundsMonitor {
             if let Some(guard) = self.guard {
                 condition = pool.and(guard, condition);
             }
+            if self.is_exceeded(limit) && !(again && limit == Limit::Bound(position)) {
+                continue;
+            }
             match pool.as_bool(condition) {
-                _ if self.is_exceeded(limit) && !(again && limit == Limit::Bound(position)) => {}
                 Some(true) => self.exceed(memory, limit),
                 Some(false) => {}
-                None => {
-                    let actor = self.actor.clone();
-                    self.tells = true;
-                    if !self.is_exceeded(limit) {
-                        self.suspicions.push(Suspicion { condition, limit, actor });
-                    }
-                }
+                None => self.suspect(condition, limit),
             }
         }
         if !self.is_met(position) {

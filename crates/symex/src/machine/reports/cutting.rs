@@ -45,7 +45,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return false;
         }
         let mut frames = state.frames.iter();
-        if !frames.all(|frame| ahead.go_on(reached, frame.func, frame.block, frame.next)) {
+        if !frames.all(|frame| ahead.go_on(reached, frame.point())) {
             return false;
         }
         // Sites that were passed and not looked at yet.

@@ -1,11 +1,16 @@
 //! Places where the program under test may trap, and the knowledge about them.
 
-use lydian_ir::{BlockId, FuncId, TrapKind};
+use lydian_ir::TrapKind;
 
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::state::{Notes, State};
 
-/// The place and kind of a trap: function, block, position in it, and kind.
-pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+/// The place and kind of a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CrashPlace {
+    at: ProgramPoint,
+    kind: TrapKind,
+}
 
 /// The knowledge about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +23,5 @@ pub(crate) struct Crash {
 
 /// The place of a trap of this kind at the position of a state.
 pub(crate) fn place_of<N: Notes>(state: &State<N>, kind: TrapKind) -> CrashPlace {
-    let frame = state.frame();
-    (frame.func, frame.block, frame.next, kind)
+    CrashPlace { at: state.frame().point(), kind }
 }

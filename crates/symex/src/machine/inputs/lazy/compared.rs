@@ -8,6 +8,7 @@ use lydian_smt::{BinOp, Node, Term, TermPool};
 use crate::machine::inputs::aliasing::places_within;
 use crate::machine::inputs::places::{Elements, Places};
 use crate::machine::inputs::pointer_uses::address_of;
+use crate::machine::memory::PointerPlace;
 use crate::machine::memory::{
     Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
 };
@@ -23,6 +24,15 @@ const PLAIN_DISTANCE: u64 = 3;
 
 /// A pointer that was not followed yet, and the objects that it leads into because it is compared.
 type ToLead = (Term, Vec<Arc<LazyObject>>);
+
+/// An alternative of a value: an address in an input object, moved by a distance which depends on
+/// the input.
+struct MovedAddress {
+    guard: Term,
+    at: u64,
+    /// The distance in bytes, a 64-bit term.
+    distance: Term,
+}
 
 impl<N: Notes> Scope<'_, '_, N> {
     /// Leads two values into one object that are compared for order or subtracted, since C defines
@@ -82,7 +92,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let [a, b] = values;
         for (value, other) in [(a, b), (b, a)] {
-            for (guard, at, distance) in self.moved_by_input(pool, value)? {
+            for MovedAddress { guard, at, distance } in self.moved_by_input(pool, value)? {
                 if equality && self.leads_only_near(pool, other, at) {
                     continue;
                 }
@@ -104,7 +114,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         value: Term,
-    ) -> Result<Vec<(Term, u64, Term)>, Stop> {
+    ) -> Result<Vec<MovedAddress>, Stop> {
         let is_moved = |(_, distance): &(Term, Term)| pool.as_u64(*distance).is_none();
         if !self.derived.get(&value).is_some_and(is_moved) {
             return Ok(Vec::new());
@@ -120,7 +130,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 && Region::of(at) == Some(Region::Lazy)
                 && pool.as_u64(distance).is_none()
             {
-                moved.push((guard, at, distance));
+                moved.push(MovedAddress { guard, at, distance });
             }
         }
         Ok(moved)
@@ -267,12 +277,12 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         address: Term,
-    ) -> Result<Option<(Term, u64, Option<Term>)>, Stop> {
+    ) -> Result<Option<PointerPlace>, Stop> {
         let Some(place) = self.place_of_equal(pool, address) else { return Ok(None) };
         let at = pool.bv(64, place);
         let is_there = pool.eq(address, at);
         self.suppose(pool, is_there, None)?;
-        Ok(Some((is_there, place, None)))
+        Ok(Some(PointerPlace { guard: is_there, address: place, distance: None }))
     }
 
     /// The place of a pointer that the path followed and found equal to this one. A constant does
@@ -285,10 +295,12 @@ impl<N: Notes> Scope<'_, '_, N> {
             is_pointer.then_some(other)
         });
         let (other, by) = base_and_distance(pool, address_of(pool, equal?));
-        let [(guard, place, None)] = self.state.path.expanded.get(&other)?.places[..] else {
+        let [PointerPlace { guard, address, distance: None }] =
+            self.state.path.expanded.get(&other)?.places[..]
+        else {
             return None;
         };
-        (knowledge.known(pool, guard) == Some(true)).then(|| place.wrapping_add(by))
+        (knowledge.known(pool, guard) == Some(true)).then(|| address.wrapping_add(by))
     }
 
     /// Expands a pointer that leads to elements of one of some objects, or directly behind them.
@@ -325,7 +337,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 }
             }
         }
-        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let any = pool.or_all(found.places.iter().map(|place| place.guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
         self.suppose_that_leads(pool, (&pointer, address), any, plain)?;
         self.note_places(address, found.places);
