@@ -24,7 +24,7 @@ type State = machine::state::State<notes::AllNotes>;
 /// The machine that runs states with the notes of all parts.
 type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::AllNotes>;
 /// A view of a state in which expressions are evaluated, with the notes of all parts.
-type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::AllNotes>;
+type StateView<'a, 'p> = machine::scope::StateView<'a, 'p, notes::AllNotes>;
 
 pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};

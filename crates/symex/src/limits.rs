@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_reasons_that_differ_in_their_place_the_first_in_the_text_is_kept() {
+    fn the_first_in_the_text_of_reasons_that_differ_in_their_place_is_kept() {
         let read = |start| Cut::Undetermined(Undetermined::Unwritten, Span::new(start, start + 1));
         let nowhere = Cut::Undetermined(Undetermined::Unwritten, Span::NONE);
         let sine = Cut::Mathematics("sin".into(), Span::new(7, 9));

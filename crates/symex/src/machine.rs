@@ -60,7 +60,7 @@ use reports::omissions::Omissions;
 use reports::outbox::Outbox;
 use reports::statistics::Statistics;
 use reports::undetermined::Dependences;
-use reports::undetermined::Reads;
+use reports::undetermined::UndeterminedReads;
 use setup::{ExploreError, lay_out};
 use state::{Claims, Course, Notes, Passing, PathCondition, PathInputs, State};
 use traps::crashes::{Crash, CrashPlace};
@@ -125,7 +125,7 @@ pub(crate) struct Machine<'p, 'e, N> {
     /// The number of executions of inline assembly, which names their results.
     havocs: u64,
     /// The places where undetermined values were read.
-    reads: Reads,
+    reads: UndeterminedReads,
 }
 
 /// A new machine, with the data for its first state.
@@ -187,7 +187,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             first_memory: memory.clone(),
             begun: false,
             havocs: 0,
-            reads: Reads::default(),
+            reads: UndeterminedReads::default(),
             context,
             pool,
             plan,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
-use crate::merging::cycles::Mark;
+use crate::goals::hyper_sequences::SequencesUnderWay;
+use crate::merging::cycles::CycleMark;
 use crate::search::directed::Progress;
 use crate::{State, machine};
 
@@ -41,7 +41,7 @@ pub(crate) struct GoalNotes {
     /// The evaluations of decisions that hyperlabels ask for.
     pub(crate) trail: Trail,
     /// The sequences under way on the path.
-    pub(crate) underway: Underway,
+    pub(crate) underway: SequencesUnderWay,
     /// Whether labels are deferred without a question, because the question for one of them was too
     /// hard.
     pub(crate) haste: bool,
@@ -54,8 +54,8 @@ pub(crate) struct MergingNotes {
     /// where the log begins at the first state of the exploration.
     pub(crate) start: Option<Rc<State>>,
     /// An earlier state of the path, which a later one is compared with to find out whether the
-    /// path is a circle.
-    pub(crate) mark: Option<Arc<Mark>>,
+    /// path is a cycle.
+    pub(crate) mark: Option<Arc<CycleMark>>,
 }
 
 /// Notes of the search.

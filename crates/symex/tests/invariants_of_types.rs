@@ -104,7 +104,7 @@ fn unmet(found: &Explored) -> Vec<String> {
 const BUFFER: &str = "struct buf { unsigned len, cap; int *data; };";
 
 #[test]
-fn what_an_invariant_excludes_is_infeasible_and_said_under_which_precondition() {
+fn labels_excluded_by_an_invariant_are_infeasible_under_a_named_precondition() {
     let text = "int f(struct buf *b) { if (b->len > b->cap) return 1; return 0; }";
     let found = explore(&format!("{BUFFER}{text}"), "struct buf", &["self->len <= self->cap"]);
     assert_branches(&found, 1, 1);
@@ -115,7 +115,7 @@ fn what_an_invariant_excludes_is_infeasible_and_said_under_which_precondition() 
 }
 
 #[test]
-fn an_invariant_speaks_of_what_objects_were_when_the_function_was_called() {
+fn an_invariant_is_about_objects_at_the_call_of_the_function() {
     let text = "int f(struct buf *b, struct buf *c) {
                     b->len = 7; b->cap = 3;
                     if (b->len > b->cap) { if (c->len > c->cap) return c == b; return 1; }
@@ -128,7 +128,7 @@ fn an_invariant_speaks_of_what_objects_were_when_the_function_was_called() {
 }
 
 #[test]
-fn rings_close() {
+fn circular_lists_close() {
     let text = "struct ring { struct ring *next, *prev; int v; };
                 int f(struct ring *r) {
                     if (r->next->prev != r) return 9;
@@ -172,7 +172,7 @@ fn an_invariant_may_be_a_choice() {
 }
 
 #[test]
-fn it_holds_for_elements_at_any_index_and_for_members() {
+fn an_invariant_holds_for_elements_at_any_index_and_for_members() {
     let text = "struct pair { int low, high; };
                 struct box { int kind; struct pair range; };
                 int f(struct pair *p, unsigned i, struct box *b) {
@@ -185,7 +185,7 @@ fn it_holds_for_elements_at_any_index_and_for_members() {
 }
 
 #[test]
-fn elements_that_no_path_looks_at_meet_it_in_tests() {
+fn elements_that_no_path_looks_at_meet_the_invariant_in_tests() {
     let text = "struct cell { int size; };
                 int f(struct cell *c) { if (c[3].size == 5) return 1; return 0; }";
     let found = explore(text, "struct cell", &["self->size > 2"]);
@@ -194,7 +194,7 @@ fn elements_that_no_path_looks_at_meet_it_in_tests() {
 }
 
 #[test]
-fn it_holds_for_structs_that_are_passed_by_value_and_for_globals() {
+fn an_invariant_holds_for_structs_passed_by_value_and_for_globals() {
     let text = "struct pair { int low, high; };
                 struct pair limits = { 1, 5 };
                 int f(struct pair p) {
@@ -216,7 +216,7 @@ fn an_invariant_without_a_value_does_not_hold() {
 }
 
 #[test]
-fn an_invariant_may_call_functions_and_go_round() {
+fn an_invariant_may_call_functions_and_loop() {
     let text = "struct text { int n; char s[4]; };
                 static int ends(const char *s, int n) {
                     for (int i = 0; i < n; i++) if (!s[i]) return 1;
@@ -258,7 +258,7 @@ fn a_chain_that_no_invariant_follows_ends_in_tests() {
 }
 
 #[test]
-fn rings_close_in_structs_around() {
+fn circular_lists_close_in_enclosing_structs() {
     let text = "struct ring { struct ring *next, *prev; };
                 struct owner { long kind, more; struct ring head; };
                 int f(struct owner *o) {

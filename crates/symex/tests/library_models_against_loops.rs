@@ -330,7 +330,7 @@ void check_cases(unsigned char c) {
 }
 
 #[test]
-fn what_is_allocated_is_an_object_of_its_own() {
+fn an_allocated_block_is_an_object_of_its_own() {
     check(
         r#"
 void check_malloc(unsigned char n, unsigned char at) {
@@ -508,7 +508,7 @@ void check_square_roots(unsigned char n) {
 }
 
 #[test]
-fn what_is_not_exact_is_followed_at_a_few_values_that_the_interpreter_confirms() {
+fn inexact_functions_are_followed_at_a_few_values_that_the_interpreter_confirms() {
     let text = r#"
         #include <math.h>
         int powers(double x) { return pow(x, 2) > 0.5 ? 1 : 0; }

@@ -53,7 +53,7 @@ fn members_of_a_struct_that_was_filled_get_other_values() {
 }
 
 #[test]
-fn what_lies_behind_pointers_in_a_struct_gets_other_values() {
+fn values_behind_pointers_in_a_struct_get_other_values() {
     let writes = writes_of_all(
         "struct in { int n; }; struct o { int x; struct in *in; };
          void get(const struct o *o);
@@ -69,7 +69,7 @@ fn what_lies_behind_pointers_in_a_struct_gets_other_values() {
 }
 
 #[test]
-fn what_a_pointer_to_const_leads_to_stays() {
+fn the_target_of_a_pointer_to_const_is_unchanged() {
     one_is_left(
         "struct o { int x; const int *p; };
          void see(const struct o *o);
@@ -115,7 +115,7 @@ fn locks_are_opaque_and_their_functions_write_nothing_else() {
 }
 
 #[test]
-fn arguments_for_dots_are_written_through() {
+fn variable_arguments_are_written_through() {
     let writes = writes_of_all(
         "struct size { unsigned short rows, columns; };
          int control(int fd, unsigned long request, ...);
@@ -180,7 +180,7 @@ fn with_contract(text: &str, toml: &str) -> (usize, usize) {
 }
 
 #[test]
-fn a_contract_says_what_a_call_writes_at_most() {
+fn a_contract_limits_the_writes_of_a_call() {
     let text = "struct in { int a, b; }; struct s { int n; struct in *in; }; int g;
          void step(struct s *s);
          int f(void) {

@@ -98,7 +98,7 @@ pub(crate) fn activation_places(state: &State) -> impl Iterator<Item = Activatio
 }
 
 /// The outcome of replaying a path.
-pub(crate) enum Again {
+pub(crate) enum ReplayOutcome {
     /// The evicted state.
     Same(Box<State>),
     /// Another state, or the path could not be followed.
@@ -279,7 +279,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_state_that_was_evicted_and_made_again_is_what_it_was() {
+    fn a_replayed_state_equals_the_evicted_one() {
         let (program, func) = program();
         let mut compared = 0;
         for (search, merge) in
@@ -308,7 +308,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_path_that_takes_another_way_the_second_time_is_cut_and_not_lost() {
+    fn a_replay_that_takes_another_way_is_cut_and_not_lost() {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {

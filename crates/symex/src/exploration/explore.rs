@@ -199,11 +199,11 @@ impl<'p, 'e> Engine<'p, 'e> {
 
     /// Runs a state until it ends or another state is to go on.
     pub(crate) fn run_state(&mut self, mut state: Box<State>) {
-        let mut news = Novelty::of(&state, &self.machine.pool);
+        let mut novelty = Novelty::of(&state, &self.machine.pool);
         loop {
             let Some(next) = self.pass_merge_scope(state) else { return };
             state = next;
-            if news.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
+            if novelty.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
                 self.rest(state);
                 return;
             }
@@ -278,10 +278,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         if self.may_rest() {
             most = most.min(REPLAY_PATIENCE);
         }
-        let mut news = Novelty::of(&state, &self.machine.pool);
+        let mut novelty = Novelty::of(&state, &self.machine.pool);
         loop {
             let ending = match self.step(&mut state) {
-                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.machine.pool, most) => {
+                Ok(()) | Err(Flow::Yield)
+                    if novelty.are_older(&state, &self.machine.pool, most) =>
+                {
                     Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {

@@ -31,7 +31,7 @@ use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::exploration::outcome::Unmet;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 use crate::limits::Cut;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
@@ -66,7 +66,7 @@ struct InvariantCondition {
 }
 
 /// An object of a test with an invariant that its path does not suppose.
-struct Open {
+struct UnsupposedObject {
     invariant: usize,
     address: u64,
     /// The lazy object that contains it, if any.
@@ -318,7 +318,7 @@ impl Engine<'_, '_> {
             if open.is_empty() {
                 return Ok(whole);
             }
-            for Open { invariant, address, lazy } in open {
+            for UnsupposedObject { invariant, address, lazy } in open {
                 count += 1;
                 if count > MOST_OBJECTS || self.is_out_of_time() {
                     return Err(Cut::Unsupported(NO_TEST.into()));
@@ -419,7 +419,7 @@ impl Engine<'_, '_> {
     }
 
     /// The objects of a test with invariants that its path does not suppose.
-    fn not_met(&mut self, whole: &State) -> Vec<Open> {
+    fn not_met(&mut self, whole: &State) -> Vec<UnsupposedObject> {
         let model = &whole.model;
         let claims = whole.path.facts.iter().chain(&whole.claims.promises).copied();
         let needs = self.machine.needs_of(&whole.memory, model, claims);
@@ -457,7 +457,8 @@ impl Engine<'_, '_> {
                 self.machine.context.invariants_within(element, start, &mut within);
             }
             within.retain(|one| !met.contains(one));
-            let open = |(invariant, address)| Open { invariant, address, lazy: lazy.clone() };
+            let open =
+                |(invariant, address)| UnsupposedObject { invariant, address, lazy: lazy.clone() };
             all.extend(within.into_iter().map(open));
         }
         all
@@ -593,7 +594,7 @@ fn beside(state: &State) -> Box<State> {
     beside.passing.queue.clear();
     (beside.passing.evaluated, beside.passing.arrival) = (None, None);
     (beside.notes.goals.trail, beside.notes.goals.underway) =
-        (Trail::default(), Underway::default());
+        (Trail::default(), SequencesUnderWay::default());
     (beside.pending, beside.course.replay) = (false, false);
     (beside.log, beside.notes.merging.start) = (DecisionLog::default(), None);
     beside

@@ -26,7 +26,7 @@ const CHARACTERS: &[u8] = b"aAx0 1-.,z9_/";
 const FLOATS: [f64; 10] = [1.0, 2.0, 0.5, 0.0, -1.0, 10.0, 0.25, -0.5, 100.0, 1000.0];
 
 /// The search for one test's values.
-struct Search<'a> {
+struct ValueSearch<'a> {
     evaluator: Evaluator,
     model: Model,
     /// Terms that must stay true.
@@ -39,7 +39,7 @@ impl Engine<'_, '_> {
     /// same labels.
     pub(crate) fn nicer_model(&mut self, state: &State) -> Model {
         let cells: Vec<CellPlan> = self.cells_of(state).filter(|cell| is_number(cell.ty)).collect();
-        let mut search = Search {
+        let mut search = ValueSearch {
             evaluator: Evaluator::new(),
             model: state.model.clone(),
             kept: state.path.facts.iter().chain(&state.claims.promises).collect(),
@@ -84,7 +84,7 @@ impl Engine<'_, '_> {
     }
 
     /// Gives one input a readable value, if it needs one and has one.
-    fn improve(&mut self, search: &mut Search<'_>, ty: Type, var: Term) {
+    fn improve(&mut self, search: &mut ValueSearch<'_>, ty: Type, var: Term) {
         let Some(bits) = search.model.get(var).and_then(Value::to_u64) else { return };
         if is_nice(ty, bits) {
             return;
@@ -129,7 +129,7 @@ impl Engine<'_, '_> {
     /// one.
     fn improve_unsigned(
         &mut self,
-        search: &mut Search<'_>,
+        search: &mut ValueSearch<'_>,
         width: u8,
         var: Term,
         kept: &[Term],
@@ -153,7 +153,13 @@ impl Engine<'_, '_> {
 
     /// Sets an input to a value if everything that depends on it still holds. Returns whether it
     /// did.
-    fn try_value(&mut self, search: &mut Search<'_>, var: Term, bits: u64, kept: &[Term]) -> bool {
+    fn try_value(
+        &mut self,
+        search: &mut ValueSearch<'_>,
+        var: Term,
+        bits: u64,
+        kept: &[Term],
+    ) -> bool {
         let cost = kept.len() as u32;
         if search.left < cost {
             return false;

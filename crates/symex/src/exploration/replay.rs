@@ -4,11 +4,11 @@ use lydian_base::{StopReason, memory};
 
 use crate::State;
 use crate::config::Mode;
-use crate::exploration::eviction::{Again, LOOKS, fingerprint};
+use crate::exploration::eviction::{LOOKS, ReplayOutcome, fingerprint};
 use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::limits::Cut;
-use crate::machine::decision_log::PlayedSoFar;
+use crate::machine::decision_log::ReplayProgress;
 use crate::notes::Home;
 
 impl Engine<'_, '_> {
@@ -74,17 +74,17 @@ impl Engine<'_, '_> {
         let Some(before) = state.notes.eviction.evicted else { return true };
         let log = state.log.clone();
         match self.follow_again(state, before) {
-            Again::Same(mut made) => {
+            ReplayOutcome::Same(mut made) => {
                 made.resume_as(state);
                 *state = made;
                 return true;
             }
-            Again::Stopped => {
+            ReplayOutcome::Stopped => {
                 if let Some(cut) = self.cut_by_stop() {
                     self.cut_path(state, cut);
                 }
             }
-            Again::Other => match state.notes.eviction.home {
+            ReplayOutcome::Other => match state.notes.eviction.home {
                 Home::Elsewhere(worker) => {
                     state.log = log;
                     self.give_back(state, worker);
@@ -99,31 +99,31 @@ impl Engine<'_, '_> {
     }
 
     /// Follows an evicted state's path from its start. `before` is the fingerprint that it had.
-    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
+    fn follow_again(&mut self, state: &mut State, before: u64) -> ReplayOutcome {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
-        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
+        let Some(mut made) = start.cloned().map(Box::new) else { return ReplayOutcome::Other };
         made.log = std::mem::take(&mut state.log).replayed_from(&made.log);
         made.model = state.model.clone();
         made.passing.evaluated = None;
         loop {
             match made.log.progress() {
-                PlayedSoFar::InPart => {}
-                PlayedSoFar::ToTheEnd => break,
-                PlayedSoFar::Diverged => return Again::Other,
+                ReplayProgress::InPart => {}
+                ReplayProgress::ToTheEnd => break,
+                ReplayProgress::Diverged => return ReplayOutcome::Other,
             }
             match self.step(&mut made) {
                 Ok(()) | Err(Flow::Yield) => {}
-                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
+                Err(Flow::End(_) | Flow::Infeasible) => return ReplayOutcome::Other,
             }
             self.clock.ticks += 1;
             if self.clock_is_due() && self.look_at_budget() {
-                return Again::Stopped;
+                return ReplayOutcome::Stopped;
             }
         }
         made.log.record();
         match fingerprint(&mut self.eviction.structures, &self.machine.pool, &made) == before {
-            true => Again::Same(made),
-            false => Again::Other,
+            true => ReplayOutcome::Same(made),
+            false => ReplayOutcome::Other,
         }
     }
 }

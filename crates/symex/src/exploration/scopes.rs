@@ -49,7 +49,7 @@ impl Engine<'_, '_> {
         else {
             return Some(state);
         };
-        self.machine.statistics.stretches += 1;
+        self.machine.statistics.scopes_run += 1;
         let mut found = self.go_aside(&here, state);
         let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
         let aside = self.merging.scopes.is_aside();

@@ -15,7 +15,7 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::outbox::{EndedPath, Retraction};
 use crate::machine::step::check_outgrown;
-use crate::merging::cycles::is_in_a_circle;
+use crate::merging::cycles::is_in_a_cycle;
 
 impl Engine<'_, '_> {
     /// Takes one step.
@@ -140,7 +140,7 @@ impl Engine<'_, '_> {
         if state.course.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
-        match is_in_a_circle(state) {
+        match is_in_a_cycle(state) {
             true => Err(Interrupt::End(Ending::Endless)),
             false => Ok(()),
         }

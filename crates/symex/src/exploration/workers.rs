@@ -61,8 +61,8 @@ use lydian_objective::Harvest;
 use lydian_smt::Solver;
 use rustc_hash::FxHashSet;
 
-use self::merged::Part;
-use self::rounds::{Links, Member, Seed};
+use self::merged::WorkerResults;
+use self::rounds::{Links, RoundMember, WorkerStart};
 use self::state_transfer::Parcel;
 use crate::State;
 use crate::config::Mode;
@@ -141,11 +141,11 @@ pub(crate) struct TestMessage {
     /// The place of its trap, if any.
     crash: Option<CrashPlace>,
     /// Its harvest for hyperlabels.
-    has: Has,
+    has: SharedHarvest,
 }
 
 /// The harvest of a test for hyperlabels, by the position of functions among the objectives.
-type Has = Arc<[(usize, Harvest)]>;
+type SharedHarvest = Arc<[(usize, Harvest)]>;
 
 impl TestMessage {
     /// The message about a test that covers these goals. `kept` says whether it is given for more
@@ -302,7 +302,7 @@ impl Engine<'_, '_> {
                 let _ = give.send((links, seed));
                 handles.push(handle);
             }
-            let mut member = Member::new(own, workers.round);
+            let mut member = RoundMember::new(own, workers.round);
             self.take_part(&mut member, None);
             self.hear_the_rest(member);
             for handle in handles {
@@ -339,7 +339,12 @@ impl Engine<'_, '_> {
 
 /// The work of a worker that was started to help. Returns its results; `None` if it could not
 /// begin.
-fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Option<Part> {
+fn help(
+    workers: &Workers<'_>,
+    task: &Task<'_>,
+    links: Links,
+    seed: WorkerStart,
+) -> Option<WorkerResults> {
     let outbox = std::cell::RefCell::new(Vec::new());
     let mut sink = |event| {
         if let Event::Test(found) = event {
@@ -349,7 +354,7 @@ fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Opt
     let mut solver = workers.new_solver();
     let (mut engine, first) = Engine::set_up(task, &mut *solver, &mut sink).ok()?;
     engine.machine.begin_with(&*first?);
-    let mut member = Member::new(links, workers.round);
+    let mut member = RoundMember::new(links, workers.round);
     engine.begin_to_help(&member, seed);
     engine.take_part(&mut member, Some(&outbox));
     drop(member);

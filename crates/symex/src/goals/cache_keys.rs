@@ -28,7 +28,7 @@ use smallvec::SmallVec;
 use crate::goals::labels::ConditionKey;
 use crate::goals::labels::{GoalId, LabelTable};
 use crate::machine::program::site::SiteKey;
-use crate::machine::state::{ConditionValue, Mutants};
+use crate::machine::state::{ConditionValue, MutantValues};
 
 /// An expression that reads more places is not cached.
 const MOST_PLACES: usize = 4;
@@ -44,13 +44,13 @@ const MOST_OF_GROUPS: usize = 1 << 17;
 /// The content of a place: its value, where reading it does not trap, and the condition under which
 /// it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Read {
+pub(crate) struct PlaceContent {
     pub(crate) value: Term,
     pub(crate) defined: Term,
 }
 
 /// Read places, or their contents.
-pub(crate) type Few<T> = SmallVec<[T; MOST_PLACES]>;
+pub(crate) type FewPlaces<T> = SmallVec<[T; MOST_PLACES]>;
 
 /// A place that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,15 +66,15 @@ pub(crate) enum ReadPlace {
 #[derive(Default)]
 pub(crate) struct PredicateCache {
     /// The places that an expression reads; `None` for an expression that is not cacheable.
-    reads: FxHashMap<(FuncId, ExprId), Option<Few<ReadPlace>>>,
+    reads: FxHashMap<(FuncId, ExprId), Option<FewPlaces<ReadPlace>>>,
     /// The address that a load reads from, by the values that the address depends on.
     located: FxHashMap<LoadKey, LoadPlace>,
     /// The results for the labels of sites.
     pub(crate) sites: FxHashMap<(FuncId, SiteKey), Group<SiteGives>>,
     /// The values of the mutants of conditions.
-    pub(crate) mutants: FxHashMap<ConditionKey, Group<Mutants>>,
+    pub(crate) mutants: FxHashMap<ConditionKey, Group<MutantValues>>,
     /// The lists of mutants' values, each stored once.
-    lists: FxHashMap<Box<[(ExprId, Kleene)]>, Arc<Mutants>>,
+    lists: FxHashMap<Box<[(ExprId, Kleene)]>, Arc<MutantValues>>,
     lists_made: u32,
     /// The number of cached results of groups.
     of_groups: usize,
@@ -87,7 +87,7 @@ pub(crate) struct PredicateCache {
 pub(crate) struct LoadKey {
     pub(crate) func: FuncId,
     pub(crate) load: ExprId,
-    pub(crate) values: Few<Read>,
+    pub(crate) values: FewPlaces<PlaceContent>,
 }
 
 /// The address that a load reads from, where that is a single one.
@@ -112,7 +112,7 @@ pub(crate) enum LabelCondition {
 pub(crate) type SiteGives = [(GoalId, LabelCondition)];
 
 /// The places that the labels of a group read, with the labels that read each.
-pub(crate) type Reads = Arc<[(ReadPlace, Arc<[GoalId]>)]>;
+pub(crate) type GroupReads = Arc<[(ReadPlace, Arc<[GoalId]>)]>;
 
 /// Predicates that are evaluated together, with their results by the contents of everything that
 /// they read.
@@ -125,7 +125,7 @@ pub(crate) struct Group<T: ?Sized> {
     /// ([`LabelTable::changes`](crate::goals::labels::LabelTable::changes)).
     seen_at: u64,
     /// The places that are read, each once, with the labels that read them.
-    pub(crate) reads: Reads,
+    pub(crate) reads: GroupReads,
     gave: FxHashMap<Key, Arc<T>>,
 }
 
@@ -135,9 +135,9 @@ pub(crate) struct Key(SmallVec<[u32; 24]>);
 
 impl Key {
     /// Adds the content of a place; `None` where it has no cacheable value.
-    pub(crate) fn add_read(&mut self, read: Option<Read>) {
+    pub(crate) fn add_read(&mut self, read: Option<PlaceContent>) {
         match read {
-            Some(Read { value, defined }) => [value, defined].map(|term| self.add(term)),
+            Some(PlaceContent { value, defined }) => [value, defined].map(|term| self.add(term)),
             None => [(); 2].map(|()| self.0.push(u32::MAX)),
         };
     }
@@ -165,7 +165,7 @@ impl Key {
     }
 
     /// Adds the values of mutants.
-    pub(crate) fn add_mutants(&mut self, condition: ConditionId, mutants: &Mutants) {
+    pub(crate) fn add_mutants(&mut self, condition: ConditionId, mutants: &MutantValues) {
         self.0.extend([condition.index() as u32, mutants.number]);
     }
 }
@@ -178,7 +178,7 @@ impl PredicateCache {
         exprs: &ExprArena,
         expr: ExprId,
         local_type: impl Fn(LocalId) -> Option<Type>,
-    ) -> Option<Few<ReadPlace>> {
+    ) -> Option<FewPlaces<ReadPlace>> {
         let reads = self.reads.entry((func, expr));
         reads.or_insert_with(|| places_read(exprs, expr, &local_type)).clone()
     }
@@ -192,7 +192,7 @@ impl PredicateCache {
     }
 
     /// Caches the values of a condition's mutants.
-    pub(crate) fn keep_mutants(&mut self, of: ConditionKey, key: Key, values: Arc<Mutants>) {
+    pub(crate) fn keep_mutants(&mut self, of: ConditionKey, key: Key, values: Arc<MutantValues>) {
         self.make_room();
         if let Some(group) = self.mutants.get_mut(&of) {
             group.gave.insert(key, values);
@@ -237,7 +237,7 @@ impl PredicateCache {
     }
 
     /// The shared list of these values of mutants.
-    pub(crate) fn list(&mut self, values: Vec<(ExprId, Kleene)>) -> Arc<Mutants> {
+    pub(crate) fn list(&mut self, values: Vec<(ExprId, Kleene)>) -> Arc<MutantValues> {
         if self.lists.len() >= MOST_KEPT {
             self.lists.clear();
         }
@@ -246,7 +246,7 @@ impl PredicateCache {
             return Arc::clone(known);
         }
         self.lists_made += 1;
-        let made = Arc::new(Mutants { number: self.lists_made, values: values.clone() });
+        let made = Arc::new(MutantValues { number: self.lists_made, values: values.clone() });
         self.lists.insert(values, Arc::clone(&made));
         made
     }
@@ -257,7 +257,7 @@ impl<T: ?Sized> Group<T> {
     pub(crate) fn new(
         goals: Arc<[GoalId]>,
         labels: &LabelTable<'_>,
-        expressions: impl IntoIterator<Item = (Few<ReadPlace>, GoalId)>,
+        expressions: impl IntoIterator<Item = (FewPlaces<ReadPlace>, GoalId)>,
     ) -> Self {
         let mut reads: Vec<(ReadPlace, Vec<GoalId>)> = Vec::new();
         for (places, goal) in expressions {
@@ -312,8 +312,8 @@ fn places_read(
     exprs: &ExprArena,
     expr: ExprId,
     local_type: &impl Fn(LocalId) -> Option<Type>,
-) -> Option<Few<ReadPlace>> {
-    let mut reading = Reading { exprs, local_type, found: Few::new(), parts: 0 };
+) -> Option<FewPlaces<ReadPlace>> {
+    let mut reading = Reading { exprs, local_type, found: FewPlaces::new(), parts: 0 };
     reading.visit(expr)?;
     Some(reading.found)
 }
@@ -321,7 +321,7 @@ fn places_read(
 struct Reading<'a, F> {
     exprs: &'a ExprArena,
     local_type: &'a F,
-    found: Few<ReadPlace>,
+    found: FewPlaces<ReadPlace>,
     parts: u32,
 }
 

@@ -117,7 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn a_predicate_is_excluded_where_what_it_became_is_and_the_facts_hold_that_made_it_so() {
+    fn a_predicate_is_excluded_where_its_simplified_form_is_and_the_facts_of_the_simplification_hold()
+     {
         let mut pool = TermPool::new();
         let [a, b, predicate, holds] =
             ["a", "b", "predicate", "holds"].map(|name| pool.var(name, Sort::Bool));

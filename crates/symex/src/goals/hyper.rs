@@ -26,8 +26,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Machine;
 use crate::State;
 use crate::goals::Goals;
-use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
-use crate::goals::hyper_rows::Rows;
+use crate::goals::hyper_pairs::{PairTable, Part as Valued, RowKey};
+use crate::goals::hyper_rows::DecisionRows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
@@ -76,7 +76,7 @@ pub(crate) struct HyperTable<'a> {
     pub(crate) feasible: Vec<Harvest>,
     pub(crate) goals: Vec<HyperGoal>,
     /// The decisions with vectors that hyperlabels ask for.
-    pub(crate) decisions: FxHashMap<(FuncId, DecisionId), Rows>,
+    pub(crate) decisions: FxHashMap<(FuncId, DecisionId), DecisionRows>,
     pub(crate) sequences: SequenceTable,
     pub(crate) pairs: PairTable,
     /// The step that completes each sequence.
@@ -89,7 +89,7 @@ pub(crate) struct HyperTable<'a> {
 }
 
 /// The results of a worker about hyperlabels, for the worker that talks to the caller.
-pub(crate) struct FoundOfHypers {
+pub(crate) struct HyperReasons {
     feasible: Vec<Harvest>,
     /// Reasons by goal; all workers number the goals alike.
     reasons: Vec<BTreeSet<Cut>>,
@@ -193,7 +193,7 @@ impl<'a> HyperTable<'a> {
                 conditions.map_or(0, |body| body.decisions[*decision].conditions.len());
             labels.watch(func, SiteKey::Decision(*decision));
             let rows = self.decisions.entry((func, *decision));
-            let rows = rows.or_insert_with(|| Rows::new(*position, conditions));
+            let rows = rows.or_insert_with(|| DecisionRows::new(*position, conditions));
             rows.hypers.push(self.goals.len());
         }
         goal
@@ -328,13 +328,13 @@ impl<'a> HyperTable<'a> {
                 let of = labels.part(Aim::Label(position, atom.label))?;
                 let at = (position, atom);
                 let step = self.sequences.add_atom(program, self.objectives, at, of, labels);
-                (step, of, Values::Label(position, used_values(atom, is_used)))
+                (step, of, RowKey::Label(position, used_values(atom, is_used)))
             }
             Part::Sequence(id) => {
                 let of = labels.part(Aim::Sequence(owner, id))?;
                 let step = *self.last_steps.get(&of)?;
                 let sequence = &self.objectives[owner].sequences[id];
-                (step, of, Values::Sequence(owner, used_in_sequence(id, sequence, is_used)))
+                (step, of, RowKey::Sequence(owner, used_in_sequence(id, sequence, is_used)))
             }
         };
         goal.rows.push(of);
@@ -406,13 +406,13 @@ impl<'a> HyperTable<'a> {
     }
 
     /// The results of this worker, for the worker that talks to the caller.
-    pub(crate) fn found(self) -> FoundOfHypers {
+    pub(crate) fn found(self) -> HyperReasons {
         let reasons = self.goals.into_iter().map(|goal| goal.reasons).collect();
-        FoundOfHypers { feasible: self.feasible, reasons }
+        HyperReasons { feasible: self.feasible, reasons }
     }
 
     /// Adds the results of another worker.
-    pub(crate) fn take_over(&mut self, found: FoundOfHypers) {
+    pub(crate) fn take_over(&mut self, found: HyperReasons) {
         for (own, other) in self.feasible.iter_mut().zip(&found.feasible) {
             own.merge(other);
         }

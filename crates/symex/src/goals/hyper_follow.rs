@@ -21,7 +21,7 @@ use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::{
-    Ask, Cells, CoveredStep, SequenceInstance, SequenceSite, StepId, Write,
+    CellWrite, Cells, CoveredStep, PassageRequirement, SequenceInstance, SequenceSite, StepId,
 };
 use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
@@ -367,7 +367,7 @@ impl Goals<'_> {
         site: Site,
         same: &SameCell,
         step: StepId,
-    ) -> Vec<Write> {
+    ) -> Vec<CellWrite> {
         if same.written.is_some() {
             return Vec::new();
         }
@@ -375,7 +375,7 @@ impl Goals<'_> {
         let own: Vec<CellDefinition> = same.of.at(place).cloned().collect();
         if own.is_empty() {
             // The start of the run is a definition without a statement.
-            return vec![Write::All(machine.pool.tt())];
+            return vec![CellWrite::All(machine.pool.tt())];
         }
         let variable = same.of.of;
         own.iter()
@@ -392,17 +392,17 @@ impl Goals<'_> {
         definition: &CellDefinition,
         variable: Option<Variable>,
         step: StepId,
-    ) -> Write {
+    ) -> CellWrite {
         match (definition.writes, variable) {
             (Some((addr, bytes)), _) => {
                 let number = self.number_here(machine, state, addr, step);
                 let address = machine.pool.extract(63, 0, number.value);
-                Write::Bytes(address, bytes)
+                CellWrite::Bytes(address, bytes)
             }
             (None, Some(variable)) if definition.indirect => {
-                Write::All(self.hit(machine, state, site, variable, step))
+                CellWrite::All(self.hit(machine, state, site, variable, step))
             }
-            (None, _) => Write::All(machine.pool.tt()),
+            (None, _) => CellWrite::All(machine.pool.tt()),
         }
     }
 
@@ -533,15 +533,15 @@ impl Goals<'_> {
         let step = self.hypers.sequences.waits[begun.wait].after;
         for ask in asked.into_iter().flatten() {
             let holds = match ask {
-                Ask::Never => return None,
-                Ask::NoHit(variable) => {
+                PassageRequirement::Never => return None,
+                PassageRequirement::NoHit(variable) => {
                     let hit = self.hit(machine, state, passed.site, *variable, step);
                     machine.pool.not(hit)
                 }
-                Ask::Holds(formula) => {
+                PassageRequirement::Holds(formula) => {
                     self.duty(machine, state, &begun, formula, passed.site, step)
                 }
-                Ask::Writes(definition) => {
+                PassageRequirement::Writes(definition) => {
                     let variable = match self.hypers.sequences.waits[begun.wait].passage.otherwise()
                     {
                         Passage::Cell(same) => same.of.of,
@@ -663,10 +663,10 @@ fn same_cell(
     any
 }
 
-fn writes_byte(pool: &mut TermPool, write: &Write, byte: Term) -> Term {
+fn writes_byte(pool: &mut TermPool, write: &CellWrite, byte: Term) -> Term {
     match write {
-        Write::Bytes(start, bytes) => lies_in(pool, byte, *start, *bytes),
-        Write::All(holds) => *holds,
+        CellWrite::Bytes(start, bytes) => lies_in(pool, byte, *start, *bytes),
+        CellWrite::All(holds) => *holds,
     }
 }
 

@@ -71,21 +71,21 @@ pub(crate) struct Part {
     /// The positions in `names` of the names that guards use, in the order of rows.
     pub(crate) used: Vec<usize>,
     /// The place of its rows in a harvest.
-    pub(crate) values: Values,
+    pub(crate) values: RowKey,
     occurrences: Vec<Occurrence>,
 }
 
 /// The key of a part's values in a harvest: the position of a function, and a label or sequence of
 /// it.
 #[derive(Clone)]
-pub(crate) enum Values {
+pub(crate) enum RowKey {
     Label(usize, LabelValues),
     Sequence(usize, SequenceValues),
 }
 
 /// A row that a path binds for a part.
 pub(crate) struct BoundRow {
-    values: Values,
+    values: RowKey,
     row: Row,
 }
 
@@ -135,12 +135,12 @@ pub(crate) struct PairTable {
 }
 
 impl Part {
-    pub(crate) fn new(step: StepId, names: Vec<String>, used: Vec<usize>, values: Values) -> Self {
+    pub(crate) fn new(step: StepId, names: Vec<String>, used: Vec<usize>, values: RowKey) -> Self {
         Self { step, names, used, values, occurrences: Vec::new() }
     }
 }
 
-impl Values {
+impl RowKey {
     fn position(&self) -> usize {
         match self {
             Self::Label(position, _) | Self::Sequence(position, _) => *position,
@@ -209,11 +209,11 @@ impl PairTable {
 }
 
 /// The numbers of the names of several parts, taken together.
-struct Joint<'j> {
+struct JointNames<'j> {
     parts: Vec<(&'j [String], &'j [Number])>,
 }
 
-impl Leaves for Joint<'_> {
+impl Leaves for JointNames<'_> {
     fn name(&mut self, _: &mut TermPool, name: &str) -> Option<Number> {
         self.parts.iter().find_map(|(names, numbers)| {
             let at = names.iter().position(|known| known == name)?;
@@ -231,7 +231,7 @@ impl Pairing {
     fn guard(&self, pool: &mut TermPool, numbers: &[SmallVec<[Number; 2]>]) -> Term {
         let names = self.parts.iter().map(|part| part.names.as_slice());
         let parts = names.zip(numbers.iter().map(SmallVec::as_slice)).collect();
-        let mut leaves = Joint { parts };
+        let mut leaves = JointNames { parts };
         let mut all = pool.tt();
         for guard in &self.guards {
             let holds = truth(pool, guard, &mut leaves).surely_true;

@@ -44,7 +44,7 @@ const MOST_WAITING: usize = 4096;
 const COMPARED: usize = 16;
 
 /// The knowledge about a decision's vectors.
-pub(crate) struct Rows {
+pub(crate) struct DecisionRows {
     /// The position of its function among the objectives.
     position: usize,
     conditions: usize,
@@ -73,7 +73,7 @@ impl KnownVector {
     }
 }
 
-impl Rows {
+impl DecisionRows {
     /// A decision with so many conditions, without known vectors.
     pub(crate) fn new(position: usize, conditions: usize) -> Self {
         Self { position, conditions, hypers: Vec::new(), known: IndexMap::default() }
@@ -175,16 +175,16 @@ impl Evaluation {
 /// The evaluations and parts that a path met and hyperlabels ask for, the last first. Copies share
 /// all of it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trail(Option<Arc<Link>>);
+pub(crate) struct Trail(Option<Arc<TrailLink>>);
 
 #[derive(Debug)]
-struct Link {
-    entry: Entry,
+struct TrailLink {
+    entry: TrailEntry,
     before: Trail,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum TrailEntry {
     /// An evaluation of a decision.
     Evaluation(Arc<Evaluation>),
     /// A part of a guarded conjunction.
@@ -193,10 +193,10 @@ enum Entry {
 
 impl Trail {
     /// Adds an entry, unless it equals one of the last.
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: TrailEntry) {
         if !self.iter().take(COMPARED).any(|known| *known == entry) {
             let before = std::mem::take(self);
-            self.0 = Some(Arc::new(Link { entry, before }));
+            self.0 = Some(Arc::new(TrailLink { entry, before }));
         }
     }
 
@@ -211,26 +211,26 @@ impl Trail {
 
     /// The trail with terms of another pool. `of` translates a term.
     pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
-        let entries: Vec<&Entry> = self.iter().collect();
+        let entries: Vec<&TrailEntry> = self.iter().collect();
         let mut made = Self::default();
         for entry in entries.into_iter().rev() {
             let entry = match entry {
-                Entry::Evaluation(evaluation) => {
-                    Entry::Evaluation(Arc::new(evaluation.with_terms(of)))
+                TrailEntry::Evaluation(evaluation) => {
+                    TrailEntry::Evaluation(Arc::new(evaluation.with_terms(of)))
                 }
-                Entry::BoundPart(met) => Entry::BoundPart(Arc::new(met.with_terms(of))),
+                TrailEntry::BoundPart(met) => TrailEntry::BoundPart(Arc::new(met.with_terms(of))),
             };
-            made = Self(Some(Arc::new(Link { entry, before: made })));
+            made = Self(Some(Arc::new(TrailLink { entry, before: made })));
         }
         made
     }
 
     /// Adds a part of a guarded conjunction.
     pub(crate) fn push_met(&mut self, met: Arc<BoundPart>) {
-        self.push(Entry::BoundPart(met));
+        self.push(TrailEntry::BoundPart(met));
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
+    fn iter(&self) -> impl Iterator<Item = &TrailEntry> {
         let mut next = self.0.as_deref();
         std::iter::from_fn(move || {
             let link = next?;
@@ -242,21 +242,21 @@ impl Trail {
     /// The evaluations of decisions.
     pub(crate) fn evaluations(&self) -> impl Iterator<Item = &Evaluation> {
         self.iter().filter_map(|entry| match entry {
-            Entry::Evaluation(evaluation) => Some(&**evaluation),
-            Entry::BoundPart(_) => None,
+            TrailEntry::Evaluation(evaluation) => Some(&**evaluation),
+            TrailEntry::BoundPart(_) => None,
         })
     }
 
     /// The parts of guarded conjunctions.
     pub(crate) fn met(&self) -> impl Iterator<Item = &BoundPart> {
         self.iter().filter_map(|entry| match entry {
-            Entry::BoundPart(met) => Some(&**met),
-            Entry::Evaluation(_) => None,
+            TrailEntry::BoundPart(met) => Some(&**met),
+            TrailEntry::Evaluation(_) => None,
         })
     }
 }
 
-impl Drop for Link {
+impl Drop for TrailLink {
     /// Frees the links one after the other, without recursion: paths are long.
     fn drop(&mut self) {
         let mut rest = self.before.0.take();
@@ -319,7 +319,7 @@ impl Goals<'_> {
         }
         let Some(evaluation) = self.evaluation(machine, state, of) else { return };
         let evaluation = Arc::new(evaluation);
-        state.notes.goals.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
+        state.notes.goals.trail.push(TrailEntry::Evaluation(Arc::clone(&evaluation)));
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
         self.meet_row(machine, of, &evaluation, vector, state);
         if !state.course.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of)

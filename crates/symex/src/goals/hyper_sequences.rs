@@ -54,7 +54,7 @@ pub(crate) struct Step {
 pub(crate) struct Wait {
     pub(crate) scope: Extent,
     pub(crate) passage: Passage,
-    pub(crate) asks: Asks,
+    pub(crate) asks: PassageRequirements,
     /// The names of the values bound so far.
     pub(crate) names: Vec<String>,
     /// The step after which it waits.
@@ -65,7 +65,7 @@ pub(crate) struct Wait {
 
 /// The requirement of a passage at a site that control passes.
 #[derive(Clone)]
-pub(crate) enum Ask {
+pub(crate) enum PassageRequirement {
     /// Control does not pass the site.
     Never,
     /// A write through a pointer does not hit a variable.
@@ -98,7 +98,7 @@ pub(crate) struct SequenceTable {
     pub(crate) starts: Vec<StepId>,
     known_steps: FxHashMap<StepKey, StepId>,
     known_waits: FxHashMap<(StepId, Passage), WaitId>,
-    known_asks: FxHashMap<Passage, Asks>,
+    known_asks: FxHashMap<Passage, PassageRequirements>,
     /// The functions with sites that record entered nodes.
     with_nodes: FxHashSet<FuncId>,
 }
@@ -116,7 +116,7 @@ struct StepKey {
 }
 
 /// The requirements of a passage, by function and site.
-type Asks = Rc<FxHashMap<(FuncId, Site), Vec<Ask>>>;
+type PassageRequirements = Rc<FxHashMap<(FuncId, Site), Vec<PassageRequirement>>>;
 
 /// A sequence instance: a beginning of sequences that is under way on a path.
 #[derive(Clone, Debug)]
@@ -138,12 +138,12 @@ pub(crate) struct SequenceInstance {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
     /// The writes of the definition that began the sequence, where that has no address of its own.
-    pub(crate) first: Vec<Write>,
-    pub(crate) since: Vec<Write>,
+    pub(crate) first: Vec<CellWrite>,
+    pub(crate) since: Vec<CellWrite>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Write {
+pub(crate) enum CellWrite {
     /// This many bytes from an address on.
     Bytes(Term, u64),
     /// All cells, under a condition.
@@ -152,9 +152,9 @@ pub(crate) enum Write {
 
 /// The sequence instances that are under way on a path.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Underway(pub(crate) Arc<Vec<SequenceInstance>>);
+pub(crate) struct SequencesUnderWay(pub(crate) Arc<Vec<SequenceInstance>>);
 
-impl Underway {
+impl SequencesUnderWay {
     /// Whether both are the same object, or both empty.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
@@ -176,7 +176,7 @@ impl Underway {
 impl SequenceInstance {
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let cells = self.cells.as_ref().map(|cells| {
-            let mut writes = |writes: &[Write]| -> Vec<Write> {
+            let mut writes = |writes: &[CellWrite]| -> Vec<CellWrite> {
                 writes.iter().map(|write| write.with_terms(of)).collect()
             };
             Arc::new(Cells { first: writes(&cells.first), since: writes(&cells.since) })
@@ -190,7 +190,7 @@ impl SequenceInstance {
     }
 }
 
-impl Write {
+impl CellWrite {
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         match self {
             Self::Bytes(start, bytes) => Self::Bytes(of(*start), *bytes),
@@ -332,29 +332,34 @@ impl SequenceTable {
         id
     }
 
-    fn asks(&mut self, program: &Program, passage: &Passage) -> Asks {
-        let mut asks: FxHashMap<(FuncId, Site), Vec<Ask>> = FxHashMap::default();
-        let mut ask = |place: (FuncId, Site), ask: Ask| asks.entry(place).or_default().push(ask);
+    fn asks(&mut self, program: &Program, passage: &Passage) -> PassageRequirements {
+        let mut asks: FxHashMap<(FuncId, Site), Vec<PassageRequirement>> = FxHashMap::default();
+        let mut ask = |place: (FuncId, Site), ask: PassageRequirement| {
+            asks.entry(place).or_default().push(ask)
+        };
         match passage.otherwise() {
             Passage::Free | Passage::Adjacent | Passage::By(..) => {}
             Passage::Obliged(duties) => {
                 for duty in duties {
                     let holds = match duty.holds {
-                        Formula::Number(0) => Ask::Never,
-                        ref formula => Ask::Holds(formula.clone()),
+                        Formula::Number(0) => PassageRequirement::Never,
+                        ref formula => PassageRequirement::Holds(formula.clone()),
                     };
                     ask((duty.function, duty.site), holds);
                 }
             }
             Passage::Clear(of) => {
-                of.places.iter().for_each(|place| ask(*place, Ask::Never));
+                of.places.iter().for_each(|place| ask(*place, PassageRequirement::Never));
                 if let Some(variable) = of.of {
-                    of.indirect.iter().for_each(|place| ask(*place, Ask::NoHit(variable)));
+                    of.indirect
+                        .iter()
+                        .for_each(|place| ask(*place, PassageRequirement::NoHit(variable)));
                 }
             }
             Passage::Cell(same) => {
                 let places = same.of.places.iter();
-                places.for_each(|place| ask(place.place, Ask::Writes(place.clone())));
+                places
+                    .for_each(|place| ask(place.place, PassageRequirement::Writes(place.clone())));
             }
         }
         for (func, site) in asks.keys() {

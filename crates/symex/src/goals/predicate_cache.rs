@@ -14,17 +14,17 @@ use crate::Machine;
 use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Few, Group, Key, LabelCondition, ReadPlace, Reads};
+use crate::goals::cache_keys::{FewPlaces, Group, GroupReads, Key, LabelCondition, ReadPlace};
 use crate::goals::labels::ConditionKey;
 use crate::goals::labels::GoalId;
 use crate::goals::labels::GoalLabel;
 use crate::limits::Cut;
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::bounds_monitor::Actor;
-use crate::machine::state::Mutants;
+use crate::machine::state::MutantValues;
 
 /// The value of a label's predicate on a state.
-struct Value {
+struct PredicateValue {
     holds: Kleene,
     /// Whether the value is the same wherever the places that its group reads have the same
     /// contents.
@@ -92,7 +92,7 @@ impl Goals<'_> {
                     continue;
                 }
                 let kept_by = Some((Arc::clone(&reads), key.clone()));
-                let Value { holds, kept } = self.predicate(machine, state, goal, kept_by);
+                let PredicateValue { holds, kept } = self.predicate(machine, state, goal, kept_by);
                 match kept {
                     false => gives.push((goal, LabelCondition::Ask)),
                     true if holds.is_never_true(&machine.pool) => {}
@@ -173,7 +173,7 @@ impl Goals<'_> {
         func: FuncId,
         objectives: &FunctionObjectives,
         expr: ExprId,
-    ) -> Option<Few<ReadPlace>> {
+    ) -> Option<FewPlaces<ReadPlace>> {
         let register_type = |local| machine.context.register_type(func, local);
         self.cache.reads(func, &objectives.exprs, expr, register_type)
     }
@@ -185,7 +185,7 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         site: SiteKey,
-        reads: &Reads,
+        reads: &GroupReads,
     ) -> Key {
         let mut key = self.key_of(machine, state, reads);
         let (SiteKey::Decision(decision) | SiteKey::Condition(decision, _)) = site else {
@@ -199,7 +199,12 @@ impl Goals<'_> {
     }
 
     /// The key of the contents that are read.
-    fn key_of(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, reads: &Reads) -> Key {
+    fn key_of(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        reads: &GroupReads,
+    ) -> Key {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
@@ -220,8 +225,8 @@ impl Goals<'_> {
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         goal: GoalId,
-        kept_by: Option<(Reads, Key)>,
-    ) -> Value {
+        kept_by: Option<(GroupReads, Key)>,
+    ) -> PredicateValue {
         let GoalLabel { objectives, pred, decision } = self.labels.goal_label(goal);
         let after = self.labels.after(goal).to_vec();
         let (value, hindrance) = machine.on_behalf_of(Actor::Labels([goal].into()), |machine| {
@@ -233,7 +238,7 @@ impl Goals<'_> {
                 let has_value = env.has_value(pool, expr);
                 holds = holds.only_where(pool, has_value);
             }
-            (Value { holds, kept: env.kept_by.is_some() }, env.hindrance)
+            (PredicateValue { holds, kept: env.kept_by.is_some() }, env.hindrance)
         });
         if let Some(what) = hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
@@ -250,7 +255,7 @@ impl Goals<'_> {
         state: &mut State,
         decision: DecisionId,
         condition: ConditionId,
-    ) -> Option<(ConditionId, Arc<Mutants>)> {
+    ) -> Option<(ConditionId, Arc<MutantValues>)> {
         if machine.context.config.mode == Mode::Plain || !state.has_begun(machine.roots.len()) {
             return None;
         }

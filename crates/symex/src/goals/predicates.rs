@@ -8,11 +8,11 @@ use lydian_smt::{Given, Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::Machine;
-use crate::Scope;
 use crate::State;
+use crate::StateView;
 use crate::config::{LabelDeletion, Mode};
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Key, PredicateCache, ReadPlace, Reads};
+use crate::goals::cache_keys::{GroupReads, Key, PredicateCache, ReadPlace};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
@@ -427,13 +427,13 @@ impl PredicateCache {
 
 /// The environment in which the leaves of a predicate are evaluated.
 pub(crate) struct SiteScope<'a, 'p> {
-    pub(crate) scope: Scope<'a, 'p>,
+    pub(crate) scope: StateView<'a, 'p>,
     cache: &'a mut PredicateCache,
     pub(crate) exprs: &'a ExprArena,
     pub(crate) decision: Option<DecisionId>,
     /// The places that are read and their contents, as long as the values depend on nothing else;
     /// also `None` where the result is not to be cached.
-    pub(crate) kept_by: Option<(Reads, Key)>,
+    pub(crate) kept_by: Option<(GroupReads, Key)>,
     pub(crate) hindrance: Option<String>,
 }
 

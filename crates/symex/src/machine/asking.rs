@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
-use crate::machine::reports::outbox::Asked;
+use crate::machine::reports::outbox::AskedQuestion;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -162,7 +162,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             Answer::Unsat { .. } => Some(false),
             Answer::Unknown(_) => None,
         };
-        self.outbox.asked.push(Asked { state: state.course.number, answer, time, place });
+        self.outbox.asked.push(AskedQuestion { state: state.course.number, answer, time, place });
     }
 
     /// Completes a model with the first model's values of inputs that it says nothing about. This

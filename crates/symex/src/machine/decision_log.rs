@@ -59,12 +59,12 @@ pub(crate) struct DecisionLog {
     begun: u64,
     /// Whether a predicate is evaluated, so that questions are not logged.
     aside: bool,
-    playing: Option<Playing>,
+    playing: Option<ReplayPosition>,
 }
 
 /// The position of a replay in its log.
 #[derive(Clone, Copy, Debug, Default)]
-struct Playing {
+struct ReplayPosition {
     answer: usize,
     early: usize,
     /// The number of statements that the path is to begin.
@@ -173,7 +173,7 @@ impl DecisionLog {
 
     /// This log, for a replay from the end of `start`, which is a prefix of it.
     pub(crate) fn replayed_from(mut self, start: &Self) -> Self {
-        self.playing = Some(Playing {
+        self.playing = Some(ReplayPosition {
             answer: start.answers.len(),
             early: start.early.len(),
             until: self.begun,
@@ -184,15 +184,15 @@ impl DecisionLog {
     }
 
     /// The progress of a replay.
-    pub(crate) fn progress(&self) -> PlayedSoFar {
-        let Some(playing) = self.playing else { return PlayedSoFar::ToTheEnd };
+    pub(crate) fn progress(&self) -> ReplayProgress {
+        let Some(playing) = self.playing else { return ReplayProgress::ToTheEnd };
         let all = playing.answer == self.answers.len() && playing.early == self.early.len();
         if playing.diverged || self.begun > playing.until {
-            PlayedSoFar::Diverged
+            ReplayProgress::Diverged
         } else if all && self.begun == playing.until {
-            PlayedSoFar::ToTheEnd
+            ReplayProgress::ToTheEnd
         } else {
-            PlayedSoFar::InPart
+            ReplayProgress::InPart
         }
     }
 
@@ -210,7 +210,7 @@ impl DecisionLog {
 
 /// The progress of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlayedSoFar {
+pub(crate) enum ReplayProgress {
     InPart,
     ToTheEnd,
     /// The path asked another question than at the first time.
@@ -262,13 +262,13 @@ mod tests {
     fn answers_come_back_in_the_order_in_which_they_were_noted() {
         let (start, log) = recorded();
         let mut log = log.replayed_from(&start);
-        assert_eq!(log.progress(), PlayedSoFar::InPart);
+        assert_eq!(log.progress(), ReplayProgress::InPart);
         assert!(log.was_early() && !log.was_early());
         assert_eq!(log.played(Question::Value), Some(u64::MAX));
         log.begin();
         assert_eq!(log.answer(Question::Way, || unreachable!("it is played")), 9);
         assert!(!log.decide(Question::Follow, || unreachable!("it is played")));
-        assert_eq!(log.progress(), PlayedSoFar::ToTheEnd);
+        assert_eq!(log.progress(), ReplayProgress::ToTheEnd);
         log.record();
         assert!(log.decide(Question::Side, || true));
     }
@@ -278,17 +278,17 @@ mod tests {
         let (start, log) = recorded();
         let mut other = log.clone().replayed_from(&start);
         other.played(Question::Side);
-        assert_eq!(other.progress(), PlayedSoFar::Diverged);
+        assert_eq!(other.progress(), ReplayProgress::Diverged);
         let mut longer = log.replayed_from(&start);
         longer.played(Question::Value);
         longer.played(Question::Way);
         longer.played(Question::Follow);
         longer.played(Question::Follow);
-        assert_eq!(longer.progress(), PlayedSoFar::Diverged);
+        assert_eq!(longer.progress(), ReplayProgress::Diverged);
     }
 
     #[test]
-    fn what_predicates_ask_is_not_on_the_tape() {
+    fn questions_of_predicates_are_not_on_the_log() {
         let mut log = DecisionLog::default();
         let outer = log.set_aside(true);
         assert_eq!(log.answer(Question::Value, || 7), 7);

@@ -14,13 +14,13 @@ use crate::machine::decision_log::Question;
 use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
-    flatten_address, function_address, function_at, mentions_kind, within_count,
+    AddressTarget, Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region,
+    Resolution, flatten_address, function_address, function_at, mentions_kind, within_count,
 };
 use crate::machine::program::context::Context;
 use crate::machine::reports::bounds_monitor::objects_of;
 use crate::machine::reports::undetermined::text_at;
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
 
 /// The effects of a load besides its value.
@@ -31,7 +31,7 @@ pub(crate) struct LoadEffects {
     pub(crate) tells: bool,
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// The value of an expression of the program, and the conditions under which it traps.
     pub(crate) fn eval(
         &mut self,
@@ -119,7 +119,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 return Err(self.split_on_value(pool, addr));
             };
             let input = alternatives.iter().find_map(|(guard, target)| match target {
-                Target::Input(pointer) => Some((*guard, *pointer)),
+                AddressTarget::Input(pointer) => Some((*guard, *pointer)),
                 _ => None,
             });
             match input {
@@ -131,7 +131,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             }
         };
         let named = alternatives.iter().find_map(|(_, target)| match target {
-            Target::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
+            AddressTarget::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
             _ => None,
         });
         if let Some(address) = named {
@@ -173,8 +173,13 @@ impl<N: Notes> Scope<'_, '_, N> {
 
     /// Corrects a target by the model. A constant that lies in no object says little about the
     /// whole address; the target is then the object that the model's address lies in, if any.
-    fn correct_by_model(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> Target {
-        let Target::Known(address, Some(offset)) = target else { return target };
+    fn correct_by_model(
+        &mut self,
+        pool: &mut TermPool,
+        guard: Term,
+        target: AddressTarget,
+    ) -> AddressTarget {
+        let AddressTarget::Known(address, Some(offset)) = target else { return target };
         if self.state.memory.object_at(address).is_some() || !self.holds_on_model(pool, guard) {
             return target;
         }
@@ -183,7 +188,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let Some(object) = memory.object_at(address.wrapping_add(distance)) else { return target };
         let base = memory.object(object).base;
         let start = pool.bv(64, address.wrapping_sub(base));
-        Target::Known(base, Some(pool.add(offset, start)))
+        AddressTarget::Known(base, Some(pool.add(offset, start)))
     }
 
     /// Splits the path on the object that the address lies in under the state's model. A number
@@ -198,17 +203,17 @@ impl<N: Notes> Scope<'_, '_, N> {
         let page = pool.bv(64, NULL_PAGE);
         if value < NULL_PAGE {
             let null = pool.ult(term, page);
-            return Stop::Split(null, Some((term, Target::Null)));
+            return Stop::Split(null, Some((term, AddressTarget::Null)));
         }
         if by_chance {
             let address = pool.uge(term, page);
-            return Stop::Split(address, Some((term, Target::Wild)));
+            return Stop::Split(address, Some((term, AddressTarget::Wild)));
         }
         if let Some(object) = self.state.memory.object_at(value) {
             let object = self.state.memory.object(object);
             let (base, size) = (object.base, object.size);
             let inside = lies_in(pool, term, base, size);
-            return Stop::Split(inside, Some((term, Target::Known(base, None))));
+            return Stop::Split(inside, Some((term, AddressTarget::Known(base, None))));
         }
         let mut outside = pool.uge(term, page);
         for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
@@ -223,7 +228,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 outside = pool.and(outside, not_inside);
             }
         }
-        Stop::Split(outside, Some((term, Target::Wild)))
+        Stop::Split(outside, Some((term, AddressTarget::Wild)))
     }
 
     /// Whether a condition holds on the state's model.
@@ -411,7 +416,7 @@ fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
     pool.ule(offset, size)
 }
 
-impl<N: Notes> Environment for Scope<'_, '_, N> {
+impl<N: Notes> Environment for StateView<'_, '_, N> {
     type Stop = Stop;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {

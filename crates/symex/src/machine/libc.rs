@@ -36,7 +36,7 @@ use crate::machine::memory::{Offset, Region};
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
-pub(crate) use alloc::{ROOM, Size};
+pub(crate) use alloc::{AllocationSize, ROOM};
 
 /// Whether the C library's function may set `errno`, which its model does not: a mathematical
 /// function outside of its domain or range.

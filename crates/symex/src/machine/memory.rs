@@ -35,7 +35,7 @@ pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::{AccessPlace, AccessRanges, distance};
 pub use resolve::{
-    Candidate, Expansion, Knowledge, Offset, PointerPlace, Resolution, ScaledOffset, Target,
+    AddressTarget, Candidate, Expansion, Knowledge, Offset, PointerPlace, Resolution, ScaledOffset,
     choice_of, flatten_address, in_region, mentions,
 };
 

@@ -5,11 +5,11 @@ use rustc_hash::FxHashMap;
 
 use crate::machine::Machine;
 use crate::machine::inputs::pointer_uses::PointerUses;
-use crate::machine::memory::Target;
+use crate::machine::memory::AddressTarget;
 use crate::machine::program::context::Context;
 use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Omissions;
-use crate::machine::reports::undetermined::Reads;
+use crate::machine::reports::undetermined::UndeterminedReads;
 use crate::machine::state::{Notes, State};
 
 /// Why an evaluation has no value yet.
@@ -17,7 +17,7 @@ use crate::machine::state::{Notes, State};
 pub(crate) enum Stop {
     /// The path must be split on a condition that the state's model satisfies. On that side the
     /// target of the address, if one is given, is known.
-    Split(Term, Option<(Term, Target)>),
+    Split(Term, Option<(Term, AddressTarget)>),
     /// The path continues with the inputs on which this holds: on others it is no path that C
     /// allows.
     Suppose(Term),
@@ -31,7 +31,7 @@ pub(crate) enum Stop {
 }
 
 /// A view of a state, with the machine's tables that an evaluation reads and fills.
-pub(crate) struct Scope<'a, 'p, N> {
+pub(crate) struct StateView<'a, 'p, N> {
     pub(crate) context: &'a Context<'p>,
     pub(crate) evaluator: &'a mut Evaluator,
     /// For an address, the base and the offset that it is the sum of.
@@ -40,7 +40,7 @@ pub(crate) struct Scope<'a, 'p, N> {
     pub(crate) uses: &'a mut PointerUses,
     pub(crate) bounds: &'a mut BoundsMonitor,
     /// The places where undetermined values were read.
-    pub(crate) reads: &'a mut Reads,
+    pub(crate) reads: &'a mut UndeterminedReads,
     /// The omissions.
     pub(crate) omissions: &'a mut Omissions,
     pub(crate) state: &'a mut State<N>,
@@ -51,8 +51,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     pub(crate) fn scope<'a>(
         &'a mut self,
         state: &'a mut State<N>,
-    ) -> (Scope<'a, 'p, N>, &'a mut TermPool) {
-        let scope = Scope {
+    ) -> (StateView<'a, 'p, N>, &'a mut TermPool) {
+        let scope = StateView {
             context: &self.context,
             evaluator: &mut self.evaluator,
             derived: &mut self.derived,

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
-    Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
+    AddressTarget, Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset,
 };
 use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::{ObserverId, SiteKey};
@@ -41,13 +41,13 @@ impl ConditionValue {
 
 /// The values of mutants of a condition, just before it is evaluated.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Mutants {
+pub(crate) struct MutantValues {
     /// A number that differs for each list of values.
     pub(crate) number: u32,
     pub(crate) values: Box<[(ExprId, Kleene)]>,
 }
 
-impl Mutants {
+impl MutantValues {
     /// The value of a mutant, if it is one of these.
     pub(crate) fn value(&self, mutant: ExprId) -> Option<Kleene> {
         self.values.iter().find(|(expr, _)| *expr == mutant).map(|(_, value)| *value)
@@ -71,7 +71,7 @@ pub(crate) struct DecisionEvent {
     /// The value of each condition.
     pub(crate) values: SmallVec<[ConditionValue; 4]>,
     /// The values of mutants of conditions that were reached, evaluated just before.
-    pub(crate) mutants: SmallVec<[(ConditionId, Arc<Mutants>); 1]>,
+    pub(crate) mutants: SmallVec<[(ConditionId, Arc<MutantValues>); 1]>,
 }
 
 /// Whether an evaluation of a decision begins.
@@ -153,7 +153,7 @@ pub(crate) struct PathCondition {
     /// The path condition: Booleans without `And` at their top.
     pub(crate) facts: Facts,
     /// The targets of addresses without structure that the path was split on.
-    pub(crate) resolved: FxHashMap<Term, Target>,
+    pub(crate) resolved: FxHashMap<Term, AddressTarget>,
     /// The possible targets of pointers of the inputs that the path followed.
     pub(crate) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
 }

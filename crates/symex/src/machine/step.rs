@@ -13,7 +13,8 @@ use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, Target, depends_on_undefined, mentions,
+    AddressTarget, Background, Contents, NewObject, ObjectKind, Resolution, depends_on_undefined,
+    mentions,
 };
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State, VolatilePlace};
@@ -182,11 +183,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     /// Whether an address lies in an object only because its number happens to: no part of it was
     /// made from the object's address. Addresses of objects differ from run to run and from suite
     /// to suite, so no test should depend on it.
-    fn is_by_chance(&mut self, state: &mut State<N>, (address, target): (Term, Target)) -> bool {
+    fn is_by_chance(
+        &mut self,
+        state: &mut State<N>,
+        (address, target): (Term, AddressTarget),
+    ) -> bool {
         let base = match target {
-            Target::Known(base, _) => base,
+            AddressTarget::Known(base, _) => base,
             // Other inputs of the path may lead to an object.
-            Target::Wild if !self.pool.mentions_address(address) => {
+            AddressTarget::Wild if !self.pool.mentions_address(address) => {
                 if !self.bounds.is_no_pointer(&mut self.pool, address) {
                     let at = self.text_at(state);
                     self.cut_ahead(state, Cut::Undetermined(Undetermined::Location, at));

@@ -19,7 +19,7 @@ type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<DecisionRegion>>>;
 type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
 
 /// The control-flow graph of a function, and the blocks that read each of its registers.
-type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
+type FlowGraph = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 
 /// The results of the analyses.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Analyses {
     regions: RefCell<Regions>,
     /// The areas that were looked for.
     areas: RefCell<Areas>,
-    flows: RefCell<FxHashMap<FuncId, Flow>>,
+    flows: RefCell<FxHashMap<FuncId, FlowGraph>>,
     hot: RefCell<FxHashMap<(FuncId, bool), Rc<HotVariables>>>,
 }
 
@@ -97,11 +97,11 @@ impl Analyses {
         is_called: bool,
     ) -> Rc<HotVariables> {
         let mut known = self.hot.borrow_mut();
-        let decisive = known.entry((func, is_called));
-        decisive.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
+        let hot = known.entry((func, is_called));
+        hot.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
     }
 
-    fn flow(&self, func: FuncId, body: &Body) -> Flow {
+    fn flow(&self, func: FuncId, body: &Body) -> FlowGraph {
         let mut flows = self.flows.borrow_mut();
         flows.entry(func).or_insert_with(|| Rc::new((Cfg::new(body), readers(body)))).clone()
     }

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use crate::State;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 use crate::machine::memory::Memory;
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::undetermined::Dependences;
@@ -30,7 +30,7 @@ const FIRST: u64 = 1 << 11;
 
 /// Everything that determines how a path goes on.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct CycleMark {
     frames: SmallVec<[Arc<Frame>; 4]>,
     memory: Memory,
     /// The number of facts: facts are never removed.
@@ -38,12 +38,12 @@ pub(crate) struct Mark {
     evaluated: Option<(DecisionId, ConditionId)>,
     arrival: Option<SiteKey>,
     trail: Trail,
-    underway: Underway,
+    underway: SequencesUnderWay,
     depends: Dependences,
     root: usize,
 }
 
-impl Mark {
+impl CycleMark {
     fn of(state: &State) -> Self {
         Self {
             frames: state.frames.clone(),
@@ -90,7 +90,7 @@ impl Frame {
 }
 
 /// Whether a path is a cycle. It must be asked at each step of the path.
-pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
+pub(crate) fn is_in_a_cycle(state: &mut State) -> bool {
     if state.course.steps < FIRST || !state.passing.queue.is_empty() {
         return false;
     }
@@ -98,7 +98,7 @@ pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
         return true;
     }
     if state.course.steps.is_power_of_two() {
-        state.notes.merging.mark = Some(Arc::new(Mark::of(state)));
+        state.notes.merging.mark = Some(Arc::new(CycleMark::of(state)));
     }
     false
 }

@@ -62,7 +62,7 @@ struct AreaResult {
 
 /// Options and findings of following an area.
 #[derive(Default)]
-struct Pass {
+struct AreaPass {
     /// Whether two ways differed in a value.
     differs: bool,
     /// The labels that were passed; `None` if labels are not looked at.
@@ -83,7 +83,7 @@ struct ComputedCall<'a> {
 }
 
 /// Blocks, each with the condition under which control comes there.
-type Ways = SmallVec<[(BlockId, Term); 2]>;
+type GuardedSuccessors = SmallVec<[(BlockId, Term); 2]>;
 
 impl Merging {
     /// Follows both ways of a branch at once where they only compute and meet again. Returns
@@ -237,7 +237,7 @@ impl Merging {
         starts: &[(BlockId, Term)],
         place: (FuncId, BlockId),
     ) -> Option<AreaResult> {
-        let mut pass = Pass::default();
+        let mut pass = AreaPass::default();
         let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass)?;
         if pass.differs && self.forks_first(state, place) {
             return None;
@@ -256,7 +256,7 @@ impl Merging {
         starts: &[(BlockId, Term)],
         passed: SmallVec<[PassedSite; 4]>,
     ) {
-        let mut pass = Pass { differs: false, labels: Some(passed) };
+        let mut pass = AreaPass { differs: false, labels: Some(passed) };
         if machine.observes(state) && self.has_labels(machine, goals, state.frame().func, area) {
             let outer = state.log.set_aside(true);
             let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
@@ -291,7 +291,7 @@ impl Merging {
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<AreaResult> {
         let before = (state.frames.clone(), state.course.activations);
         let arrived = self.walk(machine, goals, state, area, starts, pass);
@@ -321,7 +321,7 @@ impl Merging {
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<AreaResult> {
         let body = machine.body(state);
         let mut coming: FxHashMap<BlockId, IncomingRegisters> = FxHashMap::default();
@@ -365,7 +365,7 @@ impl Merging {
         state: &mut State,
         id: StmtId,
         guard: Term,
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<()> {
         let body = machine.body(state);
         look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
@@ -397,7 +397,7 @@ impl Merging {
         state: &mut State,
         ComputedCall { func, args }: ComputedCall<'_>,
         guard: Term,
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<Option<Term>> {
         let area = self.analyses.computes(machine.context.program, func)?;
         let body = machine.context.program.functions[func].body.as_ref()?;
@@ -425,8 +425,8 @@ impl Merging {
         state: &mut State,
         block: BlockId,
         guard: Term,
-        pass: &mut Pass,
-    ) -> Option<Ways> {
+        pass: &mut AreaPass,
+    ) -> Option<GuardedSuccessors> {
         let body = machine.body(state);
         match &body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
@@ -463,7 +463,7 @@ impl Merging {
                 let value = to_bytes(&mut machine.pool, value);
                 let func = state.frame().func;
                 let ways = ways_of(machine, goals, (func, block), value, cases, *default);
-                let mut taken = Ways::new();
+                let mut taken = GuardedSuccessors::new();
                 for way in ways {
                     for (number, condition) in &way.edges {
                         let condition = machine.pool.and(guard, *condition);
@@ -486,7 +486,7 @@ fn either(
     condition: Term,
     a: &[Option<Term>],
     b: &[Option<Term>],
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) -> Option<Registers> {
     let both = a.iter().zip(b).zip(&area.own);
     both.map(|((a, b), own)| match (*a, *b) {
@@ -508,7 +508,7 @@ fn look(
     state: &mut State,
     key: SiteKey,
     guard: Term,
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) {
     if let Some(labels) = &mut pass.labels {
         goals.pass_where(machine, state, key, guard, labels);
@@ -552,7 +552,7 @@ fn leave_for(
     area: &Area,
     coming: &mut FxHashMap<BlockId, IncomingRegisters>,
     ways: &[(BlockId, Term)],
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) -> Option<()> {
     for (block, guard) in ways {
         if state.knowledge().known(&mut machine.pool, *guard) == Some(false) {
@@ -579,7 +579,7 @@ fn look_at_decision(
     state: &mut State,
     first: FirstCondition,
     decided: Option<(&DecisionRegion, &DecisionValues)>,
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) {
     let FirstCondition { origin, value, guard } = first;
     let Some(labels) = &mut pass.labels else { return };

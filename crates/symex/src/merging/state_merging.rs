@@ -59,27 +59,30 @@ impl Merging {
         let mut states: Vec<Option<Box<State>>> = states.into_iter().map(Some).collect();
         // The number of merges that had been made when each state came to its place.
         let mut since = vec![0; states.len()];
-        let mut unions = 0;
+        let mut merges = 0;
         let mut pairs = BinaryHeap::new();
         for b in 1..states.len() {
-            pairs.extend((0..b).filter_map(|a| Pair::of(&states, a, b, 0)));
+            pairs.extend((0..b).filter_map(|a| MergeCandidate::of(&states, a, b, 0)));
         }
-        while let Some(Pair { a: Reverse(a), b: Reverse(b), unions: at, .. }) = pairs.pop() {
+        while let Some(MergeCandidate { a: Reverse(a), b: Reverse(b), merges: at, .. }) =
+            pairs.pop()
+        {
             let (Some(one), Some(other)) = (&states[a], &states[b]) else { continue };
             if at < since[a].max(since[b]) {
                 continue;
             }
-            let Some(united) = self.merge(machine, one, other) else { continue };
-            machine.statistics.united += 1;
+            let Some(merged) = self.merge(machine, one, other) else { continue };
+            machine.statistics.merged_states += 1;
             if machine.context.config.traces {
                 let (state, other) = (one.course.number, other.course.number);
                 let place = machine.text_at(one);
                 machine.outbox.merged.push(MergedStates { state, other, place });
             }
-            unions += 1;
-            (states[a], states[b], since[a]) = (Some(united), None, unions);
+            merges += 1;
+            (states[a], states[b], since[a]) = (Some(merged), None, merges);
             let others = (0..states.len()).filter(|other| *other != a);
-            let with = |other: usize| Pair::of(&states, a.min(other), a.max(other), unions);
+            let with =
+                |other: usize| MergeCandidate::of(&states, a.min(other), a.max(other), merges);
             pairs.extend(others.filter_map(with));
         }
         states.into_iter().flatten().collect()
@@ -95,37 +98,37 @@ impl Merging {
         let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
         // The result's model is that of one of the two, and covers the same labels.
         let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
-        let mut union = Box::new(one.clone());
-        *union.frames.last_mut()? = Arc::new(frame);
-        union.memory = memory;
-        union.path.facts = one.path.facts.first(parting.common);
-        union
+        let mut merged = Box::new(one.clone());
+        *merged.frames.last_mut()? = Arc::new(frame);
+        merged.memory = memory;
+        merged.path.facts = one.path.facts.first(parting.common);
+        merged
             .path
             .resolved
             .retain(|address, target| other.path.resolved.get(address) == Some(target));
         if one.path.expanded != other.path.expanded {
-            Arc::make_mut(&mut union.path.expanded)
+            Arc::make_mut(&mut merged.path.expanded)
                 .retain(|pointer, places| other.path.expanded.get(pointer) == Some(places));
         }
-        if !union.add_fact(&mut machine.pool, parting.fact) {
+        if !merged.add_fact(&mut machine.pool, parting.fact) {
             return None;
         }
         // The labels may have been covered after the paths parted, so another input must take that
         // path.
         if !one.claims.covered.is_empty() || one.claims.keep {
-            union.claims.promises.extend(&one.path.facts[parting.common..]);
+            merged.claims.promises.extend(&one.path.facts[parting.common..]);
         }
-        union.tries = 0;
-        union.notes.goals.haste |= other.notes.goals.haste;
-        union.placed = union.placed.or(other.placed);
-        union.course.steps = union.course.steps.max(other.course.steps);
-        union.notes.search.idle = union.notes.search.idle.min(other.notes.search.idle);
-        union.course.activations = union.course.activations.max(other.course.activations);
-        union.inputs.unknowns = union.inputs.unknowns.max(other.inputs.unknowns);
-        other.inputs.volatile.iter().for_each(|place| union.note_volatile(*place));
-        union.notes.merging.mark = None;
-        begin_anew(&mut union);
-        Some(union)
+        merged.tries = 0;
+        merged.notes.goals.haste |= other.notes.goals.haste;
+        merged.placed = merged.placed.or(other.placed);
+        merged.course.steps = merged.course.steps.max(other.course.steps);
+        merged.notes.search.idle = merged.notes.search.idle.min(other.notes.search.idle);
+        merged.course.activations = merged.course.activations.max(other.course.activations);
+        merged.inputs.unknowns = merged.inputs.unknowns.max(other.inputs.unknowns);
+        other.inputs.volatile.iter().for_each(|place| merged.note_volatile(*place));
+        merged.notes.merging.mark = None;
+        begin_anew(&mut merged);
+        Some(merged)
     }
 
     /// The innermost activation of the merge of two states at one place.
@@ -139,15 +142,15 @@ impl Merging {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
         let body = machine.context.program.functions[a.func].body.as_ref()?;
-        let decisive = self.analyses.hot_variables(a.func, body, depth > 1);
-        let decisive = decisive.before(body, a.block, a.next);
+        let hot = self.analyses.hot_variables(a.func, body, depth > 1);
+        let hot = hot.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
             if x == y {
                 continue;
             }
             let local = LocalId::from_index(at);
-            if holds(&decisive, local) {
+            if holds(&hot, local) {
                 return None;
             }
             let Storage::Register(ty) = body.locals[local].storage else { return None };
@@ -183,21 +186,21 @@ impl Merging {
 
 /// Two of some states, by their positions. The greatest pair is tried first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Pair {
+struct MergeCandidate {
     /// The number of facts that their paths have in common at the beginning.
     common: usize,
     a: Reverse<usize>,
     b: Reverse<usize>,
     /// The number of merges before the pair was made.
-    unions: u32,
+    merges: u32,
 }
 
-impl Pair {
+impl MergeCandidate {
     /// The states at two positions, if both are present.
-    fn of(states: &[Option<Box<State>>], a: usize, b: usize, unions: u32) -> Option<Self> {
+    fn of(states: &[Option<Box<State>>], a: usize, b: usize, merges: u32) -> Option<Self> {
         let (one, other) = states[a].as_ref().zip(states[b].as_ref())?;
         let common = common_facts(&one.path.facts, &other.path.facts);
-        Some(Self { common, a: Reverse(a), b: Reverse(b), unions })
+        Some(Self { common, a: Reverse(a), b: Reverse(b), merges })
     }
 }
 
@@ -253,15 +256,15 @@ fn is_first(a: &State, b: &State) -> bool {
 
 /// Makes a merged state the beginning of its own paths. Two paths led to it, so no log replays it
 /// from the first state, and no other worker can follow it.
-fn begin_anew(union: &mut State) {
-    union.log = DecisionLog::default();
-    union.notes.eviction.home = Home::Here;
-    union.notes.merging.start = None;
-    let mut start = union.clone();
+fn begin_anew(merged: &mut State) {
+    merged.log = DecisionLog::default();
+    merged.notes.eviction.home = Home::Here;
+    merged.notes.merging.start = None;
+    let mut start = merged.clone();
     start.claims.covered.clear();
     start.claims.promises.clear();
     start.claims.keep = false;
-    union.notes.merging.start = Some(Rc::new(start));
+    merged.notes.merging.start = Some(Rc::new(start));
 }
 
 /// Whether an evaluation of a decision may go on from the start of a block: a branch that continues

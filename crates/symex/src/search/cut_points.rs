@@ -29,7 +29,7 @@ use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 
 /// How to cover an objective: its labels, one after the other.
-pub(crate) struct Way {
+pub(crate) struct ObjectiveStages {
     pub(crate) stages: Vec<Stage>,
 }
 
@@ -43,21 +43,21 @@ pub(crate) struct Stage {
     /// The cut points without the label's own places.
     points: Vec<NodeId>,
     places: Vec<NodeId>,
-    ways: Ways,
+    ways: AllowedWays,
     /// The distances to each cut point and to the label, computed when first asked for.
     distances: Vec<OnceCell<Vec<u32>>>,
 }
 
 /// The ways that count.
-pub(crate) struct Ways {
+pub(crate) struct AllowedWays {
     pub(crate) extent: Extent,
     /// The nodes at which they end: definitions of the variable.
     pub(crate) closed: FxHashSet<NodeId>,
-    passed: PassedWays,
+    passed: PassedPoints,
 }
 
 /// How the cut points that a path passed are found.
-enum PassedWays {
+enum PassedPoints {
     /// From the position of the state: every dominator of it was passed.
     Dominators(Rc<Dominance>),
     /// From the required nodes that the path entered, which are the cut points.
@@ -150,10 +150,10 @@ impl Dominance {
     }
 }
 
-impl Ways {
+impl AllowedWays {
     /// The ways from the start of the function under test, with known dominance.
     pub(crate) fn from_start(dominance: &Rc<Dominance>) -> Self {
-        let passed = PassedWays::Dominators(Rc::clone(dominance));
+        let passed = PassedPoints::Dominators(Rc::clone(dominance));
         Self { extent: Extent::Calls, closed: FxHashSet::default(), passed }
     }
 
@@ -168,12 +168,12 @@ impl Ways {
             Extent::Activation => Dominance::within(graph, root, &closed),
             Extent::Calls => Dominance::up_and_down(graph, root, &closed),
         };
-        Self { extent, closed, passed: PassedWays::Dominators(Rc::new(dominance)) }
+        Self { extent, closed, passed: PassedPoints::Dominators(Rc::new(dominance)) }
     }
 
     /// The ways within an activation, through given nodes.
     pub(crate) fn through_nodes(closed: FxHashSet<NodeId>) -> Self {
-        Self { extent: Extent::Activation, closed, passed: PassedWays::Entered }
+        Self { extent: Extent::Activation, closed, passed: PassedPoints::Entered }
     }
 }
 
@@ -186,11 +186,11 @@ impl Stage {
         sites: Vec<(FuncId, SiteKey)>,
         places: Vec<NodeId>,
         through: &[(FuncId, BlockId)],
-        ways: Ways,
+        ways: AllowedWays,
     ) -> Option<Self> {
         let points = match &ways.passed {
-            PassedWays::Dominators(dominance) => dominance.choices_before(graph, &places)?,
-            PassedWays::Entered => {
+            PassedPoints::Dominators(dominance) => dominance.choices_before(graph, &places)?,
+            PassedPoints::Entered => {
                 through.iter().filter_map(|(func, block)| graph.node(*func, *block, 0)).collect()
             }
         };
@@ -212,7 +212,7 @@ impl Stage {
     /// nodes `at`, one for each activation; `entered` is the number of required nodes that it
     /// entered.
     pub(crate) fn passed(&self, at: &[NodeId], entered: usize) -> usize {
-        let PassedWays::Dominators(dominance) = &self.ways.passed else {
+        let PassedPoints::Dominators(dominance) = &self.ways.passed else {
             return entered.min(self.points.len());
         };
         let is_passed = |point: NodeId| at.iter().any(|node| dominance.passes(point, *node));
@@ -249,4 +249,4 @@ impl Stage {
 }
 
 /// The nodes of a state's activations, outermost first, with the number of each activation.
-pub(crate) type Places = SmallVec<[(NodeId, u64); 8]>;
+pub(crate) type ActivationNodes = SmallVec<[(NodeId, u64); 8]>;

@@ -24,11 +24,11 @@ use smallvec::SmallVec;
 use crate::State;
 use crate::config::Guidance;
 use crate::goals::hyper::HyperTable;
-use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
+use crate::goals::hyper_sequences::{PassageRequirement, StepId, WaitId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::machine::program::control_flow::places_of;
 use crate::machine::program::site::SiteKey;
-use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
+use crate::search::cut_points::{ActivationNodes, AllowedWays, Dominance, ObjectiveStages, Stage};
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 
@@ -62,7 +62,7 @@ pub(crate) struct DirectedSearch<'p> {
 
 struct Current {
     goal: GoalId,
-    way: Way,
+    way: ObjectiveStages,
     patience: u64,
     chosen: u64,
 }
@@ -76,13 +76,13 @@ pub(crate) struct Progress {
 }
 
 /// A state, seen from a stage of the current objective.
-struct View<'s> {
+struct ViewedState<'s> {
     state: &'s State,
     /// The number of the stage in the objective.
     number: usize,
     stage: &'s Stage,
     /// The positions of the state's activations.
-    at: &'s Places,
+    at: &'s ActivationNodes,
 }
 
 /// A position of a state that is on its way to a label of the objective.
@@ -205,7 +205,7 @@ impl<'p> DirectedSearch<'p> {
         let at = self.places(state);
         for (number, stage) in current.way.stages.iter().enumerate().rev() {
             let positions = positions(stage, state);
-            let view = View { state, number, stage, at: &at };
+            let view = ViewedState { state, number, stage, at: &at };
             let passed = positions.iter().map(|of| self.passed(&view, of));
             if let Some(passed) = passed.max() {
                 let (stage, passed) = (number as u32, passed as u32);
@@ -225,7 +225,7 @@ impl<'p> DirectedSearch<'p> {
         let at = self.places(state);
         let stages = &current.way.stages;
         for (number, stage) in stages.iter().enumerate().rev() {
-            let view = View { state, number, stage, at: &at };
+            let view = ViewedState { state, number, stage, at: &at };
             let weigh = |of: &Position| match self.guidance {
                 Guidance::CutPoints => self.weight_by_cut_points(&view, of),
                 Guidance::Distance => self.weight_by_distance(&view, &stages[number + 1..], of),
@@ -241,8 +241,8 @@ impl<'p> DirectedSearch<'p> {
     /// [001] Formula 3: first the number of the deepest cut point passed, then `1/d² + 1/i²`. Here
     /// `d` is the distance to the next cut point, and `i` the number of instructions since the path
     /// met one that no path had passed.
-    fn weight_by_cut_points(&self, view: &View<'_>, of: &Position) -> u64 {
-        let &View { state, number, stage, at } = view;
+    fn weight_by_cut_points(&self, view: &ViewedState<'_>, of: &Position) -> u64 {
+        let &ViewedState { state, number, stage, at } = view;
         let (passed, distance) = match is_met(state, stage) {
             true => (stage.count(), 0),
             false => {
@@ -262,8 +262,8 @@ impl<'p> DirectedSearch<'p> {
 
     /// The weight by the distance through all labels that are left: that of the view's stage, and
     /// of the later ones.
-    fn weight_by_distance(&self, view: &View<'_>, later: &[Stage], of: &Position) -> u64 {
-        let &View { state, stage, at, .. } = view;
+    fn weight_by_distance(&self, view: &ViewedState<'_>, later: &[Stage], of: &Position) -> u64 {
+        let &ViewedState { state, stage, at, .. } = view;
         let mut distance = match is_met(state, stage) {
             true => 0,
             false => {
@@ -280,8 +280,8 @@ impl<'p> DirectedSearch<'p> {
     }
 
     /// The number of cut points of a stage that a state's path passed.
-    fn passed(&self, view: &View<'_>, of: &Position) -> usize {
-        let &View { state, number, stage, at } = view;
+    fn passed(&self, view: &ViewedState<'_>, of: &Position) -> usize {
+        let &ViewedState { state, number, stage, at } = view;
         let nodes: SmallVec<[NodeId; 8]> = match of.activation {
             0 => at.iter().map(|(node, _)| *node).collect(),
             own => at.iter().filter(|(_, one)| *one == own).map(|(node, _)| *node).collect(),
@@ -294,7 +294,7 @@ impl<'p> DirectedSearch<'p> {
 
     /// The number of instructions to a place from the innermost activation, or from one around it
     /// after those within it have ended.
-    fn distance(&self, distances: &[u32], at: &Places, activation: u64) -> u32 {
+    fn distance(&self, distances: &[u32], at: &ActivationNodes, activation: u64) -> u32 {
         let (mut returning, mut best) = (0u32, FAR);
         for (node, own) in at.iter().rev() {
             if activation == 0 || activation == *own {
@@ -308,7 +308,7 @@ impl<'p> DirectedSearch<'p> {
         best
     }
 
-    fn places(&self, state: &State) -> Places {
+    fn places(&self, state: &State) -> ActivationNodes {
         let frames = state.frames.iter();
         let nodes = frames.filter_map(|frame| {
             let node = self.graph.node(frame.func, frame.block, frame.next)?;
@@ -318,18 +318,23 @@ impl<'p> DirectedSearch<'p> {
     }
 
     /// The stages of covering an objective; `None` where no way leads there or it is not followed.
-    fn way(&self, goal: GoalId, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) -> Option<Way> {
+    fn way(
+        &self,
+        goal: GoalId,
+        labels: &LabelTable<'_>,
+        hypers: &HyperTable<'_>,
+    ) -> Option<ObjectiveStages> {
         let stages = match labels.aim(goal) {
             Aim::Label(..) => {
                 let (func, keys) = labels.sites_of(goal)?;
                 let sites: Vec<_> = keys.iter().map(|key| (func, *key)).collect();
                 let places = self.nodes_of(&sites);
-                let ways = Ways::from_start(&self.from_start);
+                let ways = AllowedWays::from_start(&self.from_start);
                 vec![Stage::new(&self.graph, None, sites, places, &[], ways)?]
             }
             Aim::Sequence(..) => self.stages(hypers.last_step(goal)?, hypers)?,
         };
-        Some(Way { stages })
+        Some(ObjectiveStages { stages })
     }
 
     /// The stages of a sequence, given the step that completes it.
@@ -344,7 +349,7 @@ impl<'p> DirectedSearch<'p> {
             let (sites, places) = self.sites_of(step, hypers);
             let before = stages.last().map_or(&[][..], |stage| stage.places());
             let (ways, through) = match wait {
-                None => (Ways::from_start(&self.from_start), Vec::new()),
+                None => (AllowedWays::from_start(&self.from_start), Vec::new()),
                 Some(wait) => self.ways_behind(wait, before, hypers)?,
             };
             stages.push(Stage::new(&self.graph, wait, sites, places, &through, ways)?);
@@ -376,12 +381,12 @@ impl<'p> DirectedSearch<'p> {
         wait: WaitId,
         before: &[NodeId],
         hypers: &HyperTable<'_>,
-    ) -> Option<(Ways, Vec<(FuncId, lydian_ir::BlockId)>)> {
+    ) -> Option<(AllowedWays, Vec<(FuncId, lydian_ir::BlockId)>)> {
         let of = &hypers.sequences.waits[wait];
         let sites: Vec<(FuncId, SiteKey)> = of
             .asks
             .iter()
-            .filter(|(_, asks)| asks.iter().any(|ask| matches!(ask, Ask::Never)))
+            .filter(|(_, asks)| asks.iter().any(|ask| matches!(ask, PassageRequirement::Never)))
             .filter_map(|((func, site), _)| Some((*func, keys(*site, self.body(*func)?))))
             .flat_map(|(func, keys)| keys.into_iter().map(move |key| (func, key)))
             .collect();
@@ -390,7 +395,7 @@ impl<'p> DirectedSearch<'p> {
         let func = hypers.objectives[step.position].function;
         if let Passage::By(blocks, _) = &of.passage {
             let through = blocks.iter().map(|block| (func, *block)).collect();
-            return Some((Ways::through_nodes(closed), through));
+            return Some((AllowedWays::through_nodes(closed), through));
         }
         let extent = match of.scope {
             Scope::Activation => Extent::Activation,
@@ -398,7 +403,7 @@ impl<'p> DirectedSearch<'p> {
         };
         // Of a label with several places, the first represents all.
         let root = *before.first()?;
-        Some((Ways::behind(&self.graph, root, extent, closed), Vec::new()))
+        Some((AllowedWays::behind(&self.graph, root, extent, closed), Vec::new()))
     }
 
     /// The nodes of sites.

@@ -32,12 +32,12 @@ pub(crate) struct Distances {
     sites: SitePlaces,
     /// The distances for each target, by function and block; empty for functions that are not
     /// explored.
-    views: [Vec<Vec<View>>; 2],
+    views: [Vec<Vec<BlockDistances>>; 2],
 }
 
 /// The distances in a block, and behind it.
 #[derive(Clone, Copy)]
-struct View {
+struct BlockDistances {
     /// The distance to the next label in the block itself or in its callees.
     own: u32,
     /// The end of the last position in the block with such a label; 0 without any.
@@ -46,7 +46,7 @@ struct View {
     behind: u32,
 }
 
-impl View {
+impl BlockDistances {
     const NOTHING: Self = Self { own: FAR, until: 0, behind: FAR };
 
     /// The distance to the next label from a position in the block on.
@@ -88,7 +88,7 @@ impl Distances {
         for target in [DistanceTarget::Left, DistanceTarget::New] {
             let mut all = vec![Vec::new(); self.sites.functions()];
             for Function { func, blocks } in self.control_flow.functions() {
-                let mut views = vec![View::NOTHING; blocks.len()];
+                let mut views = vec![BlockDistances::NOTHING; blocks.len()];
                 let wanted = |site: &(&SiteKey, _)| match target {
                     DistanceTarget::Left => labels.is_open(*func, *site.0),
                     DistanceTarget::New => labels.is_new(*func, *site.0),

@@ -1,6 +1,6 @@
 //! The search frontier: the waiting states, and everything that decides which of them goes on.
 //!
-//! A [`Searcher`] holds the states that can go on, in one or several orders. [`Hard`] holds those
+//! A [`Searcher`] holds the states that can go on, in one or several orders. [`HardQuestions`] holds those
 //! with a hard question, which go on once others had their time. Orders use [`Ranks`], the
 //! distances of states to labels that are left. In a search that goes to one objective at a time,
 //! they also use a [`DirectedSearch`].
@@ -11,14 +11,14 @@ use crate::goals::Goals;
 use crate::goals::labels::LabelTable;
 use crate::machine::program::control_flow::SitePlaces;
 use crate::search::directed::DirectedSearch;
-use crate::search::hard::Hard;
+use crate::search::hard::HardQuestions;
 use crate::search::rank::Ranks;
 use crate::search::searcher::{Origin, Rank, Searcher};
 
 /// The waiting states.
 pub(crate) struct Frontier<'p> {
     searcher: Searcher,
-    hard: Hard,
+    hard: HardQuestions,
     ranks: Ranks,
     /// Chooses the objective, where a search goes to one at a time.
     directed: Option<DirectedSearch<'p>>,
@@ -35,7 +35,7 @@ impl<'p> Frontier<'p> {
         roots: usize,
     ) -> Self {
         let searcher = Searcher::new(config.search, config.seed);
-        Self { searcher, hard: Hard::default(), ranks, directed, roots }
+        Self { searcher, hard: HardQuestions::default(), ranks, directed, roots }
     }
 
     /// Takes the state that goes on next: first one with a hard question that is due, then the

@@ -8,7 +8,7 @@ use crate::State;
 /// with more effort once others had their time. So a hard question neither takes the time of all
 /// others nor waits for an end that may never come.
 #[derive(Default)]
-pub(crate) struct Hard(VecDeque<Waiting>);
+pub(crate) struct HardQuestions(VecDeque<Waiting>);
 
 struct Waiting {
     state: Box<State>,
@@ -19,7 +19,7 @@ struct Waiting {
 /// How many times the work of its last question is done for others before a state is asked again.
 const OTHERS: u64 = 8;
 
-impl Hard {
+impl HardQuestions {
     /// Takes the first state that is due at this amount of work.
     pub(crate) fn due(&mut self, work: u64) -> Option<Box<State>> {
         let at = self.0.iter().position(|waiting| waiting.due <= work)?;

@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use crate::State;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 
 /// The notes, with terms of the pool that they come from.
 pub(crate) struct PortableNotes {
     trail: Trail,
-    underway: Underway,
+    underway: SequencesUnderWay,
     /// Their terms, each once, the oldest first.
     terms: Vec<Term>,
     portable: PortableTerms,
@@ -32,7 +32,7 @@ impl PortableNotes {
         };
         trail.with_terms(&mut note);
         underway.with_terms(&mut note);
-        if trail.is(&Trail::default()) && underway.is(&Underway::default()) {
+        if trail.is(&Trail::default()) && underway.is(&SequencesUnderWay::default()) {
             return None;
         }
         terms.sort_unstable();
@@ -42,7 +42,7 @@ impl PortableNotes {
     }
 
     /// The notes with terms of another pool.
-    pub(crate) fn make(&self, pool: &mut TermPool) -> (Trail, Underway) {
+    pub(crate) fn make(&self, pool: &mut TermPool) -> (Trail, SequencesUnderWay) {
         let made = self.portable.make(pool);
         let made: FxHashMap<Term, Term> = self.terms.iter().copied().zip(made).collect();
         let mut of = |term: Term| made[&term];

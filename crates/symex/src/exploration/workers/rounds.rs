@@ -95,7 +95,7 @@ impl Links {
 }
 
 /// The start of a worker that begins to help.
-pub(crate) struct Seed {
+pub(crate) struct WorkerStart {
     parcels: Vec<Parcel>,
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
@@ -107,7 +107,7 @@ pub(crate) struct Seed {
 }
 
 /// The part of a worker in the rounds.
-pub(crate) struct Member {
+pub(crate) struct RoundMember {
     links: Links,
     /// The work of a round, in steps.
     size: u64,
@@ -127,7 +127,7 @@ pub(crate) struct Member {
     told: FxHashSet<GoalId>,
 }
 
-impl Member {
+impl RoundMember {
     pub(crate) fn new(links: Links, size: u64) -> Self {
         let count = links.to.len();
         Self {
@@ -167,14 +167,14 @@ impl Member {
 
 impl Engine<'_, '_> {
     /// The starts of workers that begin to help: equal shares of the waiting states.
-    pub(crate) fn seeds(&mut self, count: usize) -> Vec<Seed> {
+    pub(crate) fn seeds(&mut self, count: usize) -> Vec<WorkerStart> {
         let shares = self.shares(count);
         let crashes = self.machine.found_crashes();
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
         let reached: Vec<GoalId> = self.goals.labels.reached().collect();
         let findings = self.all_findings();
-        let seed = |parcels| Seed {
+        let seed = |parcels| WorkerStart {
             parcels,
             covered: covered.clone(),
             reached: reached.clone(),
@@ -188,7 +188,7 @@ impl Engine<'_, '_> {
     }
 
     /// Gives its share to an engine that was just set up.
-    pub(crate) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
+    pub(crate) fn begin_to_help(&mut self, member: &RoundMember, seed: WorkerStart) {
         // The first worker's engine was set up in the same way, and has counted and noted these
         // already.
         self.paths.clear();
@@ -208,7 +208,7 @@ impl Engine<'_, '_> {
     /// that does not talk to the caller finds its tests in an `outbox`.
     pub(crate) fn take_part(
         &mut self,
-        member: &mut Member,
+        member: &mut RoundMember,
         outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
     ) {
         while self.receive(member) {
@@ -242,7 +242,7 @@ impl Engine<'_, '_> {
     }
 
     /// Receives the deliveries of a round. Returns false where everything is done.
-    fn receive(&mut self, member: &mut Member) -> bool {
+    fn receive(&mut self, member: &mut RoundMember) -> bool {
         if member.round <= LAG {
             return true;
         }
@@ -310,7 +310,7 @@ impl Engine<'_, '_> {
     /// Gives states to workers that have few.
     fn send(
         &mut self,
-        member: &mut Member,
+        member: &mut RoundMember,
         outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
         is_busy: bool,
     ) {
@@ -372,7 +372,7 @@ impl Engine<'_, '_> {
     }
 
     /// Takes the deliveries that were under way after the first worker's last round.
-    pub(crate) fn hear_the_rest(&mut self, member: Member) {
+    pub(crate) fn hear_the_rest(&mut self, member: RoundMember) {
         let Links { to, from, .. } = member.links;
         // The others must not wait for this worker.
         drop(to);

@@ -31,7 +31,7 @@ pub(crate) struct Parcel {
     log: DecisionLog,
     model: NamedModel,
     /// The labels to be looked at.
-    queue: SmallVec<[PortablePassed; 4]>,
+    queue: SmallVec<[PortableSite; 4]>,
     /// The conditions of the labels of the queue with a known condition, in their order.
     terms: PortableTerms,
     /// The notes about hyperlabels.
@@ -74,7 +74,7 @@ impl NamedModel {
 
 /// Labels to be looked at.
 #[derive(Clone, Copy)]
-enum PortablePassed {
+enum PortableSite {
     /// All labels of a site.
     Site(SiteKey),
     /// One label, with a known condition under which it holds.
@@ -131,8 +131,8 @@ impl Engine<'_, '_> {
             PassedSite::Where { holds, .. } => Some(*holds),
         });
         let queued = |passed: &PassedSite| match passed {
-            PassedSite::Site(site) => PortablePassed::Site(*site),
-            PassedSite::Where { site, goal, .. } => PortablePassed::Where(*site, *goal),
+            PassedSite::Site(site) => PortableSite::Site(*site),
+            PassedSite::Where { site, goal, .. } => PortableSite::Where(*site, *goal),
         };
         Some(Parcel {
             home: match state.notes.eviction.home {
@@ -167,8 +167,8 @@ impl Engine<'_, '_> {
         state.model = parcel.model.make(&mut self.machine.pool);
         let mut holds = parcel.terms.make(&mut self.machine.pool).into_iter();
         let passed = |queued| match queued {
-            PortablePassed::Site(site) => Some(PassedSite::Site(site)),
-            PortablePassed::Where(site, goal) => {
+            PortableSite::Site(site) => Some(PassedSite::Site(site)),
+            PortableSite::Where(site, goal) => {
                 holds.next().map(|holds| PassedSite::Where { site, goal, holds })
             }
         };
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_made_again_in_the_pool_of_another_worker() {
+    fn a_state_is_replayed_in_the_pool_of_another_worker() {
         let (program, func) = program();
         for merge in [false, true] {
             let config = Config { merge, mode: Mode::Plain, ..Config::default() };
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_another_worker_cannot_make_again_comes_back_and_is_not_lost() {
+    fn a_state_that_another_worker_cannot_replay_comes_back_and_is_not_lost() {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |home, first| {

@@ -8,7 +8,7 @@ use lydian_smt::{PortableTerms, Term};
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::workers::Has;
+use crate::exploration::workers::SharedHarvest;
 use crate::exploration::workers::state_transfer::NamedModel;
 use crate::goals::hyper_formula::Number;
 use crate::goals::hyper_pairs::Occurrence;
@@ -19,7 +19,7 @@ use crate::machine::memory::Facts;
 #[derive(Default)]
 pub(crate) struct Findings {
     /// The harvests of its tests.
-    has: Vec<Has>,
+    has: Vec<SharedHarvest>,
     /// The vectors of decisions for which it found inputs.
     vectors: Vec<((FuncId, DecisionId), DecisionVector)>,
     occurrences: Vec<SharedOccurrence>,
@@ -46,7 +46,7 @@ impl Findings {
 
 impl Engine<'_, '_> {
     /// The results since the last delivery, with the harvests of given tests.
-    pub(crate) fn findings(&mut self, has: Vec<Has>) -> Arc<Findings> {
+    pub(crate) fn findings(&mut self, has: Vec<SharedHarvest>) -> Arc<Findings> {
         let vectors = std::mem::take(&mut self.goals.shared.vectors);
         let places = std::mem::take(&mut self.goals.shared.occurrences);
         let occurrences = self.told(places.into_iter());

@@ -25,8 +25,8 @@ use crate::machine::inputs::reachable::is_of_system;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
-    mentions_other_than,
+    AddressTarget, Background, Knowledge, NewObject, ObjectKind, Resolution, flatten_address,
+    function_at, mentions_other_than,
 };
 use crate::machine::program::context::Context;
 use crate::machine::program::site::SiteKey;
@@ -132,18 +132,18 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
         }
         let function = match target {
-            Target::Known(address, None) => {
+            AddressTarget::Known(address, None) => {
                 let of_inputs = self.context.inputs.function_at(address).map(FuncId::index);
                 function_at(address).or(of_inputs)
             }
-            Target::Input(address) => {
+            AddressTarget::Input(address) => {
                 let (mut scope, pool) = self.scope(state);
                 let found = scope.expand_function(pool, address, ty);
                 return Err(
                     found.map_or_else(|stop| self.stopped(state, stop), |()| Interrupt::Yield)
                 );
             }
-            Target::Opaque(number) if !self.bounds.is_no_pointer(&mut self.pool, number) => {
+            AddressTarget::Opaque(number) if !self.bounds.is_no_pointer(&mut self.pool, number) => {
                 return Err(Interrupt::unsupported("a call through a pointer made from bytes"));
             }
             _ => None,

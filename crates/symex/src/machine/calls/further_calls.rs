@@ -18,7 +18,7 @@ use crate::machine::calls::statics::{
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::program::context::{Context, TouchedSymbols};
-use crate::machine::program::static_values::Uses;
+use crate::machine::program::static_values::VariableUses;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -43,7 +43,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 }
                 continue;
             }
-            let uses = Uses::of(program, &touched.functions, *id);
+            let uses = VariableUses::of(program, &touched.functions, *id);
             if !uses.may_change() {
                 continue;
             }

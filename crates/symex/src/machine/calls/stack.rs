@@ -16,7 +16,7 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::libc::{ROOM, Size};
+use crate::machine::libc::{AllocationSize, ROOM};
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
@@ -61,8 +61,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Err(self.trapped(state, TrapKind::BadSize));
         };
         let (size, length) = match size {
-            Size::Known(size) => (size, None),
-            Size::Symbolic(length, room) => (room, Some(length)),
+            AllocationSize::Known(size) => (size, None),
+            AllocationSize::Symbolic(length, room) => (room, Some(length)),
         };
         let name = self.body(state).locals[dst].name.clone();
         let object = self.make_object(state, size, length, &name)?;

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_was_followed_where_calls_began_with_each_value_of_others_for_each_of_its_own() {
+    fn all_values_were_followed_where_calls_began_with_each_combination() {
         let variable =
             |name: &str| Variable { address: 0, size: 1, name: name.into(), has_pointer: false };
         let mut statics = Statics::default();

@@ -80,9 +80,9 @@ impl Aliasing {
     fn add_stmt(&mut self, program: &Program, body: &Body, stmt: &Stmt) {
         match stmt {
             Stmt::Store { addr, ty, .. } => match base_of(body, *addr) {
-                Base::Pointer => _ = self.written.insert(*ty),
-                Base::Global(global) => _ = self.globals.insert(global),
-                Base::Local => {}
+                AddressOrigin::Pointer => _ = self.written.insert(*ty),
+                AddressOrigin::Global(global) => _ = self.globals.insert(global),
+                AddressOrigin::Local => {}
             },
             Stmt::StoreBits { addr, .. } | Stmt::VaStart { list: addr } => {
                 self.add_any(body, *addr);
@@ -100,9 +100,9 @@ impl Aliasing {
 
     fn add_any(&mut self, body: &Body, addr: ExprId) {
         match base_of(body, addr) {
-            Base::Pointer => self.anything = true,
-            Base::Global(global) => _ = self.globals.insert(global),
-            Base::Local => {}
+            AddressOrigin::Pointer => self.anything = true,
+            AddressOrigin::Global(global) => _ = self.globals.insert(global),
+            AddressOrigin::Local => {}
         }
     }
 
@@ -124,24 +124,24 @@ impl Aliasing {
 }
 
 /// The origin of an address.
-pub(crate) enum Base {
+pub(crate) enum AddressOrigin {
     Local,
     Global(GlobalId),
     Pointer,
 }
 
 /// The origin of an address, as far as its expression shows it.
-pub(crate) fn base_of(body: &Body, addr: ExprId) -> Base {
+pub(crate) fn base_of(body: &Body, addr: ExprId) -> AddressOrigin {
     match &body.exprs[addr] {
-        Expr::AddrLocal(_) => Base::Local,
-        Expr::AddrGlobal(global) => Base::Global(*global),
+        Expr::AddrLocal(_) => AddressOrigin::Local,
+        Expr::AddrGlobal(global) => AddressOrigin::Global(*global),
         Expr::Field { base, .. } | Expr::Index { base, .. } => base_of(body, *base),
-        _ => Base::Pointer,
+        _ => AddressOrigin::Pointer,
     }
 }
 
 fn is_through_pointer(body: &Body, addr: ExprId) -> bool {
-    matches!(base_of(body, addr), Base::Pointer)
+    matches!(base_of(body, addr), AddressOrigin::Pointer)
 }
 
 /// Whether a function without a body may write to memory that its arguments point to, or free it.
@@ -180,7 +180,7 @@ fn has_part(shape: &Shape, is_meant: &dyn Fn(Type) -> bool) -> bool {
 
 /// The places of values of a type within another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Within {
+pub(crate) struct PlacesWithin {
     /// The first place.
     pub(crate) first: u64,
     /// The distance from one to the next, in bytes, and their number.
@@ -190,16 +190,16 @@ pub(crate) struct Within {
 /// Adjacent members of one type. For a pointer to the first of them they are like an array: C does
 /// not allow that, but programs walk over them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct MemberRun {
     /// The number of bytes with values of the type, from a place on.
     pub(crate) bytes: u64,
     /// Whether such a value lies directly before that place.
     pub(crate) follows: bool,
 }
 
-impl Within {
+impl PlacesWithin {
     /// The run from the first place on, given all places of the type.
-    pub(crate) fn run_among(self, all: &[Self]) -> Run {
+    pub(crate) fn run_among(self, all: &[Self]) -> MemberRun {
         let bytes = |place: &Self| place.elements.0 * place.elements.1;
         let alike = || all.iter().filter(|place| place.elements.0 == self.elements.0);
         let mut end = self.first + bytes(&self);
@@ -207,7 +207,7 @@ impl Within {
             end += bytes(next);
         }
         let follows = alike().any(|place| place.first + bytes(place) == self.first);
-        Run { bytes: end - self.first, follows }
+        MemberRun { bytes: end - self.first, follows }
     }
 }
 
@@ -216,7 +216,11 @@ const MOST_PLACES: usize = 64;
 
 /// The places in a value of a type at which a value of another type lies, itself included, and
 /// whether these are all. Integer types that differ only in their sign are alike.
-pub(crate) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> (Vec<Within>, bool) {
+pub(crate) fn places_within(
+    types: &CTypes,
+    whole: CTypeId,
+    part: CTypeId,
+) -> (Vec<PlacesWithin>, bool) {
     let mut found = Vec::new();
     add_places(types, whole, part, 0, &mut found);
     let are_all = found.len() <= MOST_PLACES;
@@ -224,13 +228,19 @@ pub(crate) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> (V
     (found, are_all)
 }
 
-fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mut Vec<Within>) {
+fn add_places(
+    types: &CTypes,
+    whole: CTypeId,
+    part: CTypeId,
+    at: u64,
+    found: &mut Vec<PlacesWithin>,
+) {
     if found.len() > MOST_PLACES {
         return;
     }
     if are_alike(types, whole, part) {
         let size = types.size(whole).unwrap_or(1).max(1);
-        found.push(Within { first: at, elements: (size, 1) });
+        found.push(PlacesWithin { first: at, elements: (size, 1) });
         return;
     }
     match types.get(whole) {
@@ -240,11 +250,11 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
             add_places(types, *element, part, at, &mut inner);
             for place in inner {
                 if place.elements.1 == 1 {
-                    found.push(Within { first: place.first, elements: (size, *length) });
+                    found.push(PlacesWithin { first: place.first, elements: (size, *length) });
                     continue;
                 }
                 for index in (0..*length).take(MOST_PLACES + 1 - found.len().min(MOST_PLACES)) {
-                    found.push(Within { first: place.first + index * size, ..place });
+                    found.push(PlacesWithin { first: place.first + index * size, ..place });
                 }
             }
         }

@@ -16,12 +16,12 @@ use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::inputs::aliasing::{Within, is_character, places_within};
+use crate::machine::inputs::aliasing::{PlacesWithin, is_character, places_within};
 use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::Notes;
 
 /// The first place in an object that an offset may stand for.
@@ -32,7 +32,7 @@ const fn first_place(offset: Offset) -> i64 {
     }
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// Lays out records at known places in input objects, given an address that was resolved and
     /// was made as a pointer into such a record.
     pub(crate) fn lay_out_records(
@@ -104,7 +104,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let (is_before, is_behind) = (at + size as i64 <= lazy.own.origin, from_first >= period);
         let within = from_first.rem_euclid(period) as u64;
         let (places, are_all) = places_within(types, elements.ty, ty);
-        let is_there = |place: &Within| {
+        let is_there = |place: &PlacesWithin| {
             let (stride, count) = place.elements;
             (0..count).any(|index| place.first + index * stride == within)
         };

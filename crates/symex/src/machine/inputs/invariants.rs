@@ -12,7 +12,7 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset, Resolution};
 use crate::machine::program::context::Context;
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, State};
 
 /// The most objects with invariants that are looked at for one test.
@@ -121,7 +121,7 @@ fn part_over(types: &CTypes, ty: CTypeId, at: u64) -> Option<(CTypeId, u64)> {
     }
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// Supposes the invariants of the objects at places that the path is about to look at.
     pub(crate) fn meet_invariants(
         &mut self,
@@ -220,7 +220,7 @@ fn has_tail(types: &CTypes, ty: CTypeId) -> bool {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// As `Scope::meet_invariants`, for an address that was resolved outside of an expression.
+    /// As `StateView::meet_invariants`, for an address that was resolved outside of an expression.
     pub(crate) fn meet_invariants(
         &mut self,
         state: &mut State<N>,

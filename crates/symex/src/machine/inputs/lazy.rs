@@ -25,15 +25,15 @@ use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
-use crate::machine::inputs::places::{Around, Elements, Places};
+use crate::machine::inputs::aliasing::{MemberRun, PlacesWithin, is_character, places_within};
+use crate::machine::inputs::places::{Around, Elements, PossibleTargets};
 use crate::machine::inputs::pointer_uses::UsedRecord;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
     Offset, PointerPlace, Region, Resolution, distance, range_within,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
 
 /// A pointer with more possible objects than this is first split from its home.
@@ -48,14 +48,14 @@ const AROUND: &str = "a struct around an object that was looked at before as one
 /// The place of an object's elements within a value of a larger type.
 struct EnclosingPlace {
     /// The places of the elements' type in the larger type.
-    before: Within,
+    before: PlacesWithin,
     /// The run of these places that the object may begin.
-    run: Run,
+    run: MemberRun,
     /// The address of the object's first element.
     first: u64,
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// Notes that an address is used as that of a record. The object is outgrown where the path has
     /// a part of that record there, with further elements around it.
     pub(crate) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
@@ -105,7 +105,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         if is_character(&context.program.types, of.0) && context.has_other_variables {
             self.bounds.part_characters();
         }
-        let mut found = Places::default();
+        let mut found = PossibleTargets::default();
         found.add_exact(pool, address, home);
         if let Some(place) = self.known_place(pool, address)? {
             self.note_places(address, vec![place]);
@@ -186,7 +186,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         (element, origin): (CTypeId, i64),
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) -> Result<(), Stop> {
         for around in std::mem::take(&mut found.around) {
             let Around { place, part, room, guard, distance, within } = around;
@@ -321,7 +321,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         pool: &mut TermPool,
         address: Term,
         declared: CTypeId,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let (places, around) = (found.places.len(), found.around.len());
         self.add_aliases(pool, address, (declared, 0), found);
@@ -468,7 +468,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         pool: &mut TermPool,
         address: Term,
         of: (CTypeId, i64),
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let context = self.context;
         let shape = context.inputs.shape(&context.program.types, of.0);
@@ -496,7 +496,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         address: Term,
         (element, origin): (CTypeId, i64),
         object: &Arc<LazyObject>,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let types = &self.context.program.types;
         let size = types.size(element).unwrap_or(1).max(1);
@@ -511,8 +511,8 @@ impl<N: Notes> Scope<'_, '_, N> {
             if !are_all || !are_all_around {
                 self.assume_no_other_member(object);
             }
-            let is_around = |place: &Within| place.first > 0 || places.is_empty();
-            let run = |place: &Within| (*place, place.run_among(&places_around));
+            let is_around = |place: &PlacesWithin| place.first > 0 || places.is_empty();
+            let run = |place: &PlacesWithin| (*place, place.run_among(&places_around));
             let of_struct = places_around.iter().filter(|place| is_around(place)).map(run);
             around.extend(of_struct.map(|(before, run)| EnclosingPlace { before, run, first }));
             for place in &places {
@@ -543,7 +543,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         (address, period): (Term, u64),
         EnclosingPlace { before, run, first }: EnclosingPlace,
         part: &Arc<LazyObject>,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let (stride, count) = before.elements;
         let whole = self.lies_within(pool, part, run.bytes);
@@ -610,7 +610,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// The elements that a place within an element of an object stands for, for values of a size.
     /// The first element begins at `start` and has `size` bytes. Pointers that are never moved see
     /// no element but their own.
-    fn elements_at(&self, place: Within, (start, size): (u64, u64), period: u64) -> Elements {
+    fn elements_at(&self, place: PlacesWithin, (start, size): (u64, u64), period: u64) -> Elements {
         let (stride, count) = place.elements;
         let first = start.wrapping_add(place.first);
         let aliasing = &self.context.aliasing;

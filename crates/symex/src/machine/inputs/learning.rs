@@ -12,7 +12,7 @@ use lydian_smt::{Model, Sort, Term, TermPool, Value};
 use crate::machine::Machine;
 use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset};
-use crate::machine::scope::Scope;
+use crate::machine::scope::StateView;
 use crate::machine::state::{Notes, State};
 
 /// The most recent facts of a path that are searched for a bound of an element.
@@ -20,7 +20,7 @@ const MOST_FACTS: usize = 64;
 /// A number to try as the index of an element.
 const SOME_ELEMENT: u64 = 5;
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// Notes an access to a lazy object.
     pub(crate) fn learn(&mut self, pool: &mut TermPool, candidate: &Candidate) {
         if self.uses.learned.is_none() || self.state.course.check.is_some() {

@@ -29,7 +29,7 @@ use lydian_smt::{Node, Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::permitted::PermittedWrites;
-use crate::machine::inputs::reachable::{Piece, Reach, ReachableRange, is_of_system};
+use crate::machine::inputs::reachable::{Piece, ReachableMemory, ReachableRange, is_of_system};
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
 use crate::machine::state::{Notes, State};
 
@@ -42,14 +42,14 @@ const MOST_KEPT: u64 = 256;
 const MOST_CHOICES: u32 = 8;
 
 /// The rows of an object that became choices as arrays.
-enum Rows {
+enum ChosenRows {
     /// All rows.
     All,
     /// These rows of an input object.
     Of(Vec<Row>),
 }
 
-impl Rows {
+impl ChosenRows {
     /// Whether there are more bytes than are overwritten one by one.
     fn leave_bytes_out<N>(&self, state: &State<N>, reached: &ReachableRange) -> bool {
         let contents = &state.memory.object(reached.object).contents;
@@ -102,7 +102,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
-        let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
+        let ReachableMemory { found, incomplete } = self.reach_of(state, func, site, arg_types);
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
         for reached in found.iter().filter(|reached| reached.writable) {
             let call = Call { name: &call, permitted };
@@ -137,11 +137,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         reached: &ReachableRange,
-        rows: &Rows,
+        rows: &ChosenRows,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) {
-        if matches!(rows, Rows::All) || self.is_planned_variable(state, reached) {
+        if matches!(rows, ChosenRows::All) || self.is_planned_variable(state, reached) {
             return;
         }
         for Piece { at, kind } in self.pieces(state, reached) {
@@ -221,15 +221,15 @@ impl<N: Notes> Machine<'_, '_, N> {
         reached: &ReachableRange,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
-    ) -> Rows {
+    ) -> ChosenRows {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
             let lazy = lazy.clone();
-            return Rows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
+            return ChosenRows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
         }
         let element = self.element_of_array(object, reached);
         let element = element.filter(|_| call.may_write(reached, &reached.bytes));
-        let Some(element) = element else { return Rows::Of(Vec::new()) };
+        let Some(element) = element else { return ChosenRows::Of(Vec::new()) };
         let name = name_of(object, reached.bytes.start, call.name);
         let may_stay = !object.contents.is_unwritten_beneath(&self.pool);
         let when = self.when_written(reached, may_stay, &name);
@@ -252,7 +252,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
         let plan = plan_of(reached, offset, written, when);
         writes.push(WritePlan { length: Some(length), ..plan });
-        Rows::All
+        ChosenRows::All
     }
 
     /// The size in bytes of an element, where a reached range is best handled as one array: it is

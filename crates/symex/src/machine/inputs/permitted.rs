@@ -11,11 +11,11 @@ use lydian_ir::{CType, CTypeId, FuncId, Program};
 use crate::machine::program::context::Context;
 
 /// The places that a call may write to; `None` for all places.
-pub(crate) struct PermittedWrites(Option<Vec<Target>>);
+pub(crate) struct PermittedWrites(Option<Vec<PermittedRange>>);
 
 /// A range of bytes behind the end of a way.
 #[derive(Debug, PartialEq, Eq)]
-struct Target {
+struct PermittedRange {
     to: WriteBase,
     through: Vec<u64>,
     bytes: Range<u64>,
@@ -27,7 +27,7 @@ impl PermittedWrites {
         let program = context.program;
         let places = context.spec.contract_of(program, func).writes;
         let targets = |places: Vec<Place>| {
-            places.iter().filter_map(|place| Target::of(program, func, place)).collect()
+            places.iter().filter_map(|place| PermittedRange::of(program, func, place)).collect()
         };
         Self(places.map(targets))
     }
@@ -49,7 +49,7 @@ impl PermittedWrites {
     }
 }
 
-impl Target {
+impl PermittedRange {
     /// The bytes that a place of a contract names, which begins with a parameter or a variable.
     fn of(program: &Program, func: FuncId, place: &Place) -> Option<Self> {
         let types = &program.types;
@@ -59,19 +59,19 @@ impl Target {
         let position =
             (0..params.len()).find(|at| parameter_name(program, func, *at) == place.root);
         let (to, mut walk) = match position {
-            Some(at) => (WriteBase::Argument(at as u32), Walk::at_argument(params[at])),
+            Some(at) => (WriteBase::Argument(at as u32), PlaceWalk::at_argument(params[at])),
             None => {
                 let global = program.global_named(&place.root)?;
                 (
                     WriteBase::Global(place.root.clone()),
-                    Walk::at_variable(program.globals[global].ty),
+                    PlaceWalk::at_variable(program.globals[global].ty),
                 )
             }
         };
         for step in &place.steps {
             walk.step(program, step)?;
         }
-        let Walk { through, offset, ty, to_end, .. } = walk;
+        let PlaceWalk { through, offset, ty, to_end, .. } = walk;
         let size = types.size(ty).filter(|_| !to_end);
         let end = size.map_or(u64::MAX, |size| offset + size);
         Some(Self { to, through, bytes: offset..end })
@@ -79,7 +79,7 @@ impl Target {
 }
 
 /// The position in a place of a contract, while it is followed.
-struct Walk {
+struct PlaceWalk {
     through: Vec<u64>,
     offset: u64,
     ty: CTypeId,
@@ -89,7 +89,7 @@ struct Walk {
     to_end: bool,
 }
 
-impl Walk {
+impl PlaceWalk {
     /// At the beginning of a place that is an argument.
     const fn at_argument(ty: CTypeId) -> Self {
         Self { is_argument: true, ..Self::at_variable(ty) }

@@ -10,7 +10,7 @@ use crate::machine::memory::PointerPlace;
 
 /// The possible targets of a pointer.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(crate) struct PossibleTargets {
     /// The places, each under its guard.
     pub(crate) places: Vec<PointerPlace>,
     /// Whether it may lead to one of many elements of another pointer's object.
@@ -37,7 +37,7 @@ pub(crate) struct Around {
     pub(crate) within: Term,
 }
 
-impl Places {
+impl PossibleTargets {
     /// Adds a single address as a target.
     pub(crate) fn add_exact(&mut self, pool: &mut TermPool, address: Term, at: u64) {
         if self.places.iter().any(|known| known.address == at && known.distance.is_none()) {

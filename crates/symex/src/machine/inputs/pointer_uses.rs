@@ -28,7 +28,7 @@ pub(crate) struct PointerUses {
     /// Whether a path used an address with a larger record than it had expanded it to.
     pub(crate) outgrown: bool,
     /// The pointers of the predicate that is evaluated now.
-    aside: Aside,
+    aside: PredicateSuppositions,
     /// The results of [`Config::learns`](crate::Config::learns).
     pub(crate) learned: Option<Learned>,
 }
@@ -60,7 +60,7 @@ impl UsedRecord {
 
 /// The effect of evaluating a predicate on pointers that the path did not follow.
 #[derive(Debug, Default)]
-pub(crate) struct Aside {
+pub(crate) struct PredicateSuppositions {
     /// The facts that it supposes about them.
     supposed: Vec<Term>,
     /// The path's memory and targets before the first of them.
@@ -108,7 +108,7 @@ impl PointerUses {
     }
 
     /// Begins the evaluation of a label's predicate. Returns the argument for [`Self::end_aside`].
-    pub(crate) fn begin_aside(&mut self) -> Aside {
+    pub(crate) fn begin_aside(&mut self) -> PredicateSuppositions {
         std::mem::take(&mut self.aside)
     }
 
@@ -117,10 +117,10 @@ impl PointerUses {
         &mut self,
         pool: &mut TermPool,
         state: &mut State<N>,
-        outer: Aside,
+        outer: PredicateSuppositions,
         traps: &mut Traps,
     ) {
-        let Aside { supposed, before } = std::mem::replace(&mut self.aside, outer);
+        let PredicateSuppositions { supposed, before } = std::mem::replace(&mut self.aside, outer);
         if let Some((memory, expanded)) = before {
             (state.memory, state.path.expanded) = (memory, expanded);
         }

@@ -18,8 +18,8 @@ use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::aliasing::is_character;
 use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::{
-    Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,
-    flatten_address,
+    AddressTarget, Background, Knowledge, Object, ObjectId, ObjectKind, depends_on_undefined,
+    distance, flatten_address,
 };
 use crate::machine::state::{Notes, State};
 
@@ -86,7 +86,7 @@ pub(crate) struct Piece {
 
 /// Everything that a call can reach.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(crate) struct ReachableMemory {
     pub(crate) found: Vec<ReachableRange>,
     /// Whether something was left out.
     pub(crate) incomplete: bool,
@@ -106,8 +106,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Reach {
-        let mut reach = Reach::default();
+    ) -> ReachableMemory {
+        let mut reach = ReachableMemory::default();
         let always = self.pool.tt();
         let Function { name, ty, .. } = &self.context.program.functions[func];
         let types = &self.context.program.types;
@@ -165,7 +165,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// Adds the variables that an undefined function knows by their names.
-    fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut Reach) {
+    fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut ReachableMemory) {
         let program = self.context.program;
         let shared = match is_of_system(&program.functions[func]) {
             true => &[][..],
@@ -197,7 +197,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         pointer: TypedPointer,
         outer: Term,
         way: Way,
-        reach: &mut Reach,
+        reach: &mut ReachableMemory,
     ) {
         let types = &self.context.program.types;
         let CType::Pointer { pointee, to_const } = *types.get(pointer.ty) else { return };
@@ -212,9 +212,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         let places = flatten_address(&mut self.pool, pointer.term, knowledge, MOST_PLACES);
         reach.incomplete |= places.is_none();
         for (guard, target) in places.into_iter().flatten() {
-            reach.incomplete |= matches!(target, Target::Opaque(_));
+            reach.incomplete |= matches!(target, AddressTarget::Opaque(_));
             // Memory that the path did not follow yet has any contents.
-            let Target::Known(address, offset) = target else { continue };
+            let AddressTarget::Known(address, offset) = target else { continue };
             let Some(id) = state.memory.object_near(address) else { continue };
             let object = state.memory.object(id);
             let start = address.wrapping_sub(object.base);
@@ -274,7 +274,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &State<N>,
         reached: &ReachableRange,
-        reach: &mut Reach,
+        reach: &mut ReachableMemory,
     ) -> Vec<StoredPointer> {
         let object = state.memory.object(reached.object);
         reach.incomplete |= has_pointers_anywhere(&self.pool, object);

@@ -15,7 +15,7 @@ use lydian_smt::{Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::permitted::PermittedWrites;
-use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
+use crate::machine::memory::{AddressTarget, ObjectId, ObjectKind, flatten_address};
 use crate::machine::state::{Notes, State};
 
 /// The most places that an argument may point to; with more, nothing is written through it.
@@ -71,7 +71,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let pool = &mut self.pool;
         let alternatives = flatten_address(pool, pointer, state.knowledge(), MOST_PLACES);
         let known = alternatives.into_iter().flatten().filter_map(|(guard, target)| {
-            let Target::Known(address, None) = target else { return None };
+            let AddressTarget::Known(address, None) = target else { return None };
             let id = state.memory.object_at(address)?;
             let object = state.memory.object(id);
             let offset = address - object.base;

@@ -39,7 +39,7 @@ enum NewBytes {
 
 /// The number of bytes to allocate.
 #[derive(Clone, Copy)]
-pub(crate) enum Size {
+pub(crate) enum AllocationSize {
     Known(u64),
     /// A 64-bit term, and the most that it can be on this path.
     Symbolic(Term, u64),
@@ -94,13 +94,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         size: Term,
-    ) -> Result<Option<Size>, Interrupt> {
+    ) -> Result<Option<AllocationSize>, Interrupt> {
         if self.pool.as_u64(size).is_none() {
             let room = self.pool.bv(64, ROOM);
             let fits = self.pool.ule(size, room);
             if state.knowledge().known(&mut self.pool, fits) == Some(true) {
                 let room = self.room_for(state, size);
-                return Ok(Some(Size::Symbolic(size, room)));
+                return Ok(Some(AllocationSize::Symbolic(size, room)));
             }
             if self.holds_on_model(state, fits) {
                 return Err(self.stopped(state, Stop::Split(fits, None)));
@@ -109,7 +109,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let value = self.one_value(state, size)?;
         if value <= MOST_OF_A_BLOCK {
-            return Ok(Some(Size::Known(value)));
+            return Ok(Some(AllocationSize::Known(value)));
         }
         if i64::try_from(value).is_ok() {
             self.bounds.leave_room();
@@ -123,11 +123,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         size: Term,
-    ) -> Result<Option<Size>, Interrupt> {
+    ) -> Result<Option<AllocationSize>, Interrupt> {
         let most = self.pool.bv(64, MOST_OF_A_BLOCK);
         let fits = self.pool.ule(size, most);
         if self.split_on(state, fits)? {
-            return Ok(Some(Size::Symbolic(size, MOST_OF_A_BLOCK)));
+            return Ok(Some(AllocationSize::Symbolic(size, MOST_OF_A_BLOCK)));
         }
         self.bounds.leave_room();
         Ok(None)
@@ -202,12 +202,12 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         model: &Model,
-        size: Size,
+        size: AllocationSize,
         bytes: NewBytes,
     ) -> Result<(Term, ObjectId), Interrupt> {
         let (room, length) = match size {
-            Size::Known(bytes) => (bytes, None),
-            Size::Symbolic(length, room) => (room, Some(length)),
+            AllocationSize::Known(bytes) => (bytes, None),
+            AllocationSize::Symbolic(length, room) => (room, Some(length)),
         };
         let object = state.memory.allocate(NewObject {
             size: room,
@@ -391,11 +391,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         model: &Model,
         old: ObjectId,
-        size: Size,
+        size: AllocationSize,
     ) -> Result<Term, Interrupt> {
         let size = match size {
-            Size::Known(size) => self.pool.bv(64, size),
-            Size::Symbolic(size, _) => size,
+            AllocationSize::Known(size) => self.pool.bv(64, size),
+            AllocationSize::Symbolic(size, _) => size,
         };
         let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.own.origin);
         let start = REACH.wrapping_add_signed(origin);

@@ -18,9 +18,9 @@ use crate::machine::state::{Notes, State};
 const LONGEST_NAME: u64 = 256;
 
 /// The context for a variable's value. No other input leads to the value, so all of it is planned.
-struct Apart<'w, 'p>(&'w Context<'p>);
+struct IsolatedContext<'w, 'p>(&'w Context<'p>);
 
-impl Addresses for Apart<'_, '_> {
+impl Addresses for IsolatedContext<'_, '_> {
     fn global(&self, global: GlobalId) -> u64 {
         self.0.global(global)
     }
@@ -55,7 +55,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         let nth = state.calls_of(model.name);
         let call =
             ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.inputs.cursor };
-        let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.context));
+        let plan =
+            external_result(&mut self.pool, program, call, spec, &IsolatedContext(&self.context));
         let mut plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         plan.object = Some(name);
         self.take_inputs(state, &plan)?;

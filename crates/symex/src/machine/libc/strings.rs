@@ -15,7 +15,7 @@ const LENGTH_BITS: u32 = 29;
 
 /// When two bytes are equal, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Same {
+enum ByteComparison {
     Bytes,
     Text,
     Letters,
@@ -33,13 +33,19 @@ impl<N: Notes> Machine<'_, '_, N> {
         let mut traps = Traps::none();
         let result = match function {
             MemoryFn::Memcmp | MemoryFn::Bcmp => {
-                self.compare(state, [a, b], third, Same::Bytes, &mut traps)?
+                self.compare(state, [a, b], third, ByteComparison::Bytes, &mut traps)?
             }
-            MemoryFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
-            MemoryFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
-            MemoryFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
+            MemoryFn::Strcmp => {
+                self.compare(state, [a, b], None, ByteComparison::Text, &mut traps)?
+            }
+            MemoryFn::Strncmp => {
+                self.compare(state, [a, b], third, ByteComparison::Text, &mut traps)?
+            }
+            MemoryFn::Strcasecmp => {
+                self.compare(state, [a, b], None, ByteComparison::Letters, &mut traps)?
+            }
             MemoryFn::Strncasecmp => {
-                self.compare(state, [a, b], third, Same::Letters, &mut traps)?
+                self.compare(state, [a, b], third, ByteComparison::Letters, &mut traps)?
             }
             MemoryFn::Strlen => self.length(state, a, None, &mut traps)?,
             MemoryFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
@@ -47,9 +53,9 @@ impl<N: Notes> Machine<'_, '_, N> {
             MemoryFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
             MemoryFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
             MemoryFn::Strstr => self.find_text(state, a, b, &mut traps)?,
-            MemoryFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
-            MemoryFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
-            MemoryFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
+            MemoryFn::Strspn => self.span(state, [a, b], SpanResult::Inside, &mut traps)?,
+            MemoryFn::Strcspn => self.span(state, [a, b], SpanResult::Outside, &mut traps)?,
+            MemoryFn::Strpbrk => self.span(state, [a, b], SpanResult::Pointer, &mut traps)?,
             MemoryFn::Memcpy
             | MemoryFn::Memmove
             | MemoryFn::Memset
@@ -197,7 +203,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         [a, b]: [Term; 2],
         limit: Option<Term>,
-        same: Same,
+        same: ByteComparison,
         traps: &mut Traps,
     ) -> Result<Term, Interrupt> {
         let mut alive = self.pool.tt();
@@ -219,7 +225,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let Some(x) = self.byte_at(state, a, offset, alive, traps)? else { break };
             let Some(y) = self.byte_at(state, b, offset, alive, traps)? else { break };
             let (x, y) = match same {
-                Same::Letters => (self.lower_letter(x), self.lower_letter(y)),
+                ByteComparison::Letters => (self.lower_letter(x), self.lower_letter(y)),
                 _ => (x, y),
             };
             let differ = self.pool.neq(x, y);
@@ -228,7 +234,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if !self.stop_where(state, differ, difference, &mut alive, &mut arms) {
                 break;
             }
-            if same != Same::Bytes {
+            if same != ByteComparison::Bytes {
                 let ends = self.pool.eq(x, zero);
                 if !self.stop_where(state, ends, equal, &mut alive, &mut arms) {
                     break;
@@ -397,7 +403,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         [text, set]: [Term; 2],
-        kind: Span,
+        kind: SpanResult,
         traps: &mut Traps,
     ) -> Result<Term, Interrupt> {
         let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
@@ -410,8 +416,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             if self.is_far(state, &[text], None, offset)? {
                 let beyond = match kind {
-                    Span::Pointer => self.place_beyond(state, text, offset, null),
-                    Span::Inside | Span::Outside => self.length_beyond(state, offset),
+                    SpanResult::Pointer => self.place_beyond(state, text, offset, null),
+                    SpanResult::Inside | SpanResult::Outside => self.length_beyond(state, offset),
                 };
                 return Ok(self.first_of(&arms, beyond));
             }
@@ -419,19 +425,19 @@ impl<N: Notes> Machine<'_, '_, N> {
             let here = self.pool.bv(64, offset);
             let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
-            let at_end = if kind == Span::Pointer { null } else { here };
+            let at_end = if kind == SpanResult::Pointer { null } else { here };
             if !self.stop_where(state, ends, at_end, &mut alive, &mut arms) {
                 break;
             }
             let is_in = self.is_in_set(state, set, byte, alive, traps)?;
-            let stops = if kind == Span::Inside { self.pool.not(is_in) } else { is_in };
-            let value = if kind == Span::Pointer { address } else { here };
+            let stops = if kind == SpanResult::Inside { self.pool.not(is_in) } else { is_in };
+            let value = if kind == SpanResult::Pointer { address } else { here };
             if !self.stop_where(state, stops, value, &mut alive, &mut arms) {
                 break;
             }
             offset += 1;
         }
-        let last = if kind == Span::Pointer { null } else { self.pool.bv(64, offset) };
+        let last = if kind == SpanResult::Pointer { null } else { self.pool.bv(64, offset) };
         Ok(self.first_of(&arms, last))
     }
 
@@ -469,7 +475,7 @@ impl<N: Notes> Machine<'_, '_, N> {
 
 /// The result of [`Engine::span`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Span {
+enum SpanResult {
     /// The number of characters in the set (`strspn`).
     Inside,
     /// The number of characters not in the set (`strcspn`).

@@ -21,7 +21,7 @@ const CONDITIONAL_BYTES: u64 = 256;
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Bytes that are written under a condition.
-struct Write {
+struct GuardedWrite {
     /// The address from which the distance to the first byte is counted.
     base: Term,
     offset: u64,
@@ -88,7 +88,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn places_of_writes(
         &mut self,
         state: &mut State<N>,
-        writes: &[Write],
+        writes: &[GuardedWrite],
         traps: &mut Traps,
     ) -> Result<Vec<(Resolution, Term)>, Interrupt> {
         let mut places = Vec::with_capacity(writes.len());
@@ -109,7 +109,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn write_all(
         &mut self,
         state: &mut State<N>,
-        writes: &[Write],
+        writes: &[GuardedWrite],
         places: Vec<(Resolution, Term)>,
     ) {
         for (write, (to, guard)) in writes.iter().zip(places) {
@@ -198,7 +198,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let ty = Type::Int(size as u8 * 8);
             let value = self.element_at(state, ty, src, offset, guard, &mut single)?;
             let Some(value) = value else { break };
-            let write = Write { base: dst, offset, guard, value, size };
+            let write = GuardedWrite { base: dst, offset, guard, value, size };
             if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
@@ -262,7 +262,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if self.is_dead(state, guard) {
                 break;
             }
-            let write = Write { base: dst, offset, guard, value: byte, size: 1 };
+            let write = GuardedWrite { base: dst, offset, guard, value: byte, size: 1 };
             if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
@@ -295,7 +295,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn resolve_where(
         &mut self,
         state: &mut State<N>,
-        write: &Write,
+        write: &GuardedWrite,
         traps: &mut Traps,
     ) -> Result<Resolution, Interrupt> {
         let address = self.address_at(write.base, write.offset);
@@ -308,9 +308,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn push_write(
         &mut self,
         state: &mut State<N>,
-        write: Write,
+        write: GuardedWrite,
         traps: &mut Traps,
-        writes: &mut Vec<Write>,
+        writes: &mut Vec<GuardedWrite>,
     ) -> Result<bool, Interrupt> {
         let mut own = Traps::none();
         self.resolve_where(state, &write, &mut own)?;
@@ -377,7 +377,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         plan: &CopyText,
         traps: &mut Traps,
-        writes: &mut Vec<Write>,
+        writes: &mut Vec<GuardedWrite>,
     ) -> Result<Term, Interrupt> {
         let zero = self.pool.bv(8, 0);
         let base = self.address_plus(plan.dst, plan.start);
@@ -399,7 +399,13 @@ impl<N: Notes> Machine<'_, '_, N> {
                     let at_limit = self.simplified(state, at_limit);
                     let ends = self.pool.and(alive, at_limit);
                     if !self.is_dead(state, ends) {
-                        writes.push(Write { base, offset, guard: ends, value: zero, size: 1 });
+                        writes.push(GuardedWrite {
+                            base,
+                            offset,
+                            guard: ends,
+                            value: zero,
+                            size: 1,
+                        });
                     }
                     length = self.pool.ite(ends, here, length);
                 }
@@ -421,7 +427,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let not = self.pool.not(ends);
                 alive = self.pool.and(alive, not);
             }
-            let write = Write { base, offset, guard: over, value, size: 1 };
+            let write = GuardedWrite { base, offset, guard: over, value, size: 1 };
             if !self.push_write(state, write, traps, writes)? {
                 break;
             }

@@ -7,7 +7,7 @@ use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_smt::{Node, Sort, Term, TermPool};
 
 use crate::machine::memory::Region;
-use crate::machine::memory::lazy::{self, Rows};
+use crate::machine::memory::lazy::{self, RowArrays};
 
 /// A value stored at an offset. Sixteen bytes or fewer, so that copying an object is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Background {
         /// The object.
         object: Arc<LazyObject>,
         /// The rows that were written at places that depend on the input, as array terms.
-        rows: Rows,
+        rows: RowArrays,
     },
 }
 
@@ -419,7 +419,7 @@ impl Contents {
 
     /// Whether some rows of a lazy object are arrays.
     pub fn has_rows(&self) -> bool {
-        matches!(&self.background, Background::Lazy { rows, .. } if *rows != Rows::default())
+        matches!(&self.background, Background::Lazy { rows, .. } if *rows != RowArrays::default())
     }
 
     /// Moves the values in a range of the rows that are arrays to cells.
@@ -435,7 +435,7 @@ impl Contents {
 
     /// Replaces the background by another lazy object, of which this one is a part.
     pub fn become_part_of(&mut self, whole: Arc<LazyObject>) {
-        self.background = Background::Lazy { object: whole, rows: Rows::default() };
+        self.background = Background::Lazy { object: whole, rows: RowArrays::default() };
     }
 
     /// Replaces the elements of a row of a lazy object by those of an array.
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aligned_load_of_what_was_stored_gives_the_stored_term_back() {
+    fn an_aligned_load_returns_the_stored_term() {
         let mut pool = TermPool::new();
         let x = pool.var("x", Sort::BitVec(32));
         let mut contents = Contents::new(Background::Zero);

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_defined_where_what_is_chosen_is() {
+    fn a_choice_is_defined_where_the_chosen_value_is() {
         let mut pool = TermPool::new();
         let unwritten = undefined_symbol(&mut pool, Undetermined::Unwritten, "x", Sort::BitVec(8));
         let (c, byte) = (pool.var("c", Sort::Bool), pool.var("b", Sort::BitVec(8)));

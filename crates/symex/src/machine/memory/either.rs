@@ -10,7 +10,7 @@ use std::sync::Arc;
 use lydian_eval::to_bytes;
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::memory::lazy::Rows;
+use crate::machine::memory::lazy::RowArrays;
 use crate::machine::memory::{
     AccessRanges, Background, Cell, Contents, Memory, Object, REGIONS, Region, Table,
 };
@@ -76,7 +76,7 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
 /// An input object as it is before a path looks at it.
 fn untouched(object: &Object) -> Option<Arc<Object>> {
     let first = object.first.clone()?;
-    let background = Background::Lazy { object: first, rows: Rows::default() };
+    let background = Background::Lazy { object: first, rows: RowArrays::default() };
     let (contents, touched) = (Contents::new(background), AccessRanges::default());
     Some(Arc::new(Object {
         contents,

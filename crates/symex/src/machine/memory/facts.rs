@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_and_nothing_else_is_among_few_and_many_facts() {
+    fn only_added_facts_are_among_few_and_many_facts() {
         let mut pool = TermPool::new();
         let mut facts = Facts::new();
         let terms: Vec<Term> = (0..200).map(|n| pool.var(&format!("f{n}"), Sort::Bool)).collect();

@@ -17,9 +17,9 @@ use crate::machine::memory::rows;
 
 /// The rows of a lazy object that are array terms, by the part of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows(SmallVec<[(u64, Term); 1]>);
+pub struct RowArrays(SmallVec<[(u64, Term); 1]>);
 
-impl Rows {
+impl RowArrays {
     /// The array of a row, if it is one.
     pub(crate) fn get(&self, row: &Row) -> Option<Term> {
         let known = self.0.iter().find(|(part, _)| *part == row.part);
@@ -179,7 +179,13 @@ pub(crate) fn index_term(pool: &mut TermPool, index: i64) -> Term {
 }
 
 /// The value of a row's element where no cell covers it.
-fn element(pool: &mut TermPool, object: &LazyObject, rows: &Rows, row: &Row, number: i64) -> Term {
+fn element(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    rows: &RowArrays,
+    row: &Row,
+    number: i64,
+) -> Term {
     let Some(array) = rows.get(row) else { return object.element(pool, row, number) };
     let at = index_term(pool, number);
     let bits = pool.select(array, at);
@@ -224,7 +230,7 @@ fn pieces(object: &LazyObject, from: i64, size: u64) -> impl Iterator<Item = Pie
 pub(crate) fn read_part(
     pool: &mut TermPool,
     object: &LazyObject,
-    rows: &Rows,
+    rows: &RowArrays,
     at: i64,
     size: u64,
 ) -> Term {
@@ -240,7 +246,7 @@ pub(crate) fn read_part(
 pub(crate) fn read(
     pool: &mut TermPool,
     object: &LazyObject,
-    rows: &Rows,
+    rows: &RowArrays,
     at: i64,
     size: u64,
 ) -> Term {

@@ -5,7 +5,7 @@
 //! with their guards. An address belongs to the object with the address that it was made from.
 //! Leaving that object is undefined in C, and out of bounds here. Only an address without
 //! structure, such as one made from bytes, must be decided by splitting the path
-//! ([`Target::Opaque`]).
+//! ([`AddressTarget::Opaque`]).
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Knowledge<'a> {
     /// Booleans that hold on the path, if there are any.
     pub facts: Option<&'a Facts>,
     /// Addresses without structure, each with the target that it was found to have.
-    pub resolved: &'a FxHashMap<Term, Target>,
+    pub resolved: &'a FxHashMap<Term, AddressTarget>,
     /// Addresses that the program made by adding an offset to another, with both.
     pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
     /// Pointers of the inputs that may lead to lazy objects.
@@ -93,7 +93,7 @@ pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> O
 
 /// An alternative for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum AddressTarget {
     /// Null, or so near to it that an access through it is a null dereference.
     Null,
     /// This number, plus a 64-bit term if there is one.
@@ -181,20 +181,20 @@ pub fn flatten_address(
     addr: Term,
     knowledge: Knowledge<'_>,
     limit: usize,
-) -> Option<Vec<(Term, Target)>> {
-    let mut walk = Walk { knowledge, limit, visits: 0, out: Vec::new() };
+) -> Option<Vec<(Term, AddressTarget)>> {
+    let mut walk = AddressWalk { knowledge, limit, visits: 0, out: Vec::new() };
     let guard = pool.tt();
     walk.visit(pool, addr, 0, None, guard).then_some(walk.out)
 }
 
-struct Walk<'a> {
+struct AddressWalk<'a> {
     knowledge: Knowledge<'a>,
     limit: usize,
     visits: u32,
-    out: Vec<(Term, Target)>,
+    out: Vec<(Term, AddressTarget)>,
 }
 
-impl Walk<'_> {
+impl AddressWalk<'_> {
     /// Adds the alternatives of the address `t + add + offset` under `guard`. Returns false where
     /// there are too many.
     fn visit(
@@ -212,7 +212,8 @@ impl Walk<'_> {
         if let Some(value) = pool.as_u64(t) {
             let address = value.wrapping_add(add);
             let null = value.wrapping_add(add) < NULL_PAGE || value == 0 && !in_region(address);
-            let target = if null { Target::Null } else { Target::Known(address, offset) };
+            let target =
+                if null { AddressTarget::Null } else { AddressTarget::Known(address, offset) };
             return self.leaf(pool, guard, target);
         }
         let derived = self.knowledge.derived.and_then(|derived| derived.get(&t));
@@ -222,11 +223,11 @@ impl Walk<'_> {
         }
         if let Some(target) = self.resolved(t) {
             let target = match target {
-                Target::Known(base, _) => {
+                AddressTarget::Known(base, _) => {
                     let start = pool.bv(64, base);
                     let inner = pool.sub(t, start);
                     let offset = sum(pool, offset, inner);
-                    Target::Known(base.wrapping_add(add), Some(offset))
+                    AddressTarget::Known(base.wrapping_add(add), Some(offset))
                 }
                 other => other,
             };
@@ -236,11 +237,11 @@ impl Walk<'_> {
             return self.visit_expansion(pool, expansion, add, offset, guard);
         }
         if self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t)) {
-            return self.leaf(pool, guard, Target::Input(t));
+            return self.leaf(pool, guard, AddressTarget::Input(t));
         }
         if in_region(add) && !self.looks_like_pointer(pool, t, POINTER_DEPTH) {
             let offset = sum(pool, offset, t);
-            return self.leaf(pool, guard, Target::Known(add, Some(offset)));
+            return self.leaf(pool, guard, AddressTarget::Known(add, Some(offset)));
         }
         self.visit_node(pool, t, add, offset, guard)
     }
@@ -261,7 +262,7 @@ impl Walk<'_> {
                 None => pool.and(guard, place.guard),
             };
             let distance = place.distance.map(|distance| sum(pool, offset, distance));
-            let target = Target::Known(place.address.wrapping_add(add), distance.or(offset));
+            let target = AddressTarget::Known(place.address.wrapping_add(add), distance.or(offset));
             self.leaf(pool, guard, target)
         })
     }
@@ -297,7 +298,7 @@ impl Walk<'_> {
                 self.visit(pool, x, add, Some(offset), guard)
             }
             _ if self.knowledge.inputs.is_some_and(|inputs| inputs.is_raw(pool, t)) => {
-                self.leaf(pool, guard, Target::Input(t))
+                self.leaf(pool, guard, AddressTarget::Input(t))
             }
             _ => self.visit_opaque(pool, t, add, offset, guard),
         }
@@ -318,10 +319,10 @@ impl Walk<'_> {
             whole = pool.add(whole, offset);
         }
         let target = match self.resolved(whole) {
-            None => Target::Opaque(whole),
-            Some(Target::Known(base, _)) => {
+            None => AddressTarget::Opaque(whole),
+            Some(AddressTarget::Known(base, _)) => {
                 let start = pool.bv(64, base);
-                Target::Known(base, Some(pool.sub(whole, start)))
+                AddressTarget::Known(base, Some(pool.sub(whole, start)))
             }
             Some(other) => other,
         };
@@ -352,7 +353,7 @@ impl Walk<'_> {
         true
     }
 
-    fn resolved(&self, t: Term) -> Option<Target> {
+    fn resolved(&self, t: Term) -> Option<AddressTarget> {
         self.knowledge.resolved.get(&t).copied()
     }
 
@@ -381,7 +382,7 @@ impl Walk<'_> {
         }
     }
 
-    fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> bool {
+    fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: AddressTarget) -> bool {
         // The parts of the guard were looked up when they were added.
         if self.knowledge.known_alone(pool, guard) == Some(false) {
             return true;
@@ -408,15 +409,17 @@ impl Memory {
     pub fn resolve(
         &self,
         pool: &mut TermPool,
-        alternatives: &[(Term, Target)],
+        alternatives: &[(Term, AddressTarget)],
     ) -> Result<Resolution, (Term, Term)> {
         let mut result = Resolution { candidates: Vec::new(), null: pool.ff(), wild: pool.ff() };
         for (guard, target) in alternatives.iter().copied() {
             match target {
-                Target::Null => result.null = pool.or(result.null, guard),
-                Target::Wild => result.wild = pool.or(result.wild, guard),
-                Target::Opaque(term) | Target::Input(term) => return Err((guard, term)),
-                Target::Known(address, offset) => {
+                AddressTarget::Null => result.null = pool.or(result.null, guard),
+                AddressTarget::Wild => result.wild = pool.or(result.wild, guard),
+                AddressTarget::Opaque(term) | AddressTarget::Input(term) => {
+                    return Err((guard, term));
+                }
+                AddressTarget::Known(address, offset) => {
                     let object = self.object_near(address).filter(|id| self.object(*id).alive);
                     let Some(object) = object else {
                         result.wild = pool.or(result.wild, guard);

@@ -21,7 +21,7 @@ pub(crate) fn value_of_bits(
 ) -> Term {
     match row.kind {
         PartKind::Pointer(_) => {
-            let mut pointers = Pointers { object, row, name, known: FxHashMap::default() };
+            let mut pointers = RowPointers { object, row, name, known: FxHashMap::default() };
             pointers.value(pool, bits)
         }
         _ => object.from_bits(pool, row.kind, bits, name),
@@ -32,7 +32,7 @@ pub(crate) fn value_of_bits(
 type Stores = SmallVec<[(Term, Term); 8]>;
 
 /// The pointers of a row.
-struct Pointers<'a> {
+struct RowPointers<'a> {
     object: &'a LazyObject,
     row: &'a Row,
     name: &'a str,
@@ -40,7 +40,7 @@ struct Pointers<'a> {
     known: FxHashMap<Term, Term>,
 }
 
-impl Pointers<'_> {
+impl RowPointers<'_> {
     /// The pointer for some bits.
     fn value(&mut self, pool: &mut TermPool, bits: Term) -> Term {
         if let Some(known) = self.known.get(&bits) {

@@ -26,7 +26,7 @@ use crate::machine::libc::farthest::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
 
 /// For each block, the set of blocks that it reaches, as bits.
-type Reach = Rc<Vec<Vec<u64>>>;
+type Reachability = Rc<Vec<Vec<u64>>>;
 
 /// The most functions of the program that a pointer may lead to.
 const MOST_FUNCTIONS: usize = 8;
@@ -65,7 +65,7 @@ pub(crate) struct Context<'p> {
     pub(crate) farthest: u64,
     /// The variables of the explored functions that other files know by their names.
     pub(crate) shared_globals: Vec<GlobalId>,
-    reach: RefCell<FxHashMap<FuncId, Reach>>,
+    reach: RefCell<FxHashMap<FuncId, Reachability>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }

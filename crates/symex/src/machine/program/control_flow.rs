@@ -16,7 +16,7 @@ use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::SiteKey;
 
 /// Blocks and positions in them, by site.
-type Places = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;
+type SitePositions = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;
 
 /// The control flow of some functions.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(crate) struct ControlFlow {
 
 /// The places of the sites of the program's functions.
 #[derive(Default)]
-pub(crate) struct SitePlaces(Vec<Places>);
+pub(crate) struct SitePlaces(Vec<SitePositions>);
 
 /// The places that control may reach.
 #[derive(Clone, Debug, Default)]
@@ -218,8 +218,8 @@ fn comes_back(program: &Program, stmt: &Stmt) -> bool {
 }
 
 /// The places of sites: a position before a place has yet to pass the site.
-pub(crate) fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> Places {
-    let mut places: Places = sites.map(|site| (site, SmallVec::new())).collect();
+pub(crate) fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> SitePositions {
+    let mut places: SitePositions = sites.map(|site| (site, SmallVec::new())).collect();
     let mut note = |site: SiteKey, block: BlockId, position: usize| {
         if let Some(places) = places.get_mut(&site) {
             places.push((block, position as u32));

@@ -12,14 +12,14 @@ use lydian_ir::{
     RelocationTarget, Stmt, Type,
 };
 
-use crate::machine::inputs::aliasing::{Base, base_of};
+use crate::machine::inputs::aliasing::{AddressOrigin, base_of};
 
 /// The most values of a variable that are listed.
 const MOST_VALUES: usize = 4;
 
 /// The uses of a static variable in the program's text.
 #[derive(Debug, Default)]
-pub(crate) struct Uses {
+pub(crate) struct VariableUses {
     /// Whether other code may write through its address.
     pub(crate) escapes: bool,
     /// Whether it is written by its name.
@@ -29,7 +29,7 @@ pub(crate) struct Uses {
     pub(crate) values: Option<BTreeSet<Vec<u8>>>,
 }
 
-impl Uses {
+impl VariableUses {
     /// The uses of a variable in some functions, including the one that declares it.
     pub(crate) fn of(program: &Program, functions: &[FuncId], variable: GlobalId) -> Self {
         let global = &program.globals[variable];
@@ -40,7 +40,7 @@ impl Uses {
         uses.escapes = program.relocations().any(|relocation| relocation.target == address);
         for function in functions.iter().map(|id| &program.functions[*id]) {
             if let Some(body) = &function.body {
-                uses.add(&Within { program, function, body, variable });
+                uses.add(&VariableInFunction { program, function, body, variable });
             }
         }
         let values = uses.values.take();
@@ -53,8 +53,8 @@ impl Uses {
         self.escapes || self.is_written
     }
 
-    fn add(&mut self, within: &Within<'_>) {
-        let Within { program, function, body, .. } = *within;
+    fn add(&mut self, within: &VariableInFunction<'_>) {
+        let VariableInFunction { program, function, body, .. } = *within;
         let leads_to = |expr: ExprId| within.leads_to(expr);
         for expr in body.exprs.values() {
             match expr {
@@ -108,7 +108,12 @@ impl Uses {
     }
 
     /// Notes that a value is stored at a place in the variable.
-    fn note_store(&mut self, within: &Within<'_>, (addr, value): (ExprId, ExprId), ty: Type) {
+    fn note_store(
+        &mut self,
+        within: &VariableInFunction<'_>,
+        (addr, value): (ExprId, ExprId),
+        ty: Type,
+    ) {
         self.is_written = true;
         let exprs = &within.body.exprs;
         let is_whole = matches!(exprs[addr], Expr::AddrGlobal(_))
@@ -123,17 +128,17 @@ impl Uses {
 }
 
 /// A function's text, and a variable that is searched for in it.
-struct Within<'a> {
+struct VariableInFunction<'a> {
     program: &'a Program,
     function: &'a Function,
     body: &'a Body,
     variable: GlobalId,
 }
 
-impl Within<'_> {
+impl VariableInFunction<'_> {
     /// Whether an expression is an address in the variable.
     fn leads_to(&self, expr: ExprId) -> bool {
-        matches!(base_of(self.body, expr), Base::Global(global) if global == self.variable)
+        matches!(base_of(self.body, expr), AddressOrigin::Global(global) if global == self.variable)
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) enum Actor {
 
 /// A limit that an operation may exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub(crate) enum MonitoredLimit {
     /// The bound at this position.
     Bound(usize),
     /// The beginning of an object, given by its address, where it is assumed that the object begins
@@ -69,13 +69,13 @@ pub(crate) enum Limit {
 #[derive(Debug)]
 pub(crate) struct Suspicion {
     pub(crate) condition: Term,
-    pub(crate) limit: Limit,
+    pub(crate) limit: MonitoredLimit,
     pub(crate) actor: Actor,
 }
 
 /// The bounds and assumptions that the predicates of a label met.
 #[derive(Debug, Default)]
-struct OfLabel {
+struct LabelBounds {
     bounds: Vec<usize>,
     told_apart: Vec<Assumption>,
 }
@@ -93,7 +93,7 @@ pub(crate) struct BoundsMonitor {
     /// The current actor.
     actor: Actor,
     /// The bounds met for labels alone.
-    of_labels: FxHashMap<ObserverId, OfLabel>,
+    of_labels: FxHashMap<ObserverId, LabelBounds>,
     /// The assumptions that two input objects differ, with pointers that were compared.
     told_apart: Vec<Assumption>,
     /// Numbers that are excluded where they are used as addresses, with the assumption for that.
@@ -439,16 +439,16 @@ impl BoundsMonitor {
     }
 
     /// Notes that an operation exceeds a limit.
-    pub(crate) fn exceed(&mut self, memory: &Memory, limit: Limit) {
-        self.tells |= !matches!(limit, Limit::Bound(_));
+    pub(crate) fn exceed(&mut self, memory: &Memory, limit: MonitoredLimit) {
+        self.tells |= !matches!(limit, MonitoredLimit::Bound(_));
         match limit {
-            Limit::Bound(position) => self.meet(position),
-            Limit::Subscript => self.leaves_arrays = true,
-            Limit::Early(position, object) => {
+            MonitoredLimit::Bound(position) => self.meet(position),
+            MonitoredLimit::Subscript => self.leaves_arrays = true,
+            MonitoredLimit::Early(position, object) => {
                 self.meet(position);
                 self.early.insert(object);
             }
-            Limit::Start(object) => {
+            MonitoredLimit::Start(object) => {
                 let object = memory.object_at(object).map(|object| memory.object(object));
                 let name = object.map_or("an input", |object| &object.name);
                 let assumption = nothing_before(name);
@@ -458,12 +458,12 @@ impl BoundsMonitor {
     }
 
     /// Whether exceeding a limit makes no further difference to the actor.
-    pub(crate) fn is_exceeded(&self, limit: Limit) -> bool {
+    pub(crate) fn is_exceeded(&self, limit: MonitoredLimit) -> bool {
         match limit {
-            Limit::Bound(position) => self.is_met(position),
-            Limit::Subscript => self.leaves_arrays,
-            Limit::Start(object) => self.starts.contains_key(&object),
-            Limit::Early(_, object) => self.early.contains(&object),
+            MonitoredLimit::Bound(position) => self.is_met(position),
+            MonitoredLimit::Subscript => self.leaves_arrays,
+            MonitoredLimit::Start(object) => self.starts.contains_key(&object),
+            MonitoredLimit::Early(_, object) => self.early.contains(&object),
         }
     }
 
@@ -510,7 +510,7 @@ impl BoundsMonitor {
     }
 
     /// Keeps a suspicion that the actor exceeds a limit where a condition holds.
-    fn suspect(&mut self, condition: Term, limit: Limit) {
+    fn suspect(&mut self, condition: Term, limit: MonitoredLimit) {
         self.tells = true;
         if !self.is_exceeded(limit) {
             let actor = self.actor.clone();
@@ -544,23 +544,23 @@ impl BoundsMonitor {
                 (reaches_into(pool, candidate.offset, (from, to), size), None)
             }
         };
-        let mut limits = SmallVec::<[(Term, Limit); 3]>::new();
+        let mut limits = SmallVec::<[(Term, MonitoredLimit); 3]>::new();
         let (met, before) = match (self.within_arrays, before) {
             (Some(within), Some((object, before))) => {
                 // Behind such a subscript C defines nothing, so the input does not matter.
                 let outside = pool.or(met, before);
                 let left = pool.not(within);
-                limits.push((pool.and(outside, left), Limit::Subscript));
+                limits.push((pool.and(outside, left), MonitoredLimit::Subscript));
                 (pool.and(met, within), Some((object, pool.and(before, within))))
             }
             whole => (met, whole.1),
         };
-        limits.push((met, Limit::Bound(position)));
+        limits.push((met, MonitoredLimit::Bound(position)));
         if let Some((object, before)) = before {
             // A program that reads there is tested with elements before, as many as are guessed.
             let limit = match self.actor {
-                Actor::Program => Limit::Early(position, object),
-                Actor::Labels(_) => Limit::Start(object),
+                Actor::Program => MonitoredLimit::Early(position, object),
+                Actor::Labels(_) => MonitoredLimit::Start(object),
             };
             limits.push((before, limit));
         }
@@ -569,7 +569,7 @@ impl BoundsMonitor {
             if let Some(guard) = self.guard {
                 condition = pool.and(guard, condition);
             }
-            if self.is_exceeded(limit) && !(again && limit == Limit::Bound(position)) {
+            if self.is_exceeded(limit) && !(again && limit == MonitoredLimit::Bound(position)) {
                 continue;
             }
             match pool.as_bool(condition) {

@@ -22,7 +22,7 @@ pub(crate) struct TermClock {
 }
 
 /// The start of a span, if the span counts.
-pub(crate) struct Span(Option<Instant>);
+pub(crate) struct TermSpan(Option<Instant>);
 
 impl TermClock {
     /// A clock, which does nothing unless `on`.
@@ -32,18 +32,18 @@ impl TermClock {
 
     /// Begins a span.
     #[inline]
-    pub(crate) fn begin(&mut self) -> Span {
+    pub(crate) fn begin(&mut self) -> TermSpan {
         if !self.on || self.running {
-            return Span(None);
+            return TermSpan(None);
         }
         self.running = true;
-        Span(Some(Instant::now()))
+        TermSpan(Some(Instant::now()))
     }
 
     /// Ends a span.
     #[inline]
-    pub(crate) fn end(&mut self, span: Span) {
-        if let Span(Some(begun)) = span {
+    pub(crate) fn end(&mut self, span: TermSpan) {
+        if let TermSpan(Some(begun)) = span {
             self.spent += begun.elapsed();
             self.running = false;
             self.spans += 1;

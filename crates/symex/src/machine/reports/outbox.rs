@@ -25,7 +25,7 @@ pub(crate) struct Retraction {
 
 /// A question that was asked.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     /// The number of the state.
     pub(crate) state: u64,
     /// The answer; `None` if the solver gave none.
@@ -51,7 +51,7 @@ pub(crate) struct Outbox<N> {
     pub(crate) abandoned: Vec<(Box<State<N>>, Cut)>,
     pub(crate) retracted: Vec<Retraction>,
     /// Questions, where a trace is made.
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<AskedQuestion>,
     /// Merged states, where a trace is made.
     pub(crate) merged: Vec<MergedStates>,
 }

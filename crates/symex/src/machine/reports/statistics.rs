@@ -29,9 +29,9 @@ pub struct Statistics {
     /// Decisions and choices for which one path stands instead of one for each way through them.
     pub merged: u64,
     /// Merge scopes that were run.
-    pub stretches: u64,
+    pub scopes_run: u64,
     /// Pairs of states that were merged behind a scope.
-    pub united: u64,
+    pub merged_states: u64,
     /// States dropped because no label that is left lay ahead of them.
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
@@ -65,8 +65,8 @@ impl Statistics {
             total_time: _,
             free_branches,
             merged,
-            stretches,
-            united,
+            scopes_run,
+            merged_states,
             dropped,
             free_labels,
             evicted,
@@ -86,8 +86,8 @@ impl Statistics {
         self.clock_time += *clock_time;
         self.free_branches += free_branches;
         self.merged += merged;
-        self.stretches += stretches;
-        self.united += united;
+        self.scopes_run += scopes_run;
+        self.merged_states += merged_states;
         self.dropped += dropped;
         self.free_labels += free_labels;
         self.evicted += evicted;

@@ -52,9 +52,9 @@ impl Dependences {
 /// The last place of a read of each undetermined symbol. Reads fill the table, and it is not
 /// consulted while a path is followed, so it makes no difference to any path.
 #[derive(Default)]
-pub(crate) struct Reads(pub(crate) FxHashMap<Term, Span>);
+pub(crate) struct UndeterminedReads(pub(crate) FxHashMap<Term, Span>);
 
-impl Reads {
+impl UndeterminedReads {
     /// Notes the undetermined symbols of a value that was read at a place.
     pub(crate) fn note(&mut self, pool: &mut TermPool, value: Term, at: impl FnOnce() -> Span) {
         if !pool.mentions_marked(value) {

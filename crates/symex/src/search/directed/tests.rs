@@ -157,7 +157,7 @@ int area(int a, int b)
 ";
 
 #[test]
-fn cut_points_of_a_label_in_a_function_are_what_all_calls_of_it_have_in_common() {
+fn cut_points_of_a_label_in_a_function_are_common_to_all_calls_of_it() {
     let subject = Subject::of(CALLED_TWICE, Criterion::Dc);
     subject.with_engine(|engine, _| {
         let inner = subject.objectives[0].function;
@@ -192,7 +192,7 @@ int f(int a, int b)
 ";
 
 #[test]
-fn a_state_that_can_only_redefine_the_variable_is_worth_nothing_for_the_pair_though_it_is_nearer() {
+fn a_nearer_state_that_must_redefine_the_variable_has_no_weight_for_the_pair() {
     let subject = Subject::of(REDEFINED, Criterion::AllUses);
     subject.with_engine(|engine, first| {
         let goal = subject.pair(engine, &["line 3", "line 11"]);

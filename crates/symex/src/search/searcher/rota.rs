@@ -3,7 +3,7 @@
 /// Orders that choose in turn, by their positions in the searcher.
 pub(crate) struct Rota {
     clock: Clock,
-    turns: Vec<Turns>,
+    turns: Vec<OrderShare>,
     /// The position in `turns` of the order that chooses, and the amount that its turn has taken so
     /// far.
     turn: usize,
@@ -20,7 +20,7 @@ pub(crate) enum Clock {
 }
 
 /// The part of one order in a rota.
-struct Turns {
+struct OrderShare {
     order: usize,
     /// Its share relative to those of the others.
     share: u64,
@@ -42,7 +42,7 @@ impl Rota {
     /// A rota of the orders with these shares, in the searcher's order.
     pub(crate) fn new(clock: Clock, shares: &[u64]) -> Self {
         let turns = shares.iter().enumerate().filter(|(_, share)| **share > 0);
-        let turns = turns.map(|(order, &share)| Turns { order, share, took: 0 }).collect();
+        let turns = turns.map(|(order, &share)| OrderShare { order, share, took: 0 }).collect();
         Self { clock, turns, turn: 0, used: 0 }
     }
 

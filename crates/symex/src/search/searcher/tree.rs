@@ -25,11 +25,11 @@ pub(crate) struct RandomPath {
 #[derive(Clone, Copy)]
 struct Node {
     parent: Option<usize>,
-    kind: Kind,
+    kind: NodeKind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NodeKind {
     Fork([usize; 2]),
     /// A waiting state.
     Waiting(u64),
@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl RandomPath {
-    fn node(&mut self, parent: Option<usize>, kind: Kind) -> usize {
+    fn node(&mut self, parent: Option<usize>, kind: NodeKind) -> usize {
         let node = Node { parent, kind };
         if let Some(at) = self.free.pop() {
             self.nodes[at] = node;
@@ -49,10 +49,10 @@ impl RandomPath {
     }
 
     /// Turns a node into a fork, with a new leaf as its other side.
-    fn split(&mut self, at: usize, kind: Kind) -> usize {
+    fn split(&mut self, at: usize, kind: NodeKind) -> usize {
         let parent = self.nodes[at].parent;
         let leaf = self.node(None, kind);
-        let fork = self.node(parent, Kind::Fork([at, leaf]));
+        let fork = self.node(parent, NodeKind::Fork([at, leaf]));
         self.nodes[at].parent = Some(fork);
         self.nodes[leaf].parent = Some(fork);
         self.put(parent, at, fork);
@@ -62,7 +62,7 @@ impl RandomPath {
     /// Replaces a node by another below a parent, or at the root.
     fn put(&mut self, parent: Option<usize>, old: usize, new: usize) {
         match parent.map(|parent| &mut self.nodes[parent].kind) {
-            Some(Kind::Fork(sides)) => {
+            Some(NodeKind::Fork(sides)) => {
                 let side = usize::from(sides[1] == old);
                 sides[side] = new;
             }
@@ -78,7 +78,7 @@ impl RandomPath {
             self.root = None;
             return;
         };
-        if let Kind::Fork(sides) = self.nodes[fork].kind {
+        if let NodeKind::Fork(sides) = self.nodes[fork].kind {
             let sibling = sides[usize::from(sides[0] == leaf)];
             let above = self.nodes[fork].parent;
             self.put(above, fork, sibling);
@@ -88,7 +88,7 @@ impl RandomPath {
 
     /// Adds a leaf.
     fn grow(&mut self, number: u64, origin: Origin) {
-        let kind = Kind::Waiting(number);
+        let kind = NodeKind::Waiting(number);
         let leaf = match (origin, self.running) {
             (Origin::Back, Some(running)) => {
                 self.running = None;
@@ -115,9 +115,9 @@ impl RandomPath {
         let mut at = self.root?;
         loop {
             match self.nodes[at].kind {
-                Kind::Fork(sides) => at = sides[rng.below(2) as usize],
-                Kind::Waiting(number) => return Some(number),
-                Kind::Running => return None,
+                NodeKind::Fork(sides) => at = sides[rng.below(2) as usize],
+                NodeKind::Waiting(number) => return Some(number),
+                NodeKind::Running => return None,
             }
         }
     }
@@ -140,7 +140,7 @@ impl Order for RandomPath {
     fn taken(&mut self, number: u64) {
         self.end_running();
         let Some(leaf) = self.leaves.remove(&number) else { return };
-        self.nodes[leaf].kind = Kind::Running;
+        self.nodes[leaf].kind = NodeKind::Running;
         self.running = Some(leaf);
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_that_waits_is_chosen_once_and_ended_ones_never() {
+    fn every_waiting_state_is_chosen_once_and_ended_ones_never() {
         let mut order = RandomPath::default();
         let mut rng = Rng::new(1);
         let (mut next, mut chosen) = (1, Vec::new());

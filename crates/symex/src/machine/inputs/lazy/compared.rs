@@ -6,13 +6,13 @@ use lydian_inputs::lazy::{LazyObject, ROOM};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
 use crate::machine::inputs::aliasing::places_within;
-use crate::machine::inputs::places::{Elements, Places};
+use crate::machine::inputs::places::{Elements, PossibleTargets};
 use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::PointerPlace;
 use crate::machine::memory::{
-    Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
+    AddressTarget, Background, Knowledge, ObjectId, ObjectKind, Region, choice_of, flatten_address,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::Notes;
 
 /// The most objects that each of two compared pointers may lead to. With more, the path is split
@@ -34,7 +34,7 @@ struct MovedAddress {
     distance: Term,
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
+impl<N: Notes> StateView<'_, '_, N> {
     /// Leads two values into one object that are compared for order or subtracted, since C defines
     /// that within one object alone. A pointer of the inputs that was not followed yet leads to
     /// elements of the other value's object.
@@ -120,13 +120,13 @@ impl<N: Notes> Scope<'_, '_, N> {
             return Ok(Vec::new());
         }
         let Some(mut found) = self.few_alternatives(pool, value) else { return Ok(Vec::new()) };
-        if found.iter().any(|(_, target)| matches!(target, Target::Input(_))) {
+        if found.iter().any(|(_, target)| matches!(target, AddressTarget::Input(_))) {
             self.follow(pool, value)?;
             found = self.alternatives_of(pool, value)?;
         }
         let mut moved = Vec::new();
         for (guard, target) in found {
-            if let Target::Known(at, Some(distance)) = target
+            if let AddressTarget::Known(at, Some(distance)) = target
                 && Region::of(at) == Some(Region::Lazy)
                 && pool.as_u64(distance).is_none()
             {
@@ -139,8 +139,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     /// Whether a value can only lead into the input object at an address.
     fn leads_only_near(&self, pool: &mut TermPool, value: Term, address: u64) -> bool {
         let found = self.few_alternatives(pool, value);
-        let is_near =
-            |target: &Target| matches!(target, Target::Known(at, _) if at / ROOM == address / ROOM);
+        let is_near = |target: &AddressTarget| matches!(target, AddressTarget::Known(at, _) if at / ROOM == address / ROOM);
         found.is_some_and(|found| found.iter().all(|(_, target)| is_near(target)))
     }
 
@@ -169,12 +168,12 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<Option<Term>, Stop> {
         let found = self.few_alternatives(pool, value).unwrap_or_default();
         match found[..] {
-            [(_, Target::Known(at, distance))] => {
+            [(_, AddressTarget::Known(at, distance))] => {
                 let at = pool.bv(64, at);
                 Ok(Some(distance.map_or(at, |distance| pool.add(at, distance))))
             }
-            [(null, Target::Null), (_, Target::Known(..))]
-            | [(_, Target::Known(..)), (null, Target::Null)] => {
+            [(null, AddressTarget::Null), (_, AddressTarget::Known(..))]
+            | [(_, AddressTarget::Known(..)), (null, AddressTarget::Null)] => {
                 Err(self.split_by_model(pool, null))
             }
             _ => Ok(None),
@@ -190,7 +189,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let alternatives = self.alternatives_of(pool, value)?;
         let memory = &self.state.memory;
         let led = alternatives.into_iter().filter_map(|(guard, target)| {
-            let Target::Known(at, _) = target else { return None };
+            let AddressTarget::Known(at, _) = target else { return None };
             let id = memory.object_near(at)?;
             (memory.object(id).kind == ObjectKind::Lazy).then_some((guard, id))
         });
@@ -207,7 +206,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let mut found = self.alternatives_of(pool, value)?.into_iter();
         let inputs = &self.context.inputs;
         Ok(found.find_map(|(guard, target)| match target {
-            Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
+            AddressTarget::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
         }))
     }
@@ -221,7 +220,11 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 
     /// The possible targets of a value, each with its condition, if they are few.
-    fn few_alternatives(&self, pool: &mut TermPool, value: Term) -> Option<Vec<(Term, Target)>> {
+    fn few_alternatives(
+        &self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Option<Vec<(Term, AddressTarget)>> {
         flatten_address(pool, value, self.knowledge(), MOST_COMPARED)
     }
 
@@ -239,7 +242,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         value: Term,
-    ) -> Result<Vec<(Term, Target)>, Stop> {
+    ) -> Result<Vec<(Term, AddressTarget)>, Stop> {
         if let Some(found) = self.few_alternatives(pool, value) {
             return Ok(found);
         }
@@ -259,7 +262,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.follow(pool, value)?;
         let mut objects: Vec<Arc<LazyObject>> = Vec::new();
         for (_, target) in self.alternatives_of(pool, value)? {
-            let Target::Known(at, _) = target else { continue };
+            let AddressTarget::Known(at, _) = target else { continue };
             let Some(object) = self.state.memory.object_near(at) else { continue };
             let contents = &self.state.memory.object(object).contents;
             if let Background::Lazy { object, .. } = contents.background()
@@ -313,7 +316,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let Some(pointer) = self.context.inputs.pointer_at(address) else { return Ok(()) };
         let of = self.element_of(address, &pointer, None);
         let size = self.context.program.types.size(of.0).unwrap_or(1).max(1);
-        let mut found = Places::default();
+        let mut found = PossibleTargets::default();
         let types = &self.context.program.types;
         for object in objects {
             for laid in object.all_elements() {
