@@ -14,7 +14,6 @@
 //! cached where such a report makes a difference
 //! ([`BoundsMonitor::tells`](crate::machine::reports::bounds_monitor::BoundsMonitor)). So a second
 //! evaluation with the same values would report nothing new.
-//! with the same values, would tell nothing.
 
 use std::sync::Arc;
 

@@ -279,7 +279,6 @@ impl Goals<'_> {
 
     /// The condition that the end of a passage is as asked: control took the required path to it,
     /// and the cell is one that the first label defined.
-    /// the first label defined.
     fn arrives(
         &mut self,
         machine: &mut Machine<'_, '_>,

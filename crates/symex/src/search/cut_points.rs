@@ -12,8 +12,6 @@
 //! Behind a definition the graph ends at each other definition of the variable: a way that passes
 //! one covers no pair (redefinition pruning). Where a pair may cross activations, ways first leave
 //! activations and then enter others, so the graph has a copy of each node for each of these.
-//! covers no pair (redefinition pruning). Where a pair is one of the whole run, ways first leave
-//! activations and then enter others, so the graph has a copy for each of these.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

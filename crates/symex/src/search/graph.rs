@@ -7,7 +7,6 @@
 //!
 //! Distances are instructions, as in [001] Algorithm 1: passing a call costs the shortest way
 //! through its callee.
-//! what it calls.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

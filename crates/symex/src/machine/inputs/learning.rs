@@ -1,6 +1,7 @@
 //! What an exploration learns about pointers of the inputs, with [`Config::learns`]: the pointers
 //! that it follows, those that it compares with null, and the inputs that bound the index of
 //! accessed elements.
+//!
 //! [`Config::learns`]: crate::config::Config::learns
 
 use std::collections::BTreeSet;

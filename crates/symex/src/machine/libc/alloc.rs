@@ -299,7 +299,6 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Assumes that a pointer which the program frees does not lead behind the beginning of a
     /// block; such inputs are not followed.
-    /// followed.
     fn assume_begins_there(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no block begins before the first element of {name}");

@@ -3,7 +3,6 @@
 //! The name of a static local is known in its function alone. Other code can use its address: where
 //! the address is stored, returned, turned into a number, or passed other than as a pointer to
 //! const, any code may write to the variable at any time.
-//! write to it at any time.
 
 use std::collections::BTreeSet;
 
