@@ -107,8 +107,8 @@ pub enum Cut {
     Solver(String),
     /// The engine does not model a construct. The text names it and its function.
     Unsupported(String),
-    /// A path turned out to need an assumption about inputs, and the labels that it took as covered
-    /// are open again.
+    /// The program assumes something about its inputs, and labels that a path took as covered are
+    /// open again because of that.
     Assumption,
     /// The program's behaviour depends on a value that the program does not determine. The span is
     /// the place of the text where the value came into play.

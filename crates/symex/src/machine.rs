@@ -38,7 +38,7 @@ use lydian_base::Budget;
 use lydian_inputs::globals::can_be_input;
 use lydian_inputs::learned::Learned;
 use lydian_inputs::{InputPlan, InputSpec, plan};
-use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program};
+use lydian_ir::{FuncId, GlobalId, GlobalInit, Program};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -338,7 +338,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
 /// The globals that some functions use and that can be inputs.
 fn possible_inputs_of(program: &Program, functions: &[FuncId]) -> impl Iterator<Item = GlobalId> {
     let globals = TouchedSymbols::by(program, functions, std::iter::empty()).globals;
-    globals.into_iter().filter(|id| can_be_input(program, *id))
+    globals.into_iter().filter(move |id| can_be_input(program, *id))
 }
 
 /// The control flow of the functions that calls may lead to, and of some others.

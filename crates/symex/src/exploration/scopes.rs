@@ -50,11 +50,11 @@ impl Engine<'_, '_> {
             return Some(state);
         };
         self.machine.statistics.scopes_run += 1;
-        let mut found = self.go_aside(&here, state);
+        let mut found = self.run_scope(&here, state);
         let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
-        let aside = self.merging.scopes.is_aside();
+        let is_nested = self.merging.scopes.is_running();
         let goes_on = match found.iter().position(|state| has_test(state)) {
-            None if aside || found.len() == 1 || self.frontier.stays() => {
+            None if is_nested || found.len() == 1 || self.frontier.stays() => {
                 found.iter().position(|state| !state.pending)
             }
             with_test => with_test,
@@ -69,54 +69,54 @@ impl Engine<'_, '_> {
 
     /// Runs a state and all its forks through a scope. Returns the states that left it, merged
     /// where possible, and those that did not leave it.
-    fn go_aside(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
+    fn run_scope(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
         let outer = self.merging.scopes.enter(here);
         let until = self.machine.statistics.steps + MOST_STEPS;
-        let mut aside = ScopeStates { waiting: vec![state], ..ScopeStates::default() };
+        let mut inside = ScopeStates { waiting: vec![state], ..ScopeStates::default() };
         let in_library = self.machine.context.program.functions[here.begin.0].library;
         let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
         loop {
-            while let Some(state) = aside.waiting.pop() {
+            while let Some(state) = inside.waiting.pop() {
                 if self.stopped
                     || self.machine.statistics.steps > until
-                    || aside.len() >= MOST_STATES
+                    || inside.len() >= MOST_STATES
                 {
-                    aside.left.push(state);
-                    aside.left.append(&mut aside.waiting);
-                    aside.left.append(&mut aside.next);
+                    inside.left.push(state);
+                    inside.left.append(&mut inside.waiting);
+                    inside.left.append(&mut inside.next);
                     break;
                 }
                 match self.follow(here, state) {
-                    ScopeOutcome::Header(state) => aside.next.push(state),
-                    ScopeOutcome::Behind(state) => aside.behind.push(state),
-                    ScopeOutcome::Left(state) => aside.left.push(state),
+                    ScopeOutcome::Header(state) => inside.next.push(state),
+                    ScopeOutcome::Behind(state) => inside.behind.push(state),
+                    ScopeOutcome::Left(state) => inside.left.push(state),
                     ScopeOutcome::Gone => {}
                 }
                 for mut fork in self.merging.scopes.forks() {
                     match self.merging.place_in(&self.goals, here, &mut fork) {
-                        ScopePlace::Header => aside.next.push(fork),
-                        ScopePlace::Behind => aside.behind.push(fork),
-                        ScopePlace::Inside => aside.waiting.push(fork),
+                        ScopePlace::Header => inside.next.push(fork),
+                        ScopePlace::Behind => inside.behind.push(fork),
+                        ScopePlace::Inside => inside.waiting.push(fork),
                     }
                 }
             }
-            if aside.next.is_empty() {
+            if inside.next.is_empty() {
                 break;
             }
-            aside.waiting =
-                self.merging.merge_all(&mut self.machine, std::mem::take(&mut aside.next));
+            inside.waiting =
+                self.merging.merge_all(&mut self.machine, std::mem::take(&mut inside.next));
             turns -= 1;
             if turns == 0 {
-                aside.left.append(&mut aside.waiting);
+                inside.left.append(&mut inside.waiting);
                 break;
             }
         }
         self.merging.scopes.leave(outer);
-        let (mut found, futile) = self.merging.merge_behind(&mut self.machine, aside.behind);
+        let (mut found, futile) = self.merging.merge_behind(&mut self.machine, inside.behind);
         if futile {
             self.merging.scopes.note_futile(here);
         }
-        found.append(&mut aside.left);
+        found.append(&mut inside.left);
         found
     }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId as _;
 use lydian_eval::Kleene;
-use lydian_ir::{CastOp, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId, LocalId, Type};
+use lydian_ir::{CastOp, ConditionId, Expr, ExprArena, ExprId, FuncId, LocalId, Type};
 use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -101,7 +101,7 @@ pub(crate) struct LoadPlace {
 /// The result for a label of a site on a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LabelCondition {
-    /// The label holds under this condition, which some input of some path satisfies.
+    /// The label holds under this condition, which is not constantly false.
     Where(Term),
     /// The cache does not tell; the predicate must be evaluated.
     Ask,

@@ -58,7 +58,7 @@ pub(crate) struct DecisionLog {
     /// The number of statements and terminators that the path began, each attempt counted.
     begun: u64,
     /// Whether a predicate is evaluated, so that questions are not logged.
-    aside: bool,
+    in_predicate: bool,
     playing: Option<ReplayPosition>,
 }
 
@@ -81,7 +81,7 @@ impl DecisionLog {
     /// The logged answer to a question in a replay. `None` where the answer has to be found and
     /// noted.
     pub(crate) fn played(&mut self, question: Question) -> Option<u64> {
-        if self.aside {
+        if self.in_predicate {
             return None;
         }
         let playing = self.playing.as_mut()?;
@@ -96,7 +96,7 @@ impl DecisionLog {
 
     /// Notes an answer, unless the log is replayed.
     pub(crate) fn note(&mut self, question: Question, value: u64) {
-        if self.aside || self.playing.is_some() {
+        if self.in_predicate || self.playing.is_some() {
             return;
         }
         let first = question as u8 | ((value & 0b111) as u8) << 4;
@@ -128,13 +128,13 @@ impl DecisionLog {
 
     /// Begins or ends the evaluation of a predicate, in which questions are not logged. Returns
     /// whether one was evaluated before.
-    pub(crate) fn set_aside(&mut self, aside: bool) -> bool {
-        std::mem::replace(&mut self.aside, aside)
+    pub(crate) fn set_in_predicate(&mut self, in_predicate: bool) -> bool {
+        std::mem::replace(&mut self.in_predicate, in_predicate)
     }
 
     /// Whether a predicate is evaluated, so that questions are not logged.
-    pub(crate) const fn is_aside(&self) -> bool {
-        self.aside
+    pub(crate) const fn is_in_predicate(&self) -> bool {
+        self.in_predicate
     }
 
     /// Counts a statement or terminator that begins.
@@ -290,9 +290,9 @@ mod tests {
     #[test]
     fn questions_of_predicates_are_not_on_the_log() {
         let mut log = DecisionLog::default();
-        let outer = log.set_aside(true);
+        let outer = log.set_in_predicate(true);
         assert_eq!(log.answer(Question::Value, || 7), 7);
-        log.set_aside(outer);
+        log.set_in_predicate(outer);
         assert!(log.answers.is_empty());
     }
 }

@@ -55,15 +55,15 @@ impl<N: Notes> StateView<'_, '_, N> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let outer = self.state.log.set_aside(true);
-        let outer_pointers = self.uses.begin_aside();
+        let outer = self.state.log.set_in_predicate(true);
+        let outer_pointers = self.uses.begin_predicate();
         let value = evaluation(self.context, exprs, true).eval(pool, expr, self, traps);
         self.bounds.within_arrays = None;
         if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
             self.bounds.leave_room();
         }
-        self.uses.end_aside(pool, self.state, outer_pointers, traps);
-        self.state.log.set_aside(outer);
+        self.uses.end_predicate(pool, self.state, outer_pointers, traps);
+        self.state.log.set_in_predicate(outer);
         value
     }
 
@@ -295,9 +295,10 @@ impl<N: Notes> StateView<'_, '_, N> {
     /// read of the program. Reads of predicates are not counted, since a replay does not repeat
     /// them.
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
-        let (number, is_aside) = (self.state.inputs.unknowns, self.state.log.is_aside());
-        let mark = if is_aside { "aside." } else { "" };
-        self.state.inputs.unknowns += u64::from(!is_aside);
+        let (number, is_in_predicate) =
+            (self.state.inputs.unknowns, self.state.log.is_in_predicate());
+        let mark = if is_in_predicate { "aside." } else { "" };
+        self.state.inputs.unknowns += u64::from(!is_in_predicate);
         let name = format!("{mark}{number}.{}", addr.index());
         let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
         self.note_read(pool, value);
@@ -331,7 +332,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         let Self { context, state, omissions, .. } = self;
         let at = text_at(context.program, state);
         state.placed.get_or_insert(at);
-        if !state.log.is_aside() && !state.log.is_played() {
+        if !state.log.is_in_predicate() && !state.log.is_played() {
             omissions.everywhere(Cut::Undetermined(Undetermined::Location, at));
         }
     }
@@ -525,7 +526,7 @@ impl<N: Notes> Environment for StateView<'_, '_, N> {
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),
-            None if self.state.log.is_aside() => Ok(index),
+            None if self.state.log.is_in_predicate() => Ok(index),
             None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
             None => Err(Stop::Split(pool.not(inside), None)),
         }
@@ -572,7 +573,7 @@ impl<N: Notes> Environment for StateView<'_, '_, N> {
         self.use_location();
         // The path goes on as the numbers say, since its tests are measured. A predicate gives no
         // value.
-        Ok(Some(below).filter(|_| self.state.log.is_aside()))
+        Ok(Some(below).filter(|_| self.state.log.is_in_predicate()))
     }
 
     fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Stop> {

@@ -238,7 +238,7 @@ impl Merging {
         place: (FuncId, BlockId),
     ) -> Option<AreaResult> {
         let mut pass = AreaPass::default();
-        let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass)?;
+        let arrived = self.walk_detached(machine, goals, state, area, starts, &mut pass)?;
         if pass.differs && self.forks_first(state, place) {
             return None;
         }
@@ -258,9 +258,9 @@ impl Merging {
     ) {
         let mut pass = AreaPass { differs: false, labels: Some(passed) };
         if machine.observes(state) && self.has_labels(machine, goals, state.frame().func, area) {
-            let outer = state.log.set_aside(true);
-            let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
-            state.log.set_aside(outer);
+            let outer = state.log.set_in_predicate(true);
+            let arrived = self.walk_detached(machine, goals, state, area, starts, &mut pass);
+            state.log.set_in_predicate(outer);
             if arrived.is_none() {
                 machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
@@ -284,7 +284,7 @@ impl Merging {
     }
 
     /// Follows an area. The state's activations are unchanged.
-    fn walk_aside(
+    fn walk_detached(
         &mut self,
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,

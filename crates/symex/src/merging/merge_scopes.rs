@@ -43,7 +43,7 @@ use crate::merging::Merging;
 /// After so many futile runs a scope is not merged any more. A run is futile if no states could be
 /// merged behind the scope, or if it took too long.
 const FUTILE: u32 = 2;
-/// The most scopes within each other that are run aside.
+/// The most scopes within each other that are run at once.
 const MOST_DEPTH: usize = 12;
 
 /// The beginning of a scope: the header of a loop of a function, or `None` for a call of it.
@@ -87,7 +87,7 @@ impl MergeScopes {
     }
 
     /// Whether a scope is being run, so that forks are collected.
-    pub(crate) fn is_aside(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.taken.is_some()
     }
 

@@ -177,7 +177,7 @@ impl Searcher {
     }
 
     /// Sets whether there are so many states, or so little memory, that paths are to come to their
-    /// ends first. The newest state then goes on, since it has the fewest others ahead of it.
+    /// ends first. The newest state then goes on, since it leads to the fewest further states.
     pub(crate) fn crowd(&mut self, is_crowded: bool) {
         self.is_crowded = is_crowded;
     }

@@ -136,8 +136,8 @@ impl<N: Notes> StateView<'_, '_, N> {
             return Ok(());
         }
         self.assume_unaliased_record(lazy, of);
-        if self.state.log.is_aside() {
-            self.uses.keep_aside(self.state);
+        if self.state.log.is_in_predicate() {
+            self.uses.keep_before_predicate(self.state);
         }
         let new = self.context.inputs.object_with(&self.context.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);

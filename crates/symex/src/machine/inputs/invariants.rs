@@ -129,7 +129,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         found: &Resolution,
     ) -> Result<(), Stop> {
         let is_idle = self.context.invariants.is_empty() || self.state.course.check.is_some();
-        if is_idle || self.state.log.is_aside() {
+        if is_idle || self.state.log.is_in_predicate() {
             return Ok(());
         }
         for candidate in &found.candidates {

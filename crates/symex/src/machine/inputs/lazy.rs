@@ -117,7 +117,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         }
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
-        if many && !self.state.log.is_aside() {
+        if many && !self.state.log.is_in_predicate() {
             // The model selects the target that the path follows first.
             let somewhere = found.leads_somewhere(pool);
             if !self.holds_on_model(pool, somewhere) {
@@ -199,7 +199,9 @@ impl<N: Notes> StateView<'_, '_, N> {
                     return Ok(());
                 }
                 Some(false) => {}
-                None if self.state.log.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
+                None if self.state.log.is_in_predicate() => {
+                    return Err(Stop::Unsupported(AROUND.into()));
+                }
                 None => {
                     return Err(self.split_by_model(pool, guard));
                 }
@@ -386,7 +388,7 @@ impl<N: Notes> StateView<'_, '_, N> {
     ) -> Result<(), Stop> {
         let is_pointer = pointer.source != AddressSource::Bits;
         let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
-        if is_pointer || is_followed() || self.state.log.is_aside() {
+        if is_pointer || is_followed() || self.state.log.is_in_predicate() {
             return Ok(());
         }
         Err(self.split_by_model(pool, guard))
@@ -421,9 +423,9 @@ impl<N: Notes> StateView<'_, '_, N> {
             Some(false) => return Err(Stop::Infeasible),
             None => {}
         }
-        if self.state.log.is_aside() {
+        if self.state.log.is_in_predicate() {
             self.bounds.tell();
-            self.uses.suppose_aside(self.state, any);
+            self.uses.suppose_in_predicate(self.state, any);
             return Ok(());
         }
         let holds = self.holds_on_model(pool, any)
@@ -633,7 +635,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         size: u64,
         kind: AccessKind,
     ) {
-        if self.state.log.is_aside() {
+        if self.state.log.is_in_predicate() {
             return;
         }
         let is_choice = resolution.candidates.len() > 1;

@@ -28,7 +28,7 @@ pub(crate) struct PointerUses {
     /// Whether a path used an address with a larger record than it had expanded it to.
     pub(crate) outgrown: bool,
     /// The pointers of the predicate that is evaluated now.
-    aside: PredicateSuppositions,
+    suppositions: PredicateSuppositions,
     /// The results of [`Config::learns`](crate::Config::learns).
     pub(crate) learned: Option<Learned>,
 }
@@ -107,20 +107,21 @@ impl PointerUses {
         self.at.get(&address).map(|(record, _)| *record)
     }
 
-    /// Begins the evaluation of a label's predicate. Returns the argument for [`Self::end_aside`].
-    pub(crate) fn begin_aside(&mut self) -> PredicateSuppositions {
-        std::mem::take(&mut self.aside)
+    /// Begins the evaluation of a label's predicate. Returns the argument for [`Self::end_predicate`].
+    pub(crate) fn begin_predicate(&mut self) -> PredicateSuppositions {
+        std::mem::take(&mut self.suppositions)
     }
 
     /// Ends the evaluation: the predicate holds only on inputs on which the supposed facts hold.
-    pub(crate) fn end_aside<N>(
+    pub(crate) fn end_predicate<N>(
         &mut self,
         pool: &mut TermPool,
         state: &mut State<N>,
         outer: PredicateSuppositions,
         traps: &mut Traps,
     ) {
-        let PredicateSuppositions { supposed, before } = std::mem::replace(&mut self.aside, outer);
+        let PredicateSuppositions { supposed, before } =
+            std::mem::replace(&mut self.suppositions, outer);
         if let Some((memory, expanded)) = before {
             (state.memory, state.path.expanded) = (memory, expanded);
         }
@@ -131,14 +132,14 @@ impl PointerUses {
     }
 
     /// Supposes a fact about a pointer for the predicate alone, without an effect on the path.
-    pub(crate) fn suppose_aside<N>(&mut self, state: &State<N>, fact: Term) {
-        self.keep_aside(state);
-        self.aside.supposed.push(fact);
+    pub(crate) fn suppose_in_predicate<N>(&mut self, state: &State<N>, fact: Term) {
+        self.keep_before_predicate(state);
+        self.suppositions.supposed.push(fact);
     }
 
     /// Keeps the path's data before the predicate changes them, so that the path is not affected.
-    pub(crate) fn keep_aside<N>(&mut self, state: &State<N>) {
-        self.aside
+    pub(crate) fn keep_before_predicate<N>(&mut self, state: &State<N>) {
+        self.suppositions
             .before
             .get_or_insert_with(|| (state.memory.clone(), state.path.expanded.clone()));
     }

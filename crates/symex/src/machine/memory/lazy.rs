@@ -486,7 +486,7 @@ fn number_of_value(
         if here.is_empty() {
             continue;
         }
-        let steps = steps_in_array(pool, row, array, (digit, &here), inside)?;
+        let steps = steps_in_array(pool, row, array, (digit, here.as_slice()), inside)?;
         let weight = pool.bv(64, weight);
         let values = pool.mul(steps, weight);
         moved = pool.add(moved, values);
