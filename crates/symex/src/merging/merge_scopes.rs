@@ -6,7 +6,7 @@
 //! label that is left, and no part of a hyperlabel, lies in it or in its callees. Since covered
 //! labels are deleted, a scope may lose its last goal in the midst of an exploration.
 //!
-//! A state that comes to such a scope is run through it *aside*: with all its forks, before any
+//! A state that comes to such a scope is run through it at once: with all its forks, before any
 //! other state goes on. The steps are the ordinary ones, so that traps, limits, calls and memory
 //! are as anywhere. In a loop, states that come back to the header in the same iteration are merged
 //! before the next iteration, so that iterations do not multiply. Behind the scope, the states at
