@@ -117,8 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_predicate_is_excluded_where_its_simplified_form_is_and_the_facts_of_the_simplification_hold()
-     {
+    fn a_predicate_is_excluded_where_its_form_simplified_by_valid_facts_is() {
         let mut pool = TermPool::new();
         let [a, b, predicate, holds] =
             ["a", "b", "predicate", "holds"].map(|name| pool.var(name, Sort::Bool));

@@ -92,7 +92,7 @@ struct PlaceWalk {
 impl PlaceWalk {
     /// At the beginning of a place that is an argument.
     const fn at_argument(ty: CTypeId) -> Self {
-        Self { is_argument: true, ..Self::at_variable(ty) }
+        Self { through: Vec::new(), offset: 0, ty, is_argument: true, to_end: false }
     }
 
     /// At the beginning of a place that is a variable.

@@ -139,7 +139,10 @@ impl<N: Notes> StateView<'_, '_, N> {
     /// Whether a value can only lead into the input object at an address.
     fn leads_only_near(&self, pool: &mut TermPool, value: Term, address: u64) -> bool {
         let found = self.few_alternatives(pool, value);
-        let is_near = |target: &AddressTarget| matches!(target, AddressTarget::Known(at, _) if at / ROOM == address / ROOM);
+        let is_near = |target: &AddressTarget| match target {
+            AddressTarget::Known(at, _) => at / ROOM == address / ROOM,
+            _ => false,
+        };
         found.is_some_and(|found| found.iter().all(|(_, target)| is_near(target)))
     }
 
