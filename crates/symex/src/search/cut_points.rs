@@ -26,7 +26,7 @@ use crate::machine::program::site::SiteKey;
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 
-/// How to cover an objective: its labels, one after the other.
+/// The stages of covering an objective: its labels, one after the other.
 pub(crate) struct ObjectiveStages {
     pub(crate) stages: Vec<Stage>,
 }

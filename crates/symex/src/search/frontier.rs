@@ -1,7 +1,7 @@
 //! The search frontier: the waiting states, and everything that decides which of them goes on.
 //!
-//! A [`Searcher`] holds the states that can go on, in one or several orders. [`HardQuestions`] holds those
-//! with a hard question, which go on once others had their time. Orders use [`Ranks`], the
+//! A [`Searcher`] holds the states that can go on, in one or several orders. [`HardQuestions`] holds
+//! those with a hard question, which go on once others had their time. Orders use [`Ranks`], the
 //! distances of states to labels that are left. In a search that goes to one objective at a time,
 //! they also use a [`DirectedSearch`].
 

@@ -34,11 +34,13 @@ pub(crate) struct Searcher {
     /// first.
     newest: Newest,
     is_crowded: bool,
-    /// Which rota has its turn, the work of the whole exploration when that began, and when an order chose
-    /// last, if one did.
+    /// The position of the current rota.
     turn: usize,
+    /// The work of the whole exploration when the turn of the rota began.
     began: u64,
+    /// The work of the whole exploration at the last choice, if there was one.
     chose: Option<u64>,
+    /// The number of the next state.
     next: u64,
     rng: Rng,
     search: Search,
@@ -187,7 +189,7 @@ impl Searcher {
         self.is_crowded
     }
 
-    /// Chooses the order that chooses.
+    /// The position of the order that makes the next choice.
     fn take_turns(&mut self, work: u64) -> usize {
         if let Some(chose) = self.chose.replace(work) {
             self.rotas[self.turn].charge(work - chose);

@@ -107,7 +107,8 @@ impl PointerUses {
         self.at.get(&address).map(|(record, _)| *record)
     }
 
-    /// Begins the evaluation of a label's predicate. Returns the argument for [`Self::end_predicate`].
+    /// Begins the evaluation of a label's predicate. Returns the argument for
+    /// [`Self::end_predicate`].
     pub(crate) fn begin_predicate(&mut self) -> PredicateSuppositions {
         std::mem::take(&mut self.suppositions)
     }
