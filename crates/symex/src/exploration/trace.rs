@@ -10,7 +10,7 @@ use crate::exploration::explore::Engine;
 use crate::exploration::outcome::Event;
 use crate::exploration::trace_event::{TraceEvent, TracedEvent};
 use crate::machine::ending::Ending;
-use crate::machine::reports::outbox::{Asked, MergedStates};
+use crate::machine::reports::outbox::{AskedQuestion, MergedStates};
 
 impl Engine<'_, '_> {
     /// Notes an event of a state, if a trace is made.
@@ -47,7 +47,9 @@ impl Engine<'_, '_> {
             let event = TraceEvent::Merge { state, other };
             (self.sink)(Event::Trace(TracedEvent { event, place }));
         }
-        for Asked { state, answer, time, place } in std::mem::take(&mut self.machine.outbox.asked) {
+        for AskedQuestion { state, answer, time, place } in
+            std::mem::take(&mut self.machine.outbox.asked)
+        {
             let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
             let event = TraceEvent::Question { state, answer: answer.into(), micros };
             (self.sink)(Event::Trace(TracedEvent { event, place }));
