@@ -1,7 +1,7 @@
 //! Records that lie behind or before the elements of an input object.
 //!
-//! Programs keep data of their own next to a struct that other code knows, in one allocation: `dev
-//! + 1` is used as a pointer to them. Only that use shows it. Where a path accesses such a record
+//! Programs keep data of their own next to a struct that other code knows, in one allocation:
+//! `dev + 1` is used as a pointer to them. Only that use shows it. Where a path accesses such a record
 //! for the first time, the object gets elements of its type there ([`LazyObject::behind`]), with
 //! symbols for its members. The path's knowledge about the object stays valid.
 //!
