@@ -1,5 +1,5 @@
-//! Bounds on inputs that nobody stated: which of them make a difference, and that those which do
-//! not really do not.
+//! Bounds on inputs that nobody stated: which of them make a difference, and whether the others
+//! really do not.
 
 mod common;
 
@@ -15,10 +15,10 @@ use lydian_symex::{Config, Cut, LabelRef, LeftLabel, Limits, Undetermined};
 const BRANCHES: [Criterion; 2] = [Criterion::Dc, Criterion::Cc];
 const MUTANTS: [Criterion; 1] = [Criterion::Wm];
 
-/// Settings under which every default size is at least twice as large.
+/// Settings in which every default size is at least twice as large.
 const LARGER: &str = "[defaults]\nmax-string = 40\nmax-length = 40\nmax-records = 16\ndepth = 6\n";
 
-/// What is stated, and guesses for the rest.
+/// Stated settings, with guesses for the rest.
 fn guessed_but(text: &str) -> Result<Settings, SettingsError> {
     Ok(Settings { lazy_inputs: false, ..Settings::from_toml_str(text)? })
 }
@@ -28,14 +28,14 @@ fn config() -> Config {
     Config { limits, stop_when_covered: false, look_ahead: false, ..Config::default() }
 }
 
-/// What exploring `f` within default bounds gives; it must be complete.
+/// Explores `f` within default bounds. The exploration must be complete.
 fn explored(text: &str, criteria: &[Criterion]) -> Explored {
     let found = explore_c_with(text, "f", criteria, &config(), guessed());
     assert!(found.summary.complete, "{:?}", found.summary.cuts);
     found
 }
 
-/// What some assumptions say.
+/// The sentences of some assumptions.
 fn sentences(all: &[Assumption]) -> Vec<&str> {
     all.iter().map(|assumption| assumption.sentence.as_str()).collect()
 }
@@ -56,7 +56,8 @@ fn makes_none(text: &str, criteria: &[Criterion], assumption: &str) {
     assert!(told.any(|sentence| sentence.contains(assumption)), "{summary:?}");
 }
 
-/// The bounds that each of the user's labels that are left meets, where the program meets none.
+/// The bounds that each of the user's labels that are left meets, where the program itself meets
+/// none.
 #[track_caller]
 fn bounds_of_labels(text: &str) -> Vec<String> {
     let summary = explored(text, &[Criterion::User]).summary;
@@ -65,7 +66,7 @@ fn bounds_of_labels(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_string_of_which_a_few_characters_are_read_might_as_well_be_longer() {
+fn a_string_with_few_read_characters_may_be_longer_without_a_bound() {
     let text = "int f(const char *s) { return s[0] == 'a' && s[1] == 'b' && s[6] == 'c'; }";
     let told = "s has at most 16 characters, of which no path uses more than";
     makes_none(text, &BRANCHES, told);
@@ -125,7 +126,7 @@ fn a_predicate_that_reads_beyond_a_bound_meets_it_for_its_label_alone() {
 }
 
 #[test]
-fn that_nothing_lies_before_an_array_is_assumed_where_only_a_mutant_reads_there() {
+fn a_mutant_that_alone_reads_before_an_array_assumes_that_nothing_lies_there() {
     let text = "int f(const int *a) { int i = 0; return a[i] > 3 ? 1 : 0; }";
     let told = Assumption::new(
         AssumptionKind::LeadingElements,
@@ -147,7 +148,7 @@ fn that_nothing_lies_before_an_array_is_assumed_where_only_a_mutant_reads_there(
 }
 
 #[test]
-fn pointers_of_the_inputs_that_a_predicate_compares_are_told_apart_for_it_alone() {
+fn a_predicate_that_compares_input_pointers_assumes_for_itself_that_they_differ() {
     let text = "int f(int *p, char *q) {
             lydian_label(\"same\", p && (void *)p == (void *)q); lydian_label(\"never\", *p > 3 && *p < 2);
             return *p + *q; }";
@@ -256,14 +257,14 @@ fn a_walk_along_a_list_meets_the_bound_on_its_depth() {
 }
 
 #[test]
-fn a_list_of_which_the_first_node_is_used_might_as_well_be_longer() {
+fn a_list_with_only_its_first_node_used_may_be_longer_without_a_bound() {
     let text = "struct node { int v; struct node *next; };
         int f(struct node *l) { if (l->v > 3 && l->v < 2) return 1; l->next = 0; return 0; }";
     makes_none(text, &BRANCHES, "is null: pointers are followed");
 }
 
 #[test]
-fn what_a_neighbour_holds_is_not_taken_for_what_lies_behind_a_bound() {
+fn a_neighbouring_object_is_not_read_behind_a_bound() {
     let text = "int f(const char *s, const char *t) {
         if (t[4] == 'a' && s[100] == 'b') return 1; return 0; }";
     makes_a_difference(text, &BRANCHES, "s has at most 16 characters");
@@ -282,7 +283,7 @@ fn an_address_that_is_used_as_a_number_meets_the_bound() {
 }
 
 #[test]
-fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
+fn compared_pointers_are_assumed_to_differ() {
     let text = "int f(const int *p, const int *q) { if (p == q) return 1; return *p + *q; }";
     let object = "[function.f.places]\n\"q\" = { kind = \"object\" }\n\"p\" = { kind = \"object\"";
     let with = |more: &str| {
@@ -297,7 +298,7 @@ fn that_two_pointers_differ_is_a_bound_where_they_are_compared() {
 }
 
 #[test]
-fn what_lies_before_a_pointer_is_there_where_it_is_used() {
+fn elements_before_a_pointer_exist_where_they_are_used() {
     for text in [
         "int f(int *p) { if (p[-1] == 3) return 1; return 0; }",
         "int f(int *p, int by) { p -= by; if (by > 0 && *p == 3) return 1; return 0; }",
@@ -384,7 +385,7 @@ fn a_parameter_may_be_what_a_member_is_that_the_body_compares_it_with() {
             return rows ? freed : 3; }";
     let found = explored(text, &BRANCHES);
     assert_eq!(found.summary.left, Vec::new());
-    // Where the member leads nowhere for its depth, there is nothing to share.
+    // Where the member leads nowhere because of its depth, there is nothing to share.
     let shallow = guessed_but("[defaults]\ndepth = 1\n").unwrap();
     let found = explore_c_with(text, "f", &BRANCHES, &config(), shallow);
     assert_eq!(found.summary.left.len(), 4, "{:?}", found.summary.left);
@@ -402,14 +403,14 @@ fn a_part_may_point_back_to_its_owner_and_to_another_one() {
             if (p->other->n == 7) return 3;
             return 0;
         }";
-    // That what it points back to is itself, as long as it points back, is all that cannot be.
+    // Only one outcome is infeasible: that the object behind the pointer back is another one.
     let found = explored(text, &[Criterion::Dc]);
     assert_eq!(found.covered(Criterion::Dc).len(), 5, "{:?}", found.summary.left);
     assert_eq!(found.summary.left.len(), 1);
 }
 
 #[test]
-fn what_other_files_give_has_bounds_too() {
+fn results_of_other_files_have_bounds_too() {
     let table = "extern int table[]; int f(int i) { if (i < 0) return 0;
         if (table[i] == 3 && i > 300) return 1; return 2; }";
     makes_a_difference(table, &BRANCHES, "table has 256 elements");
@@ -429,7 +430,7 @@ fn what_other_files_give_has_bounds_too() {
     makes_a_difference(&callback, &BRANCHES, "#0 has at most 16 characters");
 }
 
-/// A function that takes room for a large struct from `alloc`, declared so and called so.
+/// A function that takes room for a large struct from `alloc`, with this declaration and call.
 fn allocating(declared: &str, call: &str, last: usize) -> String {
     format!(
         "void *memset(void *, int, unsigned long);
@@ -447,7 +448,7 @@ fn allocating(declared: &str, call: &str, last: usize) -> String {
 }
 
 #[test]
-fn what_an_unknown_allocator_gives_has_the_bytes_that_it_is_asked_for() {
+fn a_block_of_an_unknown_allocator_has_the_requested_bytes() {
     for (declared, call) in [
         ("void *alloc(unsigned size);", "alloc(sizeof(struct state))"),
         ("void *alloc(void *, unsigned, unsigned);", "alloc(0, 1, sizeof(struct state))"),
@@ -456,14 +457,14 @@ fn what_an_unknown_allocator_gives_has_the_bytes_that_it_is_asked_for() {
     ] {
         let found = explored(&allocating(declared, call, 1203), &BRANCHES);
         assert_eq!(found.summary.bounds, Vec::new(), "{call}");
-        // All but that the byte is not zero, of a decision and its condition.
+        // All outcomes of a decision and its condition, except that the byte is not zero.
         assert_eq!(found.covered(Criterion::Dc).len(), 5, "{call}: {:?}", found.summary.left);
         assert_eq!(found.summary.left.len(), 1, "{call}");
     }
 }
 
 #[test]
-fn what_lies_behind_the_bytes_that_an_unknown_allocator_is_asked_for_is_a_bound() {
+fn bytes_behind_a_block_of_an_unknown_allocator_are_a_bound() {
     let declared = "void *alloc(unsigned size);";
     let text = allocating(declared, "alloc(sizeof(struct state))", 1204);
     makes_a_difference(&text, &BRANCHES, "alloc()#0 points to 1204 elements");
@@ -498,8 +499,8 @@ fn a_size_that_the_user_states_is_no_bound() {
 
 // ---- random functions -------------------------------------------------------------------------
 
-/// A random function over a string, an array and a list, whose conditions often contradict one
-/// another.
+/// A random function over a string, an array and a list, with conditions that often contradict each
+/// other.
 fn random_function(rng: &mut Rng) -> String {
     let mut text = String::from(
         "unsigned long strlen(const char *);
@@ -553,7 +554,7 @@ fn condition(rng: &mut Rng) -> String {
 }
 
 #[test]
-fn no_larger_input_covers_what_a_bound_without_effect_leaves() {
+fn no_larger_input_covers_labels_left_by_a_bound_without_effect() {
     let quick = Limits {
         time: Some(Duration::from_millis(1500)),
         query_time: Some(Duration::from_millis(500)),
@@ -608,7 +609,7 @@ fn a_guessed_length_restricts_inputs_whatever_the_user_says_of_the_size() {
 }
 
 #[test]
-fn what_an_undefined_function_writes_is_assumed_where_it_could_write_something() {
+fn writes_of_an_undefined_function_are_an_assumption_where_it_could_write() {
     let assumed = |text: &str| explored(text, &BRANCHES).summary.assumptions;
     let poll = "void poll(void); int mode;
         int f(void) { if (mode) return 0; poll(); if (mode == 3) return 1; return 2; }";

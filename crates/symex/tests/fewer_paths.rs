@@ -1,4 +1,4 @@
-//! What only computes values is one path, and no label is lost for it.
+//! Code that only computes values is one path, and no label is lost for it.
 
 mod common;
 
@@ -10,12 +10,12 @@ use lydian_symex::{Config, Ending, Limits};
 const LOGIC: [Criterion; 5] =
     [Criterion::Bbc, Criterion::Bc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
 
-/// Every path to its end, with ways merged or not.
+/// Follows every path to its end, with or without merging.
 fn all(merge: bool) -> Config {
     Config { merge, stop_when_covered: false, limits: Limits::unbounded(), ..Config::default() }
 }
 
-/// Explores a function with and without merging, and compares what is covered and what is not.
+/// Explores a function with and without merging, and compares the covered and the remaining labels.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
     let [forked, merged] = [false, true].map(|merge| explore_c(text, "f", criteria, &all(merge)));
     assert!(forked.summary.complete && merged.summary.complete);
@@ -52,15 +52,15 @@ const DIGITS: &str = "
     }";
 
 #[test]
-fn a_call_of_what_only_computes_is_one_path() {
+fn a_call_of_a_function_that_only_computes_is_one_path() {
     let [forked, merged] = both(DIGITS, &LOGIC[..4]);
     let [forked, merged] = [forked, merged].map(|found| found.summary.path_count());
     assert!(20 * merged < forked, "{merged} paths of {forked}");
 }
 
 #[test]
-fn labels_in_what_is_computed_at_once_are_covered_or_excluded_as_on_paths_of_their_own() {
-    // Two turns: all mutants are asked for on each path.
+fn labels_in_merged_computations_are_covered_or_excluded_as_on_separate_paths() {
+    // Two iterations: all mutants are asked for on each path.
     both(&DIGITS.replace("text[3]", "text[2]").replace("i < 3", "i < 2"), &LOGIC);
 }
 
@@ -88,7 +88,7 @@ fn a_chain_of_choices_that_meets_again_is_one_path() {
 }
 
 #[test]
-fn a_trap_or_an_address_that_a_way_decides_keeps_paths_apart() {
+fn a_trap_or_an_address_that_a_way_decides_prevents_merging() {
     let text = "
         static int part(int a, int b) { if (a > 3) return a / b; if (b < 0) return b; return 7; }
         static const int *of(const int *p, const int *q, int a) { if (a) return p; return q; }
@@ -110,7 +110,7 @@ fn a_trap_or_an_address_that_a_way_decides_keeps_paths_apart() {
 }
 
 #[test]
-fn pairs_and_rows_within_what_only_computes_are_still_looked_at() {
+fn pairs_and_rows_in_code_that_only_computes_are_still_looked_at() {
     let text = "
         static int kind(int a, int b) {
             int k = 0;
@@ -123,7 +123,7 @@ fn pairs_and_rows_within_what_only_computes_are_still_looked_at() {
 }
 
 #[test]
-fn states_that_are_made_again_pass_what_is_computed_at_once_as_before() {
+fn replayed_states_pass_merged_computations_as_before() {
     let whole = explore_c(DIGITS, "f", &LOGIC[..4], &all(true));
     let mut config = all(true);
     config.limits.whole_states = Some(0);
@@ -158,7 +158,7 @@ fn a_way_that_returns_nothing_is_no_way_to_a_value() {
         let found = explore_c(text, "f", &[Criterion::Bc], &all(merge));
         let a = |bytes: &[u8]| bytes.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
         let mut given = found.tests.iter().map(|test| a(&test.test.args[1].bytes));
-        // One that returns nothing does not make `part(a) == 1` true.
+        // A call that returns nothing does not make `part(a) == 1` true.
         assert!(given.any(|a| a > Some(3)), "{merge}: {:?}", found.tests);
     }
 }

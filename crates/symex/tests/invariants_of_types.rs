@@ -1,5 +1,5 @@
-//! Invariants that the user states of types, and preconditions that relate parameters: paths consider only
-//! inputs that meet them, and tests meet them for every object that they have.
+//! Invariants that the user states of types, and preconditions that relate parameters: paths
+//! consider only inputs that meet them, and all objects of tests meet them.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -14,8 +14,8 @@ use lydian_ir::{CTypeId, Program};
 use lydian_objective::Criterion;
 use lydian_symex::Config;
 
-/// Explores `f` where every object of a type meets some invariants, which are compiled as the command
-/// line compiles them. Every test must do what is claimed, and meet the invariants.
+/// Explores `f` where every object of a type meets some invariants, which are compiled as the
+/// command line does it. Every test must do what is claimed, and meet the invariants.
 fn explore(text: &str, ty: &str, invariants: &[&str]) -> Explored {
     let stated = TypeSettings {
         invariants: invariants.iter().map(|text| (*text).to_owned()).collect(),
@@ -36,7 +36,8 @@ fn explore(text: &str, ty: &str, invariants: &[&str]) -> Explored {
     found
 }
 
-/// Asserts that every object of a type in a test meets so many invariants, as the interpreter says.
+/// Asserts that every object of a type in a test meets the invariants, evaluated by the
+/// interpreter.
 fn meets(program: &Program, test: &Test, ty: &str, invariants: usize) {
     for (at, object) in test.objects.iter().enumerate() {
         let period = program.types.size(object.ty).unwrap_or(1).max(1);
@@ -49,7 +50,7 @@ fn meets(program: &Program, test: &Test, ty: &str, invariants: usize) {
     }
 }
 
-/// Where values of a type lie in one of another that begins at an offset.
+/// The places of values of a type within one of another type that begins at an offset.
 fn places_of(program: &Program, whole: CTypeId, ty: &str, start: u64) -> Vec<u64> {
     use lydian_ir::CType;
     if program.types.spell(whole, "") == ty {
@@ -81,7 +82,7 @@ fn assert_holds(program: &Program, test: &Test, n: usize, target: &PointerTarget
     assert!(outcome.end == End::Returned && holds, "{target:?} does not meet {n}: {test:#?}");
 }
 
-/// How many branches of `f` are covered, and how many there are.
+/// The number of covered branches of `f`, and of all its branches.
 fn branches(found: &Explored) -> (usize, usize) {
     let func = found.program.function_named("f").expect("it is there");
     let of_f = found.objectives.iter().filter(|of| of.function == func);
@@ -103,7 +104,7 @@ fn unmet(found: &Explored) -> Vec<String> {
 const BUFFER: &str = "struct buf { unsigned len, cap; int *data; };";
 
 #[test]
-fn what_an_invariant_excludes_is_infeasible_and_said_under_which_precondition() {
+fn labels_excluded_by_an_invariant_are_infeasible_under_a_named_precondition() {
     let text = "int f(struct buf *b) { if (b->len > b->cap) return 1; return 0; }";
     let found = explore(&format!("{BUFFER}{text}"), "struct buf", &["self->len <= self->cap"]);
     assert_branches(&found, 1, 1);
@@ -114,19 +115,20 @@ fn what_an_invariant_excludes_is_infeasible_and_said_under_which_precondition() 
 }
 
 #[test]
-fn an_invariant_speaks_of_what_objects_were_when_the_function_was_called() {
+fn an_invariant_is_about_objects_at_the_call_of_the_function() {
     let text = "int f(struct buf *b, struct buf *c) {
                     b->len = 7; b->cap = 3;
                     if (b->len > b->cap) { if (c->len > c->cap) return c == b; return 1; }
                     return 0;
                 }";
     let found = explore(&format!("{BUFFER}{text}"), "struct buf", &["self->len <= self->cap"]);
-    // The first condition is always true; the second where both lead to one object.
+    // The first condition is always true; the second is true where both pointers lead to one
+    // object.
     assert_branches(&found, 3, 1);
 }
 
 #[test]
-fn rings_close() {
+fn circular_lists_close() {
     let text = "struct ring { struct ring *next, *prev; int v; };
                 int f(struct ring *r) {
                     if (r->next->prev != r) return 9;
@@ -170,7 +172,7 @@ fn an_invariant_may_be_a_choice() {
 }
 
 #[test]
-fn it_holds_for_elements_at_any_index_and_for_members() {
+fn an_invariant_holds_for_elements_at_any_index_and_for_members() {
     let text = "struct pair { int low, high; };
                 struct box { int kind; struct pair range; };
                 int f(struct pair *p, unsigned i, struct box *b) {
@@ -183,7 +185,7 @@ fn it_holds_for_elements_at_any_index_and_for_members() {
 }
 
 #[test]
-fn elements_that_no_path_looks_at_meet_it_in_tests() {
+fn elements_that_no_path_looks_at_meet_the_invariant_in_tests() {
     let text = "struct cell { int size; };
                 int f(struct cell *c) { if (c[3].size == 5) return 1; return 0; }";
     let found = explore(text, "struct cell", &["self->size > 2"]);
@@ -192,7 +194,7 @@ fn elements_that_no_path_looks_at_meet_it_in_tests() {
 }
 
 #[test]
-fn it_holds_for_structs_that_are_passed_by_value_and_for_globals() {
+fn an_invariant_holds_for_structs_passed_by_value_and_for_globals() {
     let text = "struct pair { int low, high; };
                 struct pair limits = { 1, 5 };
                 int f(struct pair p) {
@@ -214,7 +216,7 @@ fn an_invariant_without_a_value_does_not_hold() {
 }
 
 #[test]
-fn an_invariant_may_call_functions_and_go_round() {
+fn an_invariant_may_call_functions_and_loop() {
     let text = "struct text { int n; char s[4]; };
                 static int ends(const char *s, int n) {
                     for (int i = 0; i < n; i++) if (!s[i]) return 1;
@@ -256,7 +258,7 @@ fn a_chain_that_no_invariant_follows_ends_in_tests() {
 }
 
 #[test]
-fn rings_close_in_structs_around() {
+fn circular_lists_close_in_enclosing_structs() {
     let text = "struct ring { struct ring *next, *prev; };
                 struct owner { long kind, more; struct ring head; };
                 int f(struct owner *o) {
@@ -278,7 +280,7 @@ fn an_invariant_that_nothing_meets_is_named() {
     );
 }
 
-/// Explores `f` of these parameters under some preconditions.
+/// Explores `f` with these parameters and some preconditions.
 fn with_preconditions(text: &str, params: &str, preconditions: &[&str]) -> Explored {
     let own = FunctionSettings {
         preconditions: preconditions.iter().map(|text| (*text).to_owned()).collect(),

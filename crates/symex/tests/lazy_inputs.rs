@@ -1,5 +1,5 @@
-//! Input memory that comes into being where a path looks at it: what pointers may lead to, and what
-//! the tests of such paths have.
+//! Lazy input memory: the possible targets of pointers, and the contents of the tests of such
+//! paths.
 
 mod common;
 #[path = "common/lazy.rs"]
@@ -36,7 +36,7 @@ fn a_pointer_may_lead_to_a_global() {
 }
 
 #[test]
-fn lists_may_be_rings() {
+fn lists_may_be_circular() {
     branches(
         "struct l { struct l *next; int v; };
          int f(struct l *h) {
@@ -106,7 +106,7 @@ fn the_struct_around_a_member_comes_into_being_with_it() {
 }
 
 #[test]
-fn what_a_void_pointer_leads_to_is_what_the_code_takes_it_for() {
+fn the_use_of_a_void_pointer_gives_the_type_of_its_target() {
     branches(
         "struct n { int v; struct n *next; };
          int f(void *p) {
@@ -171,7 +171,7 @@ fn a_block_of_the_inputs_may_be_made_larger() {
 }
 
 #[test]
-fn nothing_is_claimed_of_memory_that_the_program_names_by_its_address() {
+fn nothing_is_claimed_about_memory_at_an_address_named_by_the_program() {
     let text = "
         int f(void) {
             while (!(*(volatile unsigned *)0x40011000 & 0x80)) {}
@@ -289,7 +289,7 @@ fn a_walk_from_a_member_to_others_of_its_type_claims_nothing() {
 }
 
 #[test]
-fn a_pointer_may_lead_to_the_struct_around_what_another_leads_to() {
+fn a_pointer_may_lead_to_the_struct_around_the_target_of_another() {
     let item = "struct node { struct node *next, *prev; };
                 struct item { int key; struct node link; char tag; char *text; };";
     branches(
@@ -413,7 +413,7 @@ fn no_more_bytes_are_copied_than_an_object_can_have() {
 }
 
 #[test]
-fn what_a_path_covers_before_it_follows_bits_of_a_union_as_a_pointer_is_in_a_test() {
+fn labels_covered_before_union_bits_are_followed_as_a_pointer_are_in_a_test() {
     let text = "
         typedef union { long *p; long number; } top;
         int f(top *top, int op) {
@@ -454,7 +454,7 @@ fn a_pointer_may_lead_into_an_array_of_structs_of_any_size() {
 }
 
 #[test]
-fn pointers_that_are_compared_for_their_order_lie_in_one_object() {
+fn pointers_that_are_compared_for_order_lie_in_one_object() {
     branches(
         "struct e { int a; char *b; }; struct c { int before; struct e st[10]; struct e *os; };
          int f(struct c *c) {
@@ -468,7 +468,7 @@ fn pointers_that_are_compared_for_their_order_lie_in_one_object() {
 }
 
 #[test]
-fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
+fn an_object_first_followed_as_a_part_may_be_the_larger_struct() {
     let structs = "
         struct base { struct base *next; };
         struct derived { struct base base; long kind; };
@@ -476,7 +476,7 @@ fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
         struct link { struct link *next, *prev; };
         struct job { int id; int priority; struct link link; double cost; };";
     let job = "((struct job *)((char *)l - __builtin_offsetof(struct job, link)))";
-    // No variable has any of the larger types: they are only what a pointer is taken for.
+    // No variable has any of the larger types; only pointers are used with them.
     for (condition, pointer) in [
         ("((struct derived *)b)->kind == 5", "struct base *b"),
         ("((struct derived *)b)->kind == -1", "struct base *b"),
@@ -497,7 +497,7 @@ fn what_is_first_followed_as_a_part_may_be_the_larger_struct() {
 }
 
 #[test]
-fn the_pointer_of_a_ring_may_lead_to_its_head_or_to_a_member_of_a_larger_struct() {
+fn the_pointer_of_a_circular_list_may_lead_to_its_head_or_to_a_member_of_a_larger_struct() {
     branches(
         "struct link { struct link *next, *prev; };
          struct job { int id; int priority; struct link link; };
@@ -519,13 +519,13 @@ fn the_pointer_of_a_ring_may_lead_to_its_head_or_to_a_member_of_a_larger_struct(
 }
 
 #[test]
-fn a_number_that_is_read_where_a_pointer_lies_is_any_only_as_is_assumed() {
+fn a_number_read_where_a_pointer_lies_rests_on_an_assumption() {
     let text = "int f(void **p) { if (p[1] == 0) return 0; return ((long *)p)[1] == 5 ? 1 : 2; }";
     assert_eq!(rests_on(text), ["where p[1] points to is a number that Lydian chose"]);
 }
 
 #[test]
-fn bytes_may_be_read_as_a_pointer_to_what_the_path_has() {
+fn bytes_may_be_read_as_a_pointer_to_an_object_of_the_path() {
     let text = "
         struct block { unsigned long size; struct block *next; };
         int f(unsigned char *p) {
@@ -587,7 +587,7 @@ fn a_pointer_may_lead_to_a_member_of_any_element() {
 }
 
 #[test]
-fn what_no_input_reaches_is_infeasible_where_some_tests_would_be_too_large() {
+fn unreachable_labels_are_infeasible_where_some_tests_would_be_too_large() {
     let found = explore(
         "int f(const int *a, unsigned i) {
              if (i < 600000) return 0;
@@ -657,7 +657,7 @@ fn a_pointer_may_lead_to_any_element_of_an_array_within_a_struct_that_is_looked_
 }
 
 #[test]
-fn a_link_leads_to_what_lies_around_another_link() {
+fn a_link_leads_to_the_struct_around_another_link() {
     branches(
         "struct link { struct link *prev, *next; };
          struct entry { int event; struct link link; };
@@ -717,8 +717,7 @@ fn volatile_memory_is_read_again_through_whatever_pointer() {
 }
 
 #[test]
-fn a_string_that_is_longer_than_was_looked_at_leaves_nothing_open_that_does_not_hang_on_its_length()
-{
+fn a_string_not_followed_to_its_end_leaves_only_labels_open_that_depend_on_its_length() {
     branches(
         "unsigned long strlen(const char *);
          void put(const char *text, unsigned long length);
@@ -759,7 +758,7 @@ fn a_test_allocates_no_more_than_a_machine_has_where_less_will_do() {
 }
 
 #[test]
-fn nothing_that_lies_ahead_of_what_hangs_on_unwritten_memory_is_infeasible() {
+fn labels_ahead_of_a_dependence_on_unwritten_memory_are_not_infeasible() {
     let texts = [
         "int f(int a, int b) {
             int x, r = 0;
@@ -815,7 +814,7 @@ fn a_pointer_that_the_input_moves_stays_in_its_object_where_it_is_compared() {
 }
 
 #[test]
-fn a_pointer_that_was_found_equal_to_another_leads_where_that_leads() {
+fn a_pointer_found_equal_to_another_has_the_same_target() {
     branches(
         "struct s { int x; char *p; };
          int f(struct s *s) {

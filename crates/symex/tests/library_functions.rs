@@ -8,8 +8,8 @@ use lydian_ir::TrapKind;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Search};
 
-/// The bytes of the first object of every test, in the order of their finding. All paths are followed,
-/// which guessed inputs have for strings: those have a few characters.
+/// The bytes of the first object of every test, in the order of discovery. All paths are followed,
+/// with guessed inputs: strings have a few characters.
 fn objects(text: &str, function: &str, settings: Settings) -> Vec<Vec<u8>> {
     let found = explore_c_with(text, function, &[], &plain(), settings);
     assert!(found.summary.complete, "{:?}", found.summary.cuts);
@@ -31,7 +31,7 @@ fn a_string_is_compared_without_a_path_for_each_of_its_bytes() {
 }
 
 #[test]
-fn a_text_that_is_not_followed_to_its_end_has_one_in_the_test() {
+fn a_string_not_followed_to_its_end_ends_in_the_test() {
     let text = r#"
         #include <string.h>
         int long_or_not(const char *name, int b) {
@@ -77,7 +77,7 @@ fn searching_gives_a_pointer_into_the_string() {
 }
 
 #[test]
-fn what_is_copied_is_what_is_read_back() {
+fn copied_bytes_are_read_back() {
     let text = r#"
         #include <string.h>
         int copy(const unsigned char *buf, size_t len) {
@@ -131,7 +131,7 @@ fn characters_are_classified_and_bits_are_counted() {
 }
 
 #[test]
-fn arithmetic_that_tells_of_overflow_stores_the_wrapped_result() {
+fn arithmetic_that_reports_overflow_stores_the_wrapped_result() {
     let text = r#"
         int add(int a, int b) {
             int sum;
@@ -160,7 +160,7 @@ fn rounding_is_exact_and_other_mathematics_is_not_complete() {
 }
 
 #[test]
-fn what_begins_at_an_unknown_place_ends_with_its_object() {
+fn a_string_at_an_unknown_place_ends_with_its_object() {
     let text = r#"
         #include <string.h>
         unsigned char to[24];

@@ -1,8 +1,8 @@
-//! Each model of a library function equals a loop in C that says what the function does.
+//! Each model of a library function equals a loop in C that does the same.
 //!
-//! Every function of the programs below calls a library function and compares what comes out with
-//! its own computation; it aborts where they differ. No path aborts, nothing is cut, and the
-//! interpreter, which has models of its own, ends every generated test in the same way.
+//! Every function of the programs below calls a library function, compares the result with its own
+//! computation, and aborts where they differ. No path aborts, nothing is cut, and the interpreter,
+//! which has models of its own, ends every generated test in the same way.
 
 mod common;
 
@@ -330,7 +330,7 @@ void check_cases(unsigned char c) {
 }
 
 #[test]
-fn what_is_allocated_is_an_object_of_its_own() {
+fn an_allocated_block_is_an_object_of_its_own() {
     check(
         r#"
 void check_malloc(unsigned char n, unsigned char at) {
@@ -508,7 +508,7 @@ void check_square_roots(unsigned char n) {
 }
 
 #[test]
-fn what_is_not_exact_is_followed_at_a_few_values_that_the_interpreter_confirms() {
+fn inexact_functions_are_followed_at_a_few_values_that_the_interpreter_confirms() {
     let text = r#"
         #include <math.h>
         int powers(double x) { return pow(x, 2) > 0.5 ? 1 : 0; }

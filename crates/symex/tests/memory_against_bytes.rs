@@ -1,15 +1,16 @@
-//! Memory against the plainest model of it: an array of bytes.
+//! Memory compared with its simplest model: an array of bytes.
 
 use lydian_eval::{Traps, to_bytes};
 use lydian_smt::{Evaluator, Model, Sort, Term, TermPool, Value};
 use lydian_symex::memory::{
-    Background, Candidate, Contents, Memory, NewObject, ObjectId, ObjectKind, Offset, Resolution,
+    AccessKind, Background, Candidate, Contents, Memory, NewObject, ObjectId, ObjectKind, Offset,
+    Resolution, ScaledOffset,
 };
 use proptest::prelude::*;
 
 const SIZE: u64 = 24;
 
-/// What is done to memory. Places are in one of two objects.
+/// An operation on memory. Places are in one of two objects.
 #[derive(Clone, Debug)]
 enum Action {
     Store {
@@ -18,7 +19,7 @@ enum Action {
         size: u64,
         value: u64,
     },
-    /// At `start + stride * index`, the index being symbolic.
+    /// At `start + stride * index`, with a symbolic index.
     StoreAt {
         object: usize,
         start: u64,
@@ -144,10 +145,10 @@ impl Pair {
         Resolution { candidates: vec![candidate], null: self.pool.ff(), wild: self.pool.ff() }
     }
 
-    /// Whether an access traps in the model.
+    /// Whether an access traps on the model.
     fn traps(&mut self, place: &Resolution, size: u64) -> bool {
         let mut traps = Traps::none();
-        self.memory.access_traps(&mut self.pool, place, size, true, &mut traps);
+        self.memory.access_traps(&mut self.pool, place, size, AccessKind::Write, &mut traps);
         let mut evaluator = Evaluator::new();
         traps.iter().any(|(_, condition)| evaluator.holds(&self.pool, &self.model, condition))
     }
@@ -181,7 +182,7 @@ impl Pair {
 
     fn scaled(&mut self, start: u64, stride: u64, index: u64) -> Offset {
         let index = self.symbol(64, index);
-        Offset::Scaled { start: start as i64, stride, index }
+        Offset::Scaled(ScaledOffset { start: start as i64, stride, index })
     }
 
     fn act(&mut self, action: &Action) {

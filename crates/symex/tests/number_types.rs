@@ -1,5 +1,6 @@
-//! Numbers that terms do not model, and those that are made of several: what is constant is
-//! computed, what depends on inputs stops with the reason, and parts that terms have are explored.
+//! Number types that terms do not model, and those that consist of several numbers: constants are
+//! computed, values that depend on inputs stop with a reason, and parts that terms have are
+//! explored.
 
 mod common;
 

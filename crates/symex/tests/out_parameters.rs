@@ -1,5 +1,5 @@
-//! Undefined functions that set variables through the pointers that they are given. The interpreter
-//! runs every test, which must do there what the exploration says.
+//! Undefined functions that set variables through pointers that they are given. The interpreter
+//! runs every test, which must do what the exploration claims.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -12,14 +12,14 @@ use lydian_objective::Criterion;
 use lydian_symex::{Config, Ending, Limits, Search};
 use measure::confirm;
 
-/// Explores for decisions, has every test confirmed, and gives what was found.
+/// Explores for decisions, and has every test confirmed.
 fn explored(text: &str, function: &str) -> Explored {
     let found = explore_c(text, function, &[Criterion::Dc, Criterion::Stmt], &Config::default());
     confirm(&found);
     found
 }
 
-/// Asserts that so many outcomes of decisions are covered, and that none is left.
+/// Asserts that a number of outcomes of decisions are covered, and that none is left.
 fn covers_all(found: &Explored, outcomes: usize) {
     let covered = found.covered(Criterion::Dc);
     assert_eq!(covered.len(), outcomes, "{covered:?} {:#?}", found.summary);
@@ -32,7 +32,7 @@ fn all_writes(found: &Explored) -> impl Iterator<Item = &ExternalWrite> {
 }
 
 #[test]
-fn what_a_parser_and_a_look_up_set_takes_every_branch() {
+fn out_parameters_of_a_parser_and_a_look_up_take_every_branch() {
     let text = "
         extern int parse(const char *s, int *value, char *kind);
         extern void *lookup(int key, long *size);
@@ -212,7 +212,7 @@ fn a_block_whose_size_depends_on_the_input_is_written_as_far_as_it_reaches() {
 }
 
 #[test]
-fn constants_and_what_no_path_looks_at_are_not_written() {
+fn constants_and_memory_that_no_path_looks_at_are_not_written() {
     let text = "
         extern void touch(int *a, const int *b, int *c, int n);
         static const int fixed = 8;
@@ -243,7 +243,7 @@ fn a_callback_sets_what_it_is_given() {
 }
 
 #[test]
-fn settings_say_what_is_written() {
+fn settings_define_the_writes() {
     let text = "
         extern int parse(const char *s, int *value);
         int f(const char *s) {
@@ -262,7 +262,7 @@ fn settings_say_what_is_written() {
 }
 
 #[test]
-fn paths_that_are_followed_again_get_the_same_writes() {
+fn replayed_paths_get_the_same_writes() {
     let text = "
         extern int next(int *value, char **word, void *more);
         int f(int n) {

@@ -1,5 +1,5 @@
-//! Undefined functions that write over values which are there already. The interpreter runs every test,
-//! which must do there what the exploration says.
+//! Undefined functions that overwrite existing values. The interpreter runs every test, which must
+//! do what the exploration claims.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -18,7 +18,7 @@ fn explored(text: &str) -> Explored {
     found
 }
 
-/// Asserts that all branches are covered; gives what calls write in the tests.
+/// Asserts that all branches are covered. Returns the writes of calls in the tests.
 fn writes_of_all(text: &str) -> Vec<ExternalWrite> {
     let found = explored(text);
     assert!(found.summary.left.is_empty(), "{:#?}", found.summary);
@@ -26,7 +26,7 @@ fn writes_of_all(text: &str) -> Vec<ExternalWrite> {
     calls.flat_map(|call| call.writes.clone()).collect()
 }
 
-/// Asserts that one branch cannot be covered, and on which kinds of assumptions that rests.
+/// Asserts that one branch cannot be covered, and the kinds of assumptions that this depends on.
 fn one_is_left(text: &str, kinds: &[AssumptionKind]) {
     let found = explored(text);
     assert!(found.summary.complete, "{:#?}", found.summary);
@@ -53,7 +53,7 @@ fn members_of_a_struct_that_was_filled_get_other_values() {
 }
 
 #[test]
-fn what_lies_behind_pointers_in_a_struct_gets_other_values() {
+fn values_behind_pointers_in_a_struct_get_other_values() {
     let writes = writes_of_all(
         "struct in { int n; }; struct o { int x; struct in *in; };
          void get(const struct o *o);
@@ -69,7 +69,7 @@ fn what_lies_behind_pointers_in_a_struct_gets_other_values() {
 }
 
 #[test]
-fn what_a_pointer_to_const_leads_to_stays() {
+fn the_target_of_a_pointer_to_const_is_unchanged() {
     one_is_left(
         "struct o { int x; const int *p; };
          void see(const struct o *o);
@@ -115,7 +115,7 @@ fn locks_are_opaque_and_their_functions_write_nothing_else() {
 }
 
 #[test]
-fn arguments_for_dots_are_written_through() {
+fn variable_arguments_are_written_through() {
     let writes = writes_of_all(
         "struct size { unsigned short rows, columns; };
          int control(int fd, unsigned long request, ...);
@@ -170,7 +170,7 @@ fn each_call_in_a_loop_may_end_it() {
     );
 }
 
-/// Explores with settings, and gives how many branches are covered and how many are left.
+/// Explores with settings. Returns the numbers of branches that are covered and that are left.
 fn with_contract(text: &str, toml: &str) -> (usize, usize) {
     let settings = Settings::from_toml_str(toml).unwrap();
     let found = explore_c_with(text, "f", &[Criterion::Bc], &Config::default(), settings);
@@ -180,7 +180,7 @@ fn with_contract(text: &str, toml: &str) -> (usize, usize) {
 }
 
 #[test]
-fn a_contract_says_what_a_call_writes_at_most() {
+fn a_contract_limits_the_writes_of_a_call() {
     let text = "struct in { int a, b; }; struct s { int n; struct in *in; }; int g;
          void step(struct s *s);
          int f(void) {

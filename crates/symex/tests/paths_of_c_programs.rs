@@ -23,14 +23,14 @@ fn a_trap_behind_a_null_pointer_is_kept_as_a_test() {
     let found = explore_c(text, "get", &[], &plain());
     let null = Ending::Trapped(TrapKind::NullDereference);
     assert!(found.summary.paths.contains_key(&null), "{:?}", found.summary);
-    // An array whose size is guessed has an end.
+    // An array with a guessed size has an end.
     let found = explore_c_with(text, "get", &[], &plain(), guessed());
     let outside = Ending::Trapped(TrapKind::OutOfBounds);
     assert!(found.summary.paths.contains_key(&outside), "{:?}", found.summary);
 }
 
 #[test]
-fn a_standard_stream_is_no_other_and_nobody_looks_into_it() {
+fn a_standard_stream_is_no_other_object_and_is_not_looked_into() {
     let text = "
         typedef struct _IO_FILE FILE;
         extern FILE *stdin, *stdout, *stderr;
@@ -102,7 +102,7 @@ fn a_state_that_covers_labels_is_followed_to_its_end_before_others() {
         return n;
     }";
     let mut config = Config::default();
-    // All paths need far more: each turn of the loop has at least three ways.
+    // All paths need far more steps: each iteration of the loop has at least three ways.
     config.limits.steps = Some(2000);
     config.crash_tests = false;
     let criteria = [Criterion::Dc, Criterion::Cc, Criterion::Mcc];
@@ -116,7 +116,7 @@ fn a_state_that_covers_labels_is_followed_to_its_end_before_others() {
 }
 
 #[test]
-fn a_path_that_goes_round_in_circles_is_at_its_end_and_cuts_nothing_off() {
+fn a_path_that_is_a_cycle_ends_and_cuts_nothing_off() {
     let text = "int ready(void);
         int f(int x, int *p) {
             int n = 0;
@@ -155,7 +155,7 @@ fn a_path_that_takes_long_lets_others_go_on_and_its_test_is_not_lost() {
         return sum > 4; }";
     let limits = Limits { steps: Some(40_000), ..Limits::default() };
     let found = explore_c(text, "f", &[Criterion::Dc], &Config { limits, ..Config::default() });
-    // All but that the loop is left.
+    // All outcomes, except that the loop is left.
     assert_eq!(found.covered(Criterion::Dc).len(), 5, "{:?}", found.summary);
     let given: usize = found.tests.iter().map(|test| test.covers.len()).sum();
     assert_eq!(given, found.summary.covered.len());
@@ -163,7 +163,7 @@ fn a_path_that_takes_long_lets_others_go_on_and_its_test_is_not_lost() {
 }
 
 #[test]
-fn what_a_walk_over_remainders_never_meets_is_left_by_a_complete_exploration() {
+fn labels_that_a_walk_over_remainders_never_meets_are_left_by_a_complete_exploration() {
     let (mut met, mut never) = (0, 0);
     for seed in 0..40u64 {
         let mut rng = lydian_base::Rng::new(seed);
@@ -195,7 +195,7 @@ fn what_a_walk_over_remainders_never_meets_is_left_by_a_complete_exploration() {
 }
 
 #[test]
-fn what_depends_on_assembly_is_not_claimed_but_its_paths_give_tests() {
+fn labels_that_depend_on_assembly_are_not_claimed_but_their_paths_give_tests() {
     let text = "int f(int x) { int y; __asm__(\"mov %1, %0\" : \"=r\"(y) : \"r\"(x)); \
                 if (x > 3) return 1; if (y == 9) return 2; return 3; }";
     let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
@@ -242,7 +242,7 @@ fn a_jump_into_an_activation_that_returned_is_no_jump() {
 }
 
 #[test]
-fn a_label_that_needs_another_past_is_reached_though_its_place_is_near() {
+fn a_near_label_that_needs_another_history_is_reached() {
     let text = "struct text { char at[16]; };
     int f(struct text text) {
         int state = 0;
@@ -260,7 +260,7 @@ fn a_label_that_needs_another_past_is_reached_though_its_place_is_near() {
     assert_eq!(found.covered(Criterion::Dc).len(), 16, "{:?}", found.summary);
 }
 
-/// Each character of a text is one of three kinds: 3^n paths.
+/// Each character of a string is one of three kinds: 3^n paths.
 const KINDS: &str = "
     int kinds(const char text[10]) {
         int digits = 0, blanks = 0;
@@ -280,7 +280,7 @@ fn a_memory_limit_that_cannot_be_kept_stops_the_exploration_and_is_its_reason() 
     let stopped = Cut::Stopped(StopReason::Memory(1 << 20));
     assert!(found.summary.cuts.contains_key(&stopped), "{:?}", found.summary.cuts);
     assert!(!found.summary.complete);
-    // What waited was evicted first.
+    // The waiting states were evicted first.
     assert!(found.summary.statistics.evicted > 0);
 }
 

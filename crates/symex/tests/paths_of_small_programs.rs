@@ -77,7 +77,7 @@ fn a_loop_is_cut_at_its_bound_and_a_trap_has_its_test() {
     assert_eq!(found.summary.paths.get(&Ending::Returned), Some(&5));
 }
 
-/// Answers only questions that have all the time that the configuration gives to one.
+/// Answers only questions that have the full time of one question.
 struct Slow {
     inner: BitBlastSolver,
     needs: Duration,

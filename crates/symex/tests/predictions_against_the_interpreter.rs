@@ -1,5 +1,5 @@
-//! Every test that exploring gives is run by the interpreter: it must end as predicted and cover
-//! what was claimed.
+//! The interpreter runs every test of an exploration: it must end as predicted and cover the
+//! claimed labels.
 
 mod common;
 #[path = "common/measure.rs"]

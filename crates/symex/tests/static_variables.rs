@@ -1,4 +1,4 @@
-//! What static variables have when a function is called: what earlier calls left in them.
+//! The values of static variables when a function is called: those that earlier calls left in them.
 
 mod common;
 #[path = "common/lazy.rs"]
@@ -13,7 +13,7 @@ use lydian_objective::Criterion;
 use lydian_symex::{Config, Limits};
 
 #[test]
-fn a_static_local_has_its_first_value_only_as_is_assumed_where_a_run_has_one_call() {
+fn the_initial_value_of_a_static_local_is_an_assumption_where_a_run_has_one_call() {
     let text = "struct s { int n; };
          int f(struct s s) { static int calls; calls++; if (calls > s.n) return 1; return 0; }";
     let settings = Settings { lazy_inputs: true, ..Settings::default() };
@@ -23,7 +23,7 @@ fn a_static_local_has_its_first_value_only_as_is_assumed_where_a_run_has_one_cal
 }
 
 #[test]
-fn a_static_variable_has_what_earlier_calls_gave_it() {
+fn a_static_variable_has_the_value_that_earlier_calls_left() {
     branches("int f(void) { static int calls; calls++; if (calls > 3) return 1; return 0; }", 2, 0);
     branches(
         "int f(int x) {
@@ -55,7 +55,7 @@ fn values_that_no_call_gives_a_static_variable_are_infeasible() {
 }
 
 #[test]
-fn what_needs_more_calls_than_a_run_has_is_infeasible_as_assumed_alone() {
+fn labels_that_need_more_calls_than_a_run_has_are_infeasible_under_an_assumption() {
     let found =
         explore("int f(void) { static int calls; calls++; if (calls > 100) return 1; return 0; }");
     assert_eq!(found.covered(Criterion::Bc).len(), 1);
@@ -65,19 +65,19 @@ fn what_needs_more_calls_than_a_run_has_is_infeasible_as_assumed_alone() {
 }
 
 #[test]
-fn a_static_variable_of_a_callee_has_what_any_call_of_it_can_give() {
+fn a_static_variable_of_a_callee_has_any_value_that_its_calls_can_give() {
     let level = "static int level(int n) { static int l; if (n == 5) l = 2; return l; }";
-    // Calls of the function itself give it all that it can have.
+    // Calls of the function itself give the variable all its possible values.
     let all = format!("{level} int f(int n) {{ if (level(n) == 2) return 1; return 0; }}");
     branches(&all, 4, 0);
     let none = format!("{level} int f(int n) {{ if (level(n) == 1) return 1; return 0; }}");
     branches(&none, 3, 1);
     assert!(rests_on(&none).is_empty(), "{:?}", rests_on(&none));
-    // Only others do: nothing is said of what they left.
+    // Only other functions call it: nothing is known about the values that they left.
     let others =
         format!("{level} int f(int n) {{ if (n == 5) return 0; return level(n) == 2 ? 1 : 3; }}");
     assert_eq!(rests_on(&others), ["the static variable l has its first value"]);
-    // What it can have is not seen in the text.
+    // The text does not show its possible values.
     for write in ["l++", "l = n", "int *p = &l; *p = 4"] {
         let unseen = format!(
             "static int level(int n) {{ static int l; if (n == 5) {{ {write}; }} return l; }}
@@ -88,7 +88,7 @@ fn a_static_variable_of_a_callee_has_what_any_call_of_it_can_give() {
 }
 
 #[test]
-fn what_a_static_variable_has_may_be_written_through_its_address() {
+fn a_static_variable_may_be_written_through_its_address() {
     for text in [
         "int f(void) { static int l; int *p = &l; (*p)++; if (l > 3) return 1; return 0; }",
         "static void bump(int *p) { (*p)++; }
@@ -96,7 +96,7 @@ fn what_a_static_variable_has_may_be_written_through_its_address() {
     ] {
         branches(text, 2, 0);
     }
-    // Anybody may write through an address that was given away.
+    // Any code may write through an address that escaped.
     let given_away = [
         (
             "static int *place(void) { static int l; return &l; }
@@ -112,7 +112,7 @@ fn what_a_static_variable_has_may_be_written_through_its_address() {
     for (text, sentence) in given_away {
         assert_eq!(rests_on(text), [sentence], "{text}");
     }
-    // As it is, nobody does.
+    // Here the address does not escape.
     let kept =
         "int f(int n) { static int l[3]; const int *p = l; if (p[n] == 7) return 1; return 0; }";
     branches(kept, 1, 1);
@@ -129,14 +129,14 @@ fn static_variables_have_their_first_values_where_a_program_begins() {
     let found = explored(&format!("int main(void) {{ {body} }}"));
     assert_eq!((found.covered(Criterion::Bc).len(), found.summary.left.len()), (1, 1));
     assert!(found.summary.complete && found.summary.bounds.is_empty(), "{:?}", found.summary);
-    // A program may call it itself.
+    // The program may call it itself.
     let again =
         explored(&format!("int main(void) {{ {body} }} int again(void) {{ return main(); }}"));
     assert_eq!(again.covered(Criterion::Bc).len(), 2);
 }
 
 #[test]
-fn a_value_that_only_more_calls_give_a_callee_s_variable_is_not_taken_for_followed() {
+fn a_value_of_a_callee_s_variable_that_needs_more_calls_does_not_count_as_followed() {
     let text = "
         static int level(int n) {
             static int l;

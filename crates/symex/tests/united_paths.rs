@@ -1,5 +1,5 @@
-//! Ways through loops and calls that matter to no label are united behind them, and nothing is lost or
-//! made up for it: not what traps in them, not what never leaves them, not what a limit cuts off.
+//! States of the ways through loops and calls without a goal are merged behind them, and nothing is
+//! lost or made up: traps, endless loops and limits inside stay what they are.
 
 mod common;
 #[path = "common/measure.rs"]
@@ -12,21 +12,21 @@ use lydian_objective::Criterion;
 use lydian_symex::{Config, Cut, Ending, Limits, Search};
 use measure::confirm;
 
-/// Every path to its end, with ways through what does not matter united at once, or never.
+/// Follows every path to its end, and merges the states of scopes at once, or never.
 fn all(unite_after: Option<u32>) -> Config {
     let limits = Limits { loop_bound: Some(12), ..Limits::unbounded() };
     let config = Config { unite_after, limits, nice_values: true, ..Config::default() };
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 
-/// Explores a function with its ways apart, united, and united with all states that wait evicted, and
-/// compares what is covered, what is not, and what is left out. All tests end as predicted and cover what
-/// is claimed.
+/// Explores a function without merging, with merging, and with merging and eviction of all waiting
+/// states. Compares the covered labels, the remaining ones, and the omissions. All tests must end
+/// as predicted and cover the claimed labels.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
     both_with(text, criteria, Settings::default())
 }
 
-/// The same with settings for the inputs.
+/// As [`both`], with settings for the inputs.
 fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
@@ -48,7 +48,7 @@ fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explore
     [apart, united]
 }
 
-/// The numbers of paths, apart and united.
+/// The numbers of paths, without and with merging.
 fn paths(found: &[Explored; 2]) -> [u64; 2] {
     found.each_ref().map(|found| found.summary.path_count())
 }
@@ -56,7 +56,7 @@ fn paths(found: &[Explored; 2]) -> [u64; 2] {
 const BRANCHES: &[Criterion] = &[Criterion::Bc];
 
 #[test]
-fn a_loop_that_is_left_after_any_turn_is_one_path_where_its_counter_is_read_no_more() {
+fn a_loop_left_after_any_iteration_is_one_path_where_its_counter_is_not_read_again() {
     let text = "
         int f(unsigned n, int a, unsigned char to[8]) {
             for (unsigned i = 0; i < n && i < 8; i++) to[i] = i + 1;
@@ -69,7 +69,7 @@ fn a_loop_that_is_left_after_any_turn_is_one_path_where_its_counter_is_read_no_m
 }
 
 #[test]
-fn what_a_united_loop_wrote_is_told_apart_by_later_conditions() {
+fn later_conditions_distinguish_the_writes_of_a_merged_loop() {
     let text = "
         int f(unsigned n, int a, unsigned char to[4]) {
             if (a & 1) to[0] = 5;
@@ -81,11 +81,11 @@ fn what_a_united_loop_wrote_is_told_apart_by_later_conditions() {
         }";
     let [_, united] = both(text, BRANCHES);
     assert!(!united.summary.left.is_empty());
-    assert!(united.summary.complete && united.summary.statistics.united > 0);
+    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
 }
 
 #[test]
-fn an_input_on_which_a_united_loop_traps_covers_nothing_behind_it() {
+fn an_input_on_which_a_merged_loop_traps_covers_nothing_behind_it() {
     let text = "
         int f(unsigned n, signed char d[4]) {
             int sum = 0;
@@ -180,12 +180,12 @@ fn a_call_is_one_path_for_each_result_that_is_asked_for() {
     let found = both_with(text, &[Criterion::Dc], guessed());
     let [apart, united] = paths(&found);
     assert!(3 * united < 2 * apart, "{united} paths of {apart}");
-    // `calls != 1` alone is left.
+    // Only `calls != 1` is left.
     assert_eq!(found[1].summary.left.len(), 1, "{:?}", found[1].summary.left);
 }
 
 #[test]
-fn labels_in_a_loop_are_covered_before_its_ways_are_united() {
+fn labels_in_a_loop_are_covered_before_its_states_are_merged() {
     let text = "
         int f(unsigned char s[5], int a) {
             int seen = 0;
@@ -199,11 +199,11 @@ fn labels_in_a_loop_are_covered_before_its_ways_are_united() {
         }";
     let logic = [Criterion::Mcc, Criterion::Bbc, Criterion::Racc];
     let [_, united] = both(text, &logic);
-    assert!(united.summary.complete && united.summary.statistics.united > 0);
+    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
 }
 
 #[test]
-fn objects_and_inputs_that_a_loop_makes_keep_its_ways_apart() {
+fn objects_and_inputs_made_in_a_loop_keep_its_states_apart() {
     let text = "
         #include <stdlib.h>
         int ask(void);
@@ -225,7 +225,7 @@ fn objects_and_inputs_that_a_loop_makes_keep_its_ways_apart() {
 }
 
 #[test]
-fn what_was_never_written_stays_unwritten_on_the_ways_that_did_not_write_it() {
+fn memory_stays_unwritten_on_the_ways_that_did_not_write_it() {
     let text = "
         int f(unsigned n, unsigned char a) {
             unsigned char copy[4];
@@ -242,7 +242,7 @@ fn what_was_never_written_stays_unwritten_on_the_ways_that_did_not_write_it() {
 }
 
 #[test]
-fn a_jump_out_of_a_call_that_does_not_matter_leaves_it_for_good() {
+fn a_jump_out_of_a_call_without_a_goal_leaves_it_for_good() {
     let text = "
         #include <setjmp.h>
         static jmp_buf out;
@@ -259,8 +259,8 @@ fn a_jump_out_of_a_call_that_does_not_matter_leaves_it_for_good() {
 }
 
 #[test]
-fn what_is_covered_in_a_stretch_is_covered_by_the_test_of_its_union() {
-    // Calls through pointers are not looked through for labels that are left.
+fn labels_covered_in_a_scope_are_covered_by_the_test_of_the_merged_state() {
+    // Calls through pointers are not searched for labels that are left.
     let text = "
         static int seen;
         static void look(unsigned char c, int i) {
@@ -279,7 +279,7 @@ fn what_is_covered_in_a_stretch_is_covered_by_the_test_of_its_union() {
         let config = Config { search, ..all(Some(0)) };
         let united = explore_c(text, "f", &[Criterion::Mcc, Criterion::Bc], &config);
         confirm(&united);
-        assert!(united.summary.complete && united.summary.statistics.united > 0);
+        assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
     }
 }
 
@@ -301,7 +301,7 @@ fn volatile_memory_that_one_of_two_ways_read_is_read_again_behind_them() {
         );
         let settings = Settings { lazy_inputs: true, ..Settings::default() };
         let found = explore_c_with(&text, "f", &[Criterion::Fc], &all(Some(0)), settings);
-        assert!(found.summary.statistics.united > 0, "{:?}", found.summary);
+        assert!(found.summary.statistics.merged_states > 0, "{:?}", found.summary);
         let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
         assert_eq!(left.count(), 0, "{reads}: {:?}", found.summary);
     }

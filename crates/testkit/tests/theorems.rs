@@ -192,7 +192,7 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
             for config in [together, evicted] {
                 let Some(found) = function.explore_as(&config) else { continue };
                 complete += 1;
-                united += found.statistics.united;
+                united += found.statistics.merged_states;
                 fewer += apart.path_count() - found.path_count().min(apart.path_count());
                 let left = |summary: &Summary| -> BTreeSet<LabelRef> {
                     summary.left.iter().map(|left| left.label).collect()

@@ -1,4 +1,4 @@
-//! The ways into an exploration.
+//! The entry points of an exploration.
 
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use crate::exploration::workers::Workers;
 use crate::machine::setup::ExploreError;
 
 impl Task<'_> {
-    /// Explores the function alone. Takes a solver that has not seen other pools; `sink` gets every test
-    /// as soon as it is found.
+    /// Explores the function with one worker. `solver` must not have seen terms of another pool;
+    /// `sink` gets every test as soon as it is found.
     ///
     /// # Errors
-    /// A function without a body, and inputs that do not fit the specification.
+    /// Fails for a function without a body, and for inputs that do not fit the specification.
     pub fn run(
         &self,
         solver: &mut dyn Solver,
@@ -25,8 +25,8 @@ impl Task<'_> {
         self.run_by(None, solver, sink)
     }
 
-    /// Explores the function as [`Self::run`] does, with several workers where that takes long enough
-    /// and all of them can help ([`Workers`]).
+    /// Explores the function as [`Self::run`] does. Several workers share an exploration that takes
+    /// long enough and that all of them can take part in ([`Workers`]).
     ///
     /// # Errors
     /// Those of [`Self::run`].

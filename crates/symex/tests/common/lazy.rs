@@ -1,4 +1,4 @@
-//! Exploring functions whose input memory comes into being where a path looks at it.
+//! Explores functions with lazy input memory.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use lydian_symex::Config;
 use crate::common::{Explored, explore_c_with};
 use crate::measure;
 
-/// Explores `f` with statements and branches; every test must do what is claimed of it.
+/// Explores `f` with statements and branches. Every test must do what is claimed of it.
 pub(crate) fn explore(text: &str) -> Explored {
     let settings = Settings { lazy_inputs: true, ..Settings::default() };
     let criteria = [Criterion::Stmt, Criterion::Bc];
@@ -31,7 +31,7 @@ pub(crate) fn branches(text: &str, covered: usize, infeasible: usize) {
     assert_eq!(all.flatten().count(), covered + infeasible);
 }
 
-/// The sentences of what verdicts of a function rest on beside the paths.
+/// The sentences of the assumptions and bounds that verdicts of a function depend on.
 pub(crate) fn rests_on(text: &str) -> Vec<String> {
     let summary = explore(text).summary;
     let of_labels = summary.left.iter().flat_map(|label| &label.bounds);

@@ -1,4 +1,4 @@
-//! What a test covers when the interpreter runs it: the independent party.
+//! The labels that a test covers when the interpreter runs it: the independent oracle.
 #![allow(unreachable_pub, reason = "a module of tests")]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use lydian_symex::{Ending, LabelRef};
 
 use crate::common::Explored;
 
-/// Runs a test and gives how it ended and the labels that it covers.
+/// Runs a test. Returns how it ended, and the labels that it covers.
 pub fn measure(
     program: &Program,
     objectives: &[FunctionObjectives],
@@ -28,8 +28,8 @@ pub fn measure(
     (interpreted.outcome.end, covered.collect())
 }
 
-/// Runs all tests, each of which must end as predicted and cover what was claimed; gives how many
-/// claims were confirmed.
+/// Runs all tests. Each must end as predicted and cover the claimed labels. Returns the number of
+/// confirmed claims.
 pub fn confirm(found: &Explored) -> usize {
     let mut confirmed = 0;
     for test in &found.tests {

@@ -11,7 +11,7 @@ use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_smt::{BitBlastSolver, ChainConfig, SatBackend, Solver, standard_chain};
 use lydian_symex::{Config, Event, FoundTest, Mode, Summary, Task};
 
-/// What exploring gave.
+/// The result of an exploration.
 pub struct Explored {
     pub program: Program,
     pub objectives: Vec<FunctionObjectives>,
@@ -20,7 +20,7 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// Names of the entries of a criterion whose labels are covered.
+    /// The names of a criterion's objectives with covered labels.
     pub fn covered(&self, criterion: Criterion) -> Vec<String> {
         let mut names = Vec::new();
         for function in &self.objectives {
@@ -57,7 +57,8 @@ pub fn explore_file(
 ) -> Explored {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let path = std::path::Path::new(root).join(path);
-    // As the command line explores: how many paths there are depends on what is found without solving.
+    // The solver of the command line, since the number of paths depends on the answers that need no
+    // solving.
     let mut solver = standard_chain(&ChainConfig::default());
     load(&mut *solver, path, function, criteria, config, Settings::default())
 }
@@ -67,12 +68,12 @@ pub fn explore_c(text: &str, function: &str, criteria: &[Criterion], config: &Co
     explore_c_with(text, function, criteria, config, Settings::default())
 }
 
-/// Inputs that are guessed from signatures and uses, and kept within limits.
+/// Settings for inputs that are guessed from signatures and uses, and kept within limits.
 pub fn guessed() -> Settings {
     Settings { lazy_inputs: false, ..Settings::default() }
 }
 
-/// The same with settings for the inputs.
+/// As [`explore_c`], with settings for the inputs.
 pub fn explore_c_with(
     text: &str,
     function: &str,
@@ -116,7 +117,7 @@ pub fn explore_program(
     explore_with(&mut solver, program, map, function, criteria, config, settings)
 }
 
-/// The same with a given solver.
+/// As [`explore_program`], with a given solver.
 pub fn explore_with(
     solver: &mut dyn Solver,
     mut program: Program,
@@ -154,7 +155,7 @@ pub fn explore_with(
     Explored { program, objectives, tests, summary }
 }
 
-/// All paths, without labels.
+/// A configuration for all paths, without labels.
 pub fn plain() -> Config {
     Config { mode: Mode::Plain, every_path: true, merge: false, ..Config::default() }
 }
