@@ -56,7 +56,7 @@ pub enum Unreached {
 
 /// Paths that know a value make later questions simpler; many more of them than places in the program do
 /// not.
-const UNITE_AFTER: u32 = 16;
+const MERGE_STATES_AFTER: u32 = 16;
 
 macro_rules! search_orders {
     ($($(#[$attribute:meta])* $order:ident,)+) => {
@@ -146,7 +146,7 @@ pub struct Config {
     pub merge: bool,
     /// With `merge`, where labels are deleted: how often control comes to a loop or a call in which no label
     /// is left before its ways are united behind it; none if they never are.
-    pub unite_after: Option<u32>,
+    pub merge_states_after: Option<u32>,
     /// Which state goes on.
     pub search: Search,
     /// Seed of random choices.
@@ -183,7 +183,7 @@ impl Default for Config {
             label_patience: 32,
             look_ahead: true,
             merge: true,
-            unite_after: Some(UNITE_AFTER),
+            merge_states_after: Some(MERGE_STATES_AFTER),
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

@@ -13,9 +13,9 @@ use lydian_symex::{Config, Cut, Ending, Limits, Search};
 use measure::confirm;
 
 /// Every path to its end, with ways through what does not matter united at once, or never.
-fn all(unite_after: Option<u32>) -> Config {
+fn all(merge_states_after: Option<u32>) -> Config {
     let limits = Limits { loop_bound: Some(12), ..Limits::unbounded() };
-    let config = Config { unite_after, limits, nice_values: true, ..Config::default() };
+    let config = Config { merge_states_after, limits, nice_values: true, ..Config::default() };
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 
@@ -81,7 +81,7 @@ fn what_a_united_loop_wrote_is_told_apart_by_later_conditions() {
         }";
     let [_, united] = both(text, BRANCHES);
     assert!(!united.summary.left.is_empty());
-    assert!(united.summary.complete && united.summary.statistics.united > 0);
+    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn labels_in_a_loop_are_covered_before_its_ways_are_united() {
         }";
     let logic = [Criterion::Mcc, Criterion::Bbc, Criterion::Racc];
     let [_, united] = both(text, &logic);
-    assert!(united.summary.complete && united.summary.statistics.united > 0);
+    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn what_is_covered_in_a_stretch_is_covered_by_the_test_of_its_union() {
         let config = Config { search, ..all(Some(0)) };
         let united = explore_c(text, "f", &[Criterion::Mcc, Criterion::Bc], &config);
         confirm(&united);
-        assert!(united.summary.complete && united.summary.statistics.united > 0);
+        assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
     }
 }
 
@@ -301,7 +301,7 @@ fn volatile_memory_that_one_of_two_ways_read_is_read_again_behind_them() {
         );
         let settings = Settings { lazy_inputs: true, ..Settings::default() };
         let found = explore_c_with(&text, "f", &[Criterion::Fc], &all(Some(0)), settings);
-        assert!(found.summary.statistics.united > 0, "{:?}", found.summary);
+        assert!(found.summary.statistics.merged_states > 0, "{:?}", found.summary);
         let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
         assert_eq!(left.count(), 0, "{reads}: {:?}", found.summary);
     }

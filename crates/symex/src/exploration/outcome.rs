@@ -5,7 +5,7 @@ use std::fmt;
 
 use lydian_base::Span;
 use lydian_inputs::Start;
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
@@ -118,7 +118,7 @@ pub struct Summary {
     /// nothing, one sentence each.
     pub preconditions: Vec<String>,
     /// What paths did with the pointers of the inputs, where that was asked for.
-    pub learned: Learned,
+    pub learned: PointerObservations,
     /// What the user stated that no input meets.
     pub unmet: Vec<Unmet>,
     /// What was assumed about inputs and the program's surroundings, and nobody stated.

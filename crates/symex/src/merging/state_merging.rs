@@ -68,7 +68,7 @@ impl Merging {
                 continue;
             }
             let Some(united) = self.merge(machine, one, other) else { continue };
-            machine.statistics.united += 1;
+            machine.statistics.merged_states += 1;
             if machine.context.config.traces {
                 let (state, other) = (one.course.number, other.course.number);
                 let place = machine.text_at(one);

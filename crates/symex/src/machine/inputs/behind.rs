@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::{Laid, LazyObject};
+use lydian_inputs::lazy::{LazyObject, Placement};
 use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
@@ -85,7 +85,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         candidate: &Candidate,
-        (ty, at): Laid,
+        (ty, at): Placement,
     ) -> Result<(), Stop> {
         let types = &self.context.program.types;
         let object = self.state.memory.object(candidate.object);
@@ -119,7 +119,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         pool: &mut TermPool,
         candidate: &Candidate,
         lazy: &Arc<LazyObject>,
-        (of, size): (Laid, u64),
+        (of, size): (Placement, u64),
     ) -> Result<(), Stop> {
         let object = self.state.memory.object(candidate.object);
         let is_before = of.1 < lazy.own.origin;
@@ -148,7 +148,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 
     /// Pointers to such a record that were followed before do not lead to this one, where there are any.
-    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Laid) {
+    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Placement) {
         let context = self.context;
         let types = &context.program.types;
         if !context.aliasing.may_show(&context.inputs.shape(types, ty)) {

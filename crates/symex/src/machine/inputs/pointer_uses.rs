@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::RecordId;
 use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ pub(crate) struct PointerUses {
     /// The predicate that is evaluated now.
     aside: Aside,
     /// What is learned of them, where that is asked for.
-    pub(crate) learned: Option<Learned>,
+    pub(crate) learned: Option<PointerObservations>,
 }
 
 /// A struct or union as a pointer into which a pointer was used.

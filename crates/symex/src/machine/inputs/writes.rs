@@ -6,7 +6,7 @@
 //! the inputs, which have values of any kind already. All this follows from the state alone, so that
 //! a path that is followed again gets the same writes.
 
-use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, OutTarget, PreviousPointer};
 use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
@@ -102,18 +102,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         let types = &self.context.program.types;
         let is_pointer = types.scalar(parameter.pointee) == Some(Type::Ptr);
         let old = match is_pointer && unwritten.len() >= 8 && !unwritten[..8].contains(&true) {
-            false => Old::None,
+            false => PreviousPointer::None,
             true => self.old_pointer(state, place),
         };
         OutTarget { parameter, guard, room, length, unwritten, old }
     }
 
     /// A pointer before a call that may set it.
-    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> Old {
+    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> PreviousPointer {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);
-        choices.map_or(Old::Lost, |_| Old::Kept(old))
+        choices.map_or(PreviousPointer::Lost, |_| PreviousPointer::Kept(old))
     }
 
     /// Writes what was planned for a call.

@@ -6,8 +6,8 @@
 //! written where the place depends on the input makes the row an array term.
 
 use lydian_eval::to_bytes;
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
-use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 

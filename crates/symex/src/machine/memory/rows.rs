@@ -5,8 +5,8 @@
 //! that no input can have, to a local or to a block that it allocated: it is told apart by where it was
 //! stored.
 
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

@@ -30,8 +30,8 @@ pub struct Statistics {
     pub merged: u64,
     /// Stretches that were gone through aside, so that their ways may meet again.
     pub stretches: u64,
-    /// Pairs of states that were united behind such stretches.
-    pub united: u64,
+    /// Pairs of states that were merged behind such stretches.
+    pub merged_states: u64,
     /// States dropped as no label that is left lay ahead of them.
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
@@ -66,7 +66,7 @@ impl Statistics {
             free_branches,
             merged,
             stretches,
-            united,
+            merged_states,
             dropped,
             free_labels,
             evicted,
@@ -87,7 +87,7 @@ impl Statistics {
         self.free_branches += free_branches;
         self.merged += merged;
         self.stretches += stretches;
-        self.united += united;
+        self.merged_states += merged_states;
         self.dropped += dropped;
         self.free_labels += free_labels;
         self.evicted += evicted;
