@@ -199,8 +199,8 @@ pub(crate) struct GenArgs {
     #[arg(long)]
     pub(crate) no_merge: bool,
     /// Follow each way through a loop or a call in which no objective is left as a path of its own
-    #[arg(long)]
-    pub(crate) no_unite: bool,
+    #[arg(long, alias = "no-unite")]
+    pub(crate) no_state_merging: bool,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,
@@ -719,6 +719,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn state_merging_is_turned_off_by_its_old_name_too() {
+        let turned_off = |option: &str| {
+            let read = Cli::try_parse_from(["lydian", "gen", "a.c", option]).expect("it is one");
+            matches!(read.command, Command::Gen(GenArgs { no_state_merging: true, .. }))
+        };
+        assert!(turned_off("--no-state-merging") && turned_off("--no-unite"));
+        assert!(!turned_off("--no-merge"));
     }
 
     #[test]

@@ -7,11 +7,11 @@ use common::{Workplace, figures};
 use serde_json::Value;
 
 /// Objectives, covered, infeasible, unknown; none of the criteria here has duplicates.
-type Expected = (&'static str, &'static str, [u64; 4]);
+type ExpectedRow = (&'static str, &'static str, [u64; 4]);
 
 /// Runs `gen` and holds its table against what is expected, then `cover` on the tests, which is to
 /// count at least what `gen` says.
-fn generated(work: &Workplace, criteria: &str, more: &str, expected: &[Expected]) -> Value {
+fn generated(work: &Workplace, criteria: &str, more: &str, expected: &[ExpectedRow]) -> Value {
     work.done(&format!("gen unit.c -c {criteria} {more} -o tests --json gen.json"));
     work.done(&format!("cover unit.c -c {criteria} {more} --tests tests --json cover.json"));
     let (table, cover) = (work.json("gen.json"), work.json("cover.json"));
@@ -51,7 +51,7 @@ fn logic_criteria_that_relate_two_evaluations_get_tests_and_proofs() {
     // coupled: the vectors are TT, TF and FF, so x > 0 never decides alone; but its evaluation to
     // false marks it, which is all that MCDC asks.
     // guarded: *p has no value where p is null, so nothing shows that p decides, or that it is idle.
-    let expected: [Expected; 15] = [
+    let expected: [ExpectedRow; 15] = [
         ("three", "mcdc", [3, 3, 0, 0]),
         ("three", "cacc", [3, 3, 0, 0]),
         ("three", "racc", [3, 3, 0, 0]),
@@ -75,7 +75,7 @@ fn logic_criteria_that_relate_two_evaluations_get_tests_and_proofs() {
 fn a_minimal_suite_keeps_the_tests_that_cover_a_pair_together() {
     let work = Workplace::with(LOGIC);
     // Unique-cause MC/DC of three conditions needs four tests, in whatever way.
-    let expected: [Expected; 1] = [("three", "racc", [3, 3, 0, 0])];
+    let expected: [ExpectedRow; 1] = [("three", "racc", [3, 3, 0, 0])];
     let table = generated(&work, "racc", "--function three", &expected);
     assert_eq!(table["functions"][0]["tests"], 4, "{table:#}");
     let tests = work.read("tests/tests.json");
@@ -85,7 +85,7 @@ fn a_minimal_suite_keeps_the_tests_that_cover_a_pair_together() {
 #[test]
 fn verdicts_on_hyperlabels_are_known_again_when_the_command_is_repeated() {
     let work = Workplace::with(LOGIC);
-    let expected: [Expected; 2] =
+    let expected: [ExpectedRow; 2] =
         [("coupled", "racc", [2, 1, 1, 0]), ("coupled", "cutpnfp", [4, 2, 2, 0])];
     let first = generated(&work, "racc,cutpnfp", "--function coupled", &expected);
     // No time to find anything: it all comes from the ledger.
@@ -99,7 +99,7 @@ fn verdicts_on_hyperlabels_are_known_again_when_the_command_is_repeated() {
 #[test]
 fn with_short_circuit_semantics_what_is_not_reached_is_free() {
     let work = Workplace::with(LOGIC);
-    let expected: [Expected; 4] = [
+    let expected: [ExpectedRow; 4] = [
         ("guarded", "racc", [2, 2, 0, 0]),
         ("coupled", "racc", [2, 2, 0, 0]),
         ("three", "racc", [3, 3, 0, 0]),
@@ -159,7 +159,7 @@ fn pairs_of_definitions_and_uses_get_tests_and_proofs() {
     // cells: i, j, and the three definitions of a, each of which reaches a[1] for some i and j.
     // through: x = 1 and *p reach the return, c two ways and p its one use, y none.
     // get: c two ways, v, g = 5, and g = v of the function that it calls.
-    let expected: [Expected; 8] = [
+    let expected: [ExpectedRow; 8] = [
         ("flow", "all-uses", [9, 8, 1, 0]),
         ("flow", "all-defs", [4, 4, 0, 0]),
         ("cells", "all-uses-cells", [5, 5, 0, 0]),
@@ -203,7 +203,7 @@ fn loops_and_paths_get_tests_and_proofs() {
     let work = Workplace::with(LOOPS);
     // The loop of always turns three times: it is not skipped, nor left after the first round, which
     // the basis' paths do. The second test of twice fails where the first does.
-    let expected: [Expected; 12] = [
+    let expected: [ExpectedRow; 12] = [
         ("loop", "slo", [1, 1, 0, 0]),
         ("loop", "elo", [1, 1, 0, 0]),
         ("loop", "mlo", [1, 1, 0, 0]),
@@ -224,7 +224,7 @@ fn loops_and_paths_get_tests_and_proofs() {
 fn what_a_run_covers_before_undefined_behaviour_is_counted_and_nothing_else() {
     // The use in the division is passed before it traps, that in the return is not.
     let work = Workplace::with("int f(int a) { int x = a; int y = 10 / x; return y + x; }");
-    let expected: [Expected; 1] = [("f", "all-uses", [4, 4, 0, 0])];
+    let expected: [ExpectedRow; 1] = [("f", "all-uses", [4, 4, 0, 0])];
     generated(&work, "all-uses,all-defs", "", &expected);
 }
 
@@ -278,7 +278,7 @@ fn guards_over_values_relate_the_inputs_of_several_runs() {
     let work = Workplace::with(VALUES);
     work.write("unit.htol", RELATIONS);
     // What is high shows in flow, and not in safe; in has x > 0.
-    let expected: [Expected; 3] = [
+    let expected: [ExpectedRow; 3] = [
         ("flow", "htol", [1, 1, 0, 0]),
         ("safe", "htol", [1, 0, 1, 0]),
         ("values", "htol", [4, 3, 1, 0]),
@@ -296,7 +296,7 @@ fn decisions_of_many_conditions_get_pairs_without_listing_their_vectors() {
             return 0;
         }",
     );
-    let expected: [Expected; 3] =
+    let expected: [ExpectedRow; 3] =
         [("f", "racc", [8, 8, 0, 0]), ("f", "ricc", [16, 16, 0, 0]), ("f", "mcdc", [8, 8, 0, 0])];
     generated(&work, "racc,ricc,mcdc", "", &expected);
 }

@@ -71,7 +71,7 @@ struct Row {
 }
 
 /// A file with its expectations.
-struct Worked {
+struct HandWorkedFile {
     text: String,
     rows: Vec<Row>,
     /// Runs for `lydian cover`: a function and its arguments.
@@ -80,7 +80,7 @@ struct Worked {
     letters: BTreeMap<u64, String>,
 }
 
-impl Worked {
+impl HandWorkedFile {
     fn read(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_hand").join(name);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -214,7 +214,7 @@ fn compare(listed: &[String], mut found: Vec<Vec<String>>) -> Vec<String> {
 }
 
 /// Compares one row with the objectives of a report.
-fn differences(worked: &Worked, row: &Row, objectives: &[Value]) -> Vec<String> {
+fn differences(worked: &HandWorkedFile, row: &Row, objectives: &[Value]) -> Vec<String> {
     let of_row: Vec<&Value> =
         objectives.iter().filter(|o| o["criterion"] == *row.criterion).collect();
     let with = |status: &str| -> Vec<&Value> {
@@ -258,7 +258,7 @@ fn listed_counts(at: &Workplace, file: &str, criteria: &str) -> BTreeMap<(String
 
 /// Compiles, runs and compares a file.
 fn holds(file: &str) {
-    let worked = Worked::read(file);
+    let worked = HandWorkedFile::read(file);
     let criteria = CRITERIA.join(",");
     let with_tests: BTreeSet<&str> = worked.tests.iter().map(|(name, _)| name.as_str()).collect();
     let mut wrong = Vec::new();
@@ -357,7 +357,7 @@ fn conditions_that_are_not_reached() {
 /// What `lydian cover` says of the runs that are written as tests, against some rows. `options` are
 /// the command's.
 fn against_tests(
-    worked: &Worked,
+    worked: &HandWorkedFile,
     file: &str,
     at: &Workplace,
     options: &str,
@@ -404,7 +404,7 @@ fn against_tests(
 }
 
 /// The names of an objective in a line of `--missing`: `file:line:column: function criterion name: text`.
-fn missing_names(worked: &Worked, line: &str, begin: &str) -> Option<Vec<String>> {
+fn missing_names(worked: &HandWorkedFile, line: &str, begin: &str) -> Option<Vec<String>> {
     let (place, rest) = line.split_once(begin)?;
     let (name, text) = rest.split_once(": ").unwrap_or((rest, ""));
     let mut names = vec![name.to_owned(), worked.lettered(text)];
@@ -417,7 +417,7 @@ fn missing_names(worked: &Worked, line: &str, begin: &str) -> Option<Vec<String>
 /// The rows of a file with hyperlabels, against `lydian cover`.
 fn holds_of_written(name: &str, criteria: &str) {
     let file = format!("{name}.c");
-    let worked = Worked::read(&file);
+    let worked = HandWorkedFile::read(&file);
     let at = Workplace::with("");
     at.write(&file, &worked.text);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/by_hand");
@@ -464,7 +464,7 @@ fn every_criterion_is_worked_out_on_enough_functions() {
     ];
     let mut functions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in files {
-        for row in Worked::read(file).rows {
+        for row in HandWorkedFile::read(file).rows {
             let name = format!("{file} {}", row.function);
             functions.entry(row.criterion).or_default().insert(name);
         }

@@ -10,7 +10,7 @@ mod messages;
 pub(crate) use messages::{Message, Position, parse_messages};
 
 use lydian_base::{Diagnostic, Place};
-use lydian_process::{Start, Started};
+use lydian_process::{Start, StartedProcess};
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -169,7 +169,7 @@ pub(crate) enum Runs {
 
 /// A clang that is at work.
 pub(crate) struct RunningClang {
-    started: Started,
+    started: StartedProcess,
     /// Its output.
     pub(crate) stdout: PipeReader,
     writer: JoinHandle<()>,

@@ -1,13 +1,13 @@
-//! Lydian as a library: what tests of a C program must reach, what they do reach, the tests that are missing, and
-//! which objectives no test can reach.
+//! Lydian as a library: the objectives of tests of a C program, their measured coverage, the missing
+//! tests, and proofs that no test can reach an objective.
 //!
 //! A [`Project`] is a C file with its flags, settings and the functions of it that are to be tested. It
-//! has [`Objectives`]; a [`Generator`] makes tests for them within a budget; [`Project::measure`] says what
-//! given tests cover. [`wrapper::compile`] is a compiler for whole builds, and [`collect()`] makes a
-//! coverage report of what their runs left.
+//! has [`Objectives`]. A [`Generator`] makes tests for them within a budget, and [`Project::measure`]
+//! measures given tests. [`wrapper::compile`] is a compiler for whole builds, and [`collect()`] makes a
+//! coverage report of their runs.
 //!
-//! Nothing here prints or ends the process. An [`Observer`] is told of diagnostics and of progress while a task
-//! is at work; an [`Error`] says of what sort the trouble is that ended it.
+//! Nothing here prints or ends the process. An [`Observer`] gets diagnostics and progress while a task
+//! is at work. An [`Error`] that ends a task has a kind.
 //!
 //! # Example
 //! The objectives of a function, and tests for them:
@@ -137,7 +137,7 @@ pub use lydian_report::suite::minimise::Effort;
 pub use lydian_report::{SuiteTest, Summary, VerdictKind};
 pub use lydian_symex::{Progress, TraceEvent, TracedAnswer};
 
-/// How a program is explored.
+/// The configuration of explorations.
 pub mod exploration {
     pub use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 }

@@ -1,4 +1,4 @@
-//! The folder of tests: the suite in its forms, with what was observed.
+//! The folder of tests: the suite in its forms, with observed behaviour.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,24 +42,24 @@ pub enum SuiteFormat {
 /// A test that does not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingTest {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How it ends.
+    /// Its ending.
     pub ending: String,
 }
 
-/// A test with what it showed and what it is kept for.
+/// A test with its measurement and its purpose.
 pub(crate) struct KeptTest {
-    /// What it is called, unless another test has that name.
+    /// Its name, unless another test has it.
     pub(crate) name: String,
     pub(crate) test: Test,
     pub(crate) measured: Measured,
-    /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
+    /// The memory after it, if it ends well, and the same from a run in which uninitialised memory has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,
     pub(crate) foretold: Forecast,
     pub(crate) covers: Vec<String>,
-    /// The same as a reader of the source finds it there.
+    /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
 }
 
@@ -71,8 +71,8 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Adds tests. Gives those that do not end well, as they show faults of the program under test, and the
-    /// names of all.
+    /// Adds tests. Returns those that do not end well, because they show faults of the program under
+    /// test, and the names of all.
     pub(crate) fn add(
         &mut self,
         program: &Program,
@@ -95,7 +95,7 @@ impl Suite {
             names.push(name.clone());
             let observed = Some(observed(program, &kept));
             let mut test = kept.test;
-            // Whoever runs the suite may have them.
+            // The environment of the suite may have them.
             let target = program.types.target;
             let no_variables = kept.foretold.no_variables.iter();
             let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
@@ -137,8 +137,8 @@ impl Suite {
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
-    /// Writes the forms for other tools into the folder, and gives the files that are Lydian's own or for
-    /// test frameworks. `build` says what the program leaves undefined.
+    /// Writes the forms for other tools into the folder. Returns the files of Lydian's own forms and of
+    /// test frameworks. `build` has the names that the program leaves undefined.
     pub(crate) fn write(
         &self,
         folder: &Path,
@@ -160,7 +160,7 @@ impl Suite {
         let json = suite::json::to_json(&project.program, &source, &self.tests);
         let mut files = vec![(folder.join(JSON), json)];
         let include = files::relative(folder, &path);
-        let stubs = project.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
+        let stubs = project.build.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
         let stubs: Vec<String> = stubs.collect();
         let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
@@ -169,7 +169,7 @@ impl Suite {
             source: &include,
             include: &include,
             stubs: &stubs,
-            driver: &project.driver,
+            driver: project.whole.as_ref().map_or("", |whole| &whole.driver),
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
@@ -208,7 +208,7 @@ impl Suite {
 
 /// The macros that the files of a program define anywhere.
 fn macros(project: &Project) -> BTreeSet<String> {
-    let lines = project.sources().texts().flat_map(|text| &text.lines);
+    let lines = project.texts.files().texts().flat_map(|text| &text.lines);
     lines.filter_map(|line| defined_by(line)).map(str::to_owned).collect()
 }
 
@@ -263,7 +263,7 @@ impl Suite {
         entry_of(project, KTEST)?;
         let folder = folder.join(KTEST);
         files::folder(&folder)?;
-        // Tests of an earlier run are not to be taken for tests of this one.
+        // Removes tests of an earlier run, so that they are not mistaken for this run's.
         for old in files_in(&folder, "ktest")? {
             std::fs::remove_file(&old).map_err(|error| unreadable(&old, &error))?;
         }
@@ -287,16 +287,16 @@ fn left_out(form: &str, code: &'static str, tests: &[(String, String)], observer
     tell(observer, &warnings.collect::<Vec<_>>());
 }
 
-/// The function that tests of a whole program call, which a form is only for.
+/// The function that tests of a whole program call, for a form that needs one.
 fn entry_of<'a>(project: &'a Project, form: &str) -> Result<&'a str, Error> {
-    let entry = project.entry.map(|entry| project.program.functions[entry].name.as_str());
+    let entry = project.entry().map(|entry| project.program.functions[entry].name.as_str());
     entry.ok_or_else(|| {
         Error::usage("format", format!("{form} is for tests of whole programs alone"))
             .note("`--program` makes such tests")
     })
 }
 
-/// Reads the tests of a folder or file, in whichever form they are.
+/// Reads the tests of a folder or file, in any of the forms.
 ///
 /// # Errors
 /// Files that cannot be read, or are no tests of the program.
@@ -336,7 +336,7 @@ fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// Reads a file of another tool's: a zip file, or one test.
+/// Reads a file of another tool: a zip file, or one test.
 fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error> {
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
     let entry = entry_of(project, &file.display().to_string())?;
@@ -367,7 +367,7 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
     Ok(suite.collect())
 }
 
-/// What a run showed, as the suite keeps it.
+/// The observed behaviour of a run, in the suite's form.
 fn observed(program: &Program, kept: &KeptTest) -> Observation {
     let outcome = &kept.measured.run.outcome;
     let ending = match outcome {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use lydian_ir::variadic::{Class, Room, class};
 use lydian_ir::{CTypeId, FuncId, Program};
-use lydian_process::{Start, Started};
+use lydian_process::{Start, StartedProcess};
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
@@ -332,7 +332,7 @@ pub fn compile_flags(user: &[String], level: Optimization) -> Vec<String> {
 
 /// A run of the compiler.
 pub(crate) struct Compilation {
-    started: Started,
+    started: StartedProcess,
     program: String,
     what: &'static str,
 }

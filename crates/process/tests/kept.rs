@@ -1,4 +1,4 @@
-//! Servers that stay when who started them is gone.
+//! Servers that stay when the process that started them is gone.
 
 use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
@@ -10,7 +10,7 @@ use lydian_process::{Start, Starter};
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// Tells its parent's process and its own, and stays if it is told so.
+/// Prints its parent's process id and its own, and stays if it is told so.
 const TELLER: &str = r#"
 #include <stdio.h>
 #include <unistd.h>
@@ -25,11 +25,11 @@ int main(int argc, char **argv)
 
 /// A folder with a program of which there can be a server. The compiler of the server's object is
 /// the program itself, so it is clang for all other arguments.
-struct Place {
+struct ProgramFolder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl ProgramFolder {
     fn new() -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         let text = TELLER.replace(
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// The process that a run says to be its parent's, and its own.
+/// The process ids of a run's parent and of the run, as it prints them.
 fn told(starter: &Starter, start: &Start) -> [u32; 2] {
     let mut started = starter.spawn(&start.clone().piped_output()).unwrap();
     assert!(started.is_copy());
@@ -94,7 +94,7 @@ fn end(process: u32) {
 
 #[test]
 fn who_comes_later_finds_the_server_of_who_came_before() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let start = Start::new(place.teller());
     let first = place.starter().keeping(LONG);
     let [server, _] = told(&first, &start);
@@ -107,7 +107,7 @@ fn who_comes_later_finds_the_server_of_who_came_before() {
     let [own, _] = told(&place.starter(), &start);
     assert_ne!(own, server, "who keeps no servers uses none that were kept");
     end(server);
-    // A socket that nobody listens at is in nobody's way.
+    // A socket without a listener does no harm.
     let [third, _] = told(&place.starter().keeping(LONG), &start);
     assert!(third != server && is_alive(third));
     end(third);
@@ -115,7 +115,7 @@ fn who_comes_later_finds_the_server_of_who_came_before() {
 
 #[test]
 fn a_server_that_nobody_uses_ends_and_leaves_nothing() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let starter = place.starter().keeping(Duration::from_secs(1));
     let [server, _] = told(&starter, &Start::new(place.teller()));
     assert!(is_alive(server) && place.sockets().len() == 1);
@@ -128,7 +128,7 @@ fn a_server_that_nobody_uses_ends_and_leaves_nothing() {
 
 #[test]
 fn what_a_client_started_ends_when_it_goes() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let starter = place.starter().keeping(LONG);
     let start = Start::new(place.teller()).args(["stay"]).piped_output();
     let mut started = starter.spawn(&start).unwrap();
@@ -145,7 +145,7 @@ fn what_a_client_started_ends_when_it_goes() {
 
 #[test]
 fn a_program_that_has_changed_has_another_server() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let start = Start::new(place.teller());
     let [server, _] = told(&place.starter().keeping(LONG), &start);
     let other = place.folder.path().join("other");
@@ -159,7 +159,7 @@ fn a_program_that_has_changed_has_another_server() {
 
 #[test]
 fn two_that_start_at_once_both_have_what_they_need() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let start = Start::new(place.teller());
     told(&place.starter(), &start);
     let servers: Vec<u32> = std::thread::scope(|scope| {
@@ -173,7 +173,7 @@ fn two_that_start_at_once_both_have_what_they_need() {
 
 #[test]
 fn a_folder_whose_path_is_too_long_for_a_socket_keeps_none() {
-    let place = Place::new();
+    let place = ProgramFolder::new();
     let long = place.folder.path().join("x".repeat(100));
     let starter = Starter::new(Cache::at(&long)).keeping(LONG);
     let [server, _] = told(&starter, &Start::new(place.teller()));

@@ -1,17 +1,17 @@
-//! Programs that are started from a server do what they do when they are started as usual.
+//! Programs that are started from a server behave as if they were started as usual.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use lydian_base::Cache;
-use lydian_process::{Start, Started, Starter};
+use lydian_process::{Start, StartedProcess, Starter};
 
 const CLANG: &str = "clang-19";
 
-/// What a run gave: its output, its messages and its status.
+/// The results of a run: its output, its messages and its status.
 type Gave = (String, String, Option<i32>);
 
-fn gave(mut started: Started, input: &str) -> Gave {
+fn gave(mut started: StartedProcess, input: &str) -> Gave {
     if let Some(mut pipe) = started.input.take() {
         pipe.write_all(input.as_bytes()).unwrap();
     }
@@ -28,7 +28,7 @@ fn with_servers(folder: &Path) -> Starter {
     Starter::new(Cache::at(folder.join("cache")))
 }
 
-/// One that can keep nothing, so that there are no servers.
+/// A starter with no cache, so without servers.
 fn without_servers() -> Starter {
     Starter::new(Cache::at("/dev/null/cache"))
 }
@@ -121,7 +121,7 @@ fn servers_that_end_finish_what_they_began() {
     });
 }
 
-/// A compiler that only tells of itself, but for the one thing that it is asked to compile.
+/// A compiler that prints its attributes, except for the one file that it must compile.
 const TELLER: &str = r#"
 #include <dirent.h>
 #include <signal.h>
@@ -162,7 +162,7 @@ fn a_run_sees_nothing_of_its_server() {
     assert_eq!(gave(without_servers().spawn(&made).unwrap(), TELLER).2, Some(0));
     let start = Start::new(&teller).args(["tell"]).piped_output().directory(folder.path());
     let mut by_itself = gave(without_servers().spawn(&start).unwrap(), "");
-    // What this process inherited it hands on, a server does not.
+    // This process passes on its inherited attributes, and a server does not.
     let is_inherited = |line: &&str| {
         let number = line.strip_prefix("file ").and_then(|number| number.parse().ok());
         number.is_some_and(|number: u32| number > 2)

@@ -1,23 +1,23 @@
 //! The interface to solvers. Every decorator and every back end implements it.
 
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a query may cost.
+/// The limits of a query.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// Wall time for the query. A chain of two solvers may use it twice.
     pub time: Option<Duration>,
     /// The moment at which the whole run is out of time. No query goes on after it.
     pub end: Option<Instant>,
-    /// Conflicts of a SAT solver; with none, only what needs no solver is tried.
+    /// Conflicts of a SAT solver; with 0, only means without a solver are tried.
     pub conflicts: Option<u64>,
     /// Gates that bit-blasting may have made, a measure of memory.
     pub gates: Option<usize>,
@@ -57,7 +57,7 @@ pub enum Theory {
     Arrays,
 }
 
-/// Why a query has no answer.
+/// The reason for which a query has no answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Reason {
     /// The time limit.
@@ -169,8 +169,8 @@ pub trait Solver {
     /// Gives back memory that only makes answers faster: what was learnt, answers, gates.
     fn forget(&mut self) {}
 
-    /// How much work was done so far, in units of some tenths of a microsecond. It is counted, not
-    /// measured: it follows from the questions, and is the same on any machine.
+    /// The amount of work so far, in units of some tenths of a microsecond. It is counted and not
+    /// measured, so it depends on the queries alone and is the same on any machine.
     fn effort(&self) -> u64 {
         0
     }

@@ -54,9 +54,9 @@ pub enum Unreached {
     Unknown,
 }
 
-/// The usual value of [`Config::unite_after`]. A few paths that each know a concrete value make
+/// The usual value of [`Config::merge_states_after`]. A few paths that each know a concrete value make
 /// later questions simpler; many more paths than places of the program do not.
-const UNITE_AFTER: u32 = 16;
+const MERGE_STATES_AFTER: u32 = 16;
 
 macro_rules! search_orders {
     ($($(#[$attribute:meta])* $order:ident,)+) => {
@@ -147,7 +147,7 @@ pub struct Config {
     pub merge: bool,
     /// With `merge`, where labels are deleted: how often control may come to a loop or call without
     /// a label that is left before its states are merged behind it. `None` merges no such states.
-    pub unite_after: Option<u32>,
+    pub merge_states_after: Option<u32>,
     /// Which state goes on next.
     pub search: Search,
     /// The seed of random choices.
@@ -185,7 +185,7 @@ impl Default for Config {
             label_patience: 32,
             look_ahead: true,
             merge: true,
-            unite_after: Some(UNITE_AFTER),
+            merge_states_after: Some(MERGE_STATES_AFTER),
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use lydian_base::Budget;
 use lydian_inputs::globals::can_be_input;
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_inputs::{InputPlan, InputSpec, plan};
 use lydian_ir::{FuncId, GlobalId, GlobalInit, Program};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
@@ -274,7 +274,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
 
     /// What paths did with the pointers of the inputs, where
     /// [`Config::learns`](crate::Config::learns) asks for it.
-    pub(crate) fn take_learned(&mut self) -> Learned {
+    pub(crate) fn take_learned(&mut self) -> PointerObservations {
         self.uses.learned.take().unwrap_or_default()
     }
 

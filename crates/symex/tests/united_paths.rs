@@ -13,9 +13,9 @@ use lydian_symex::{Config, Cut, Ending, Limits, Search};
 use measure::confirm;
 
 /// Follows every path to its end, and merges the states of scopes at once, or never.
-fn all(unite_after: Option<u32>) -> Config {
+fn all(merge_states_after: Option<u32>) -> Config {
     let limits = Limits { loop_bound: Some(12), ..Limits::unbounded() };
-    let config = Config { unite_after, limits, nice_values: true, ..Config::default() };
+    let config = Config { merge_states_after, limits, nice_values: true, ..Config::default() };
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 

@@ -28,7 +28,7 @@ fn native_measurement_is_the_trace_semantics_for_every_criterion() {
     assert!(report.tests > report.cases, "most tests are run: {}", report.tests);
 }
 
-/// A program that has everything that any criterion asks about.
+/// A program with constructs for every criterion.
 const EVERYTHING: &str = r#"
 int total;
 
@@ -50,7 +50,7 @@ int weigh(int count, int *values, unsigned step)
 }
 "#;
 
-/// What a user writes about it.
+/// Hyperlabels and paths of a user about it.
 const WRITTEN: &str = "\
 function weigh;
 objective grows = [(entry, count > 0) -> (line 10, sum > 0)];
@@ -69,7 +69,7 @@ fn every_criterion_has_objectives_in_a_program_that_has_what_it_asks_about() {
     }
 }
 
-/// How many objectives of a criterion a function has, in the list that the criterion's form says.
+/// The number of objectives of a criterion in a function, in the list that the criterion's form says.
 fn count_of(objectives: &FunctionObjectives, criterion: Criterion) -> usize {
     match criterion.is_hyper() {
         true => objectives.hyper_criteria[&criterion].len(),
@@ -91,7 +91,7 @@ fn pairs_across_two_files_are_those_of_the_trace_semantics() {
     }
 }
 
-/// What earlier calls of a test pass counts, and its globals are one run's.
+/// The coverage of a test's earlier calls counts, and its globals are those of one run.
 #[test]
 fn tests_of_several_calls_are_measured_as_the_trace_semantics_says() {
     let settings = Settings { cases: 3, tests: 5, earlier: 3, ..Settings::default() };
@@ -130,7 +130,7 @@ fn native_measurement_is_the_trace_semantics_for_hyperlabels_and_paths() {
     }
 }
 
-/// Memory lies beyond the array, and is another object's.
+/// The memory beyond the array belongs to another object.
 #[test]
 fn a_mutant_that_reads_beyond_an_array_has_no_value() {
     let text = "int f(int i)\n{\n    int t[4] = {1, 1, 1, 1};\n    int other[64] = {0};\n    \

@@ -17,7 +17,7 @@ use lydian_testkit::cgen::{self, settings};
 use lydian_testkit::oracle::{Subject, disturb, seeds};
 use lydian_testkit::outside;
 
-/// Every criterion whose labels need no note of the user's.
+/// Every criterion whose labels need no comment of the user's.
 const CRITERIA: [Criterion; 13] = [
     Criterion::Fc,
     Criterion::Stmt,
@@ -34,15 +34,15 @@ const CRITERIA: [Criterion; 13] = [
     Criterion::Rte,
 ];
 
-/// How a program begins whose mutants read beside objects that only the interpreter knows the ends
-/// of.
+/// The beginning of programs whose mutants read beyond objects of which only the interpreter knows the
+/// ends.
 const NO_MUTANTS: &str = "/* No mutants";
 
 /// Faults of one seed, each a line or more.
 struct Check<'a> {
     subject: &'a Subject,
     coverage_interpreter: CoverageInterpreter<'a>,
-    /// Whether undefined functions give what is read its values.
+    /// Whether the program reads values from undefined functions.
     outside: bool,
     faults: Vec<String>,
 }
@@ -61,14 +61,14 @@ impl Check<'_> {
         shown.join("\n    ")
     }
 
-    /// Holds the native run of a test against the interpreter's.
+    /// Compares the native run of a test with the interpreter's.
     fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
         let run = self.coverage_interpreter.run(test, &interp::Options::default());
         let InterpretedRun { outcome, covered, .. } =
             run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
         let inputs = inputs(test);
         if outcome.uninitialised.is_some() && self.outside {
-            // Where a call writes less than on the path that the test was made for.
+            // A call writes less than on the path that the test was made for.
             return vec![Vec::new(); self.subject.functions.len()];
         }
         if outcome.uninitialised.is_some() {
@@ -109,7 +109,7 @@ impl Check<'_> {
         covered
     }
 
-    /// No run covers what an engine says no run can.
+    /// Checks that no run covers a label that an engine calls infeasible.
     fn nothing_impossible(
         &mut self,
         who: &str,
@@ -142,7 +142,7 @@ fn function(program: &Program, name: &str) -> FuncId {
     program.function_named(name).expect("the program was made with it")
 }
 
-/// Everything on one random program. The faults that were found.
+/// Checks everything on one random program. Returns the faults.
 fn check(seed: u64, text: &str) -> Vec<String> {
     let short_circuit = seed % 3 == 2;
     let mutants = !text.starts_with(NO_MUTANTS);
@@ -203,7 +203,7 @@ fn check(seed: u64, text: &str) -> Vec<String> {
             continue; // What it claims lies before a read of what was never written.
         }
         if found.ending == Ending::Returned && !matches!(native.run.outcome, Outcome::Returned(_)) {
-            check.fault(format!("foreseen to return, but: {}", native.run.outcome));
+            check.fault(format!("interpreted to return, but: {}", native.run.outcome));
         }
         for claim in &found.covers {
             let index = index(&subject, claim);

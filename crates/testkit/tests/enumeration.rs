@@ -12,8 +12,8 @@ use lydian_testkit::pointers::Moves;
 
 const CRITERIA: [Criterion; 3] = [Criterion::Stmt, Criterion::Bc, Criterion::Mcc];
 
-/// No objective that is called infeasible without assumptions is covered by an input without these
-/// traits.
+/// Checks that no input without these traits covers an objective that is called infeasible without
+/// assumptions.
 fn check(seeds: std::ops::Range<u64>, moves: Moves, without: &[Trait], settings: &str) {
     let (mut report, mut inputs, mut infeasible) = (String::new(), 0, 0);
     for seed in seeds {
@@ -29,8 +29,8 @@ fn check(seeds: std::ops::Range<u64>, moves: Moves, without: &[Trait], settings:
     assert!(inputs > 0 && infeasible > 0, "{inputs} inputs, {infeasible} infeasible objectives");
 }
 
-/// The inputs that guesses about shapes make: objects apart from each other, and no null where nothing
-/// is compared with it.
+/// Inputs as guesses about shapes make them: separate objects, and no null pointers that are never
+/// compared with null.
 #[test]
 fn no_input_of_separate_objects_covers_what_is_called_infeasible() {
     use Trait::{Alias, Cycle, InsideArray, Member, Null, Static, ToGlobal};
@@ -42,13 +42,13 @@ fn no_input_of_separate_objects_covers_what_is_called_infeasible() {
     );
 }
 
-/// All inputs of the domain, where what nothing states comes into being.
+/// All inputs of the domain, with lazily initialised memory.
 #[test]
 fn no_input_covers_what_is_called_infeasible() {
     check(seeds(0..60), Moves::None, &[], "lazy-inputs = true");
 }
 
-/// The same for functions that move pointers by numbers of the input and free what they lead to.
+/// The same for functions that move pointers by numbers of the input and free their targets.
 #[test]
 fn no_input_that_moves_a_pointer_covers_what_is_called_infeasible() {
     check(seeds(0..20), Moves::Any, &[], "lazy-inputs = true");

@@ -1,5 +1,5 @@
-//! The example programs, those of the page of criteria, and the list of functions for the evaluation are
-//! what they promise to be.
+//! The example programs, the programs of the page of criteria, and the list of functions for the
+//! evaluation have the promised properties.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -121,12 +121,12 @@ fn the_evaluation_covers_every_trait_with_functions_of_libraries_that_can_be_fet
 }
 
 /// A criterion as `docs/criteria.md` describes it.
-struct Described {
+struct CriterionSection {
     /// The heading, which is the criterion's name.
     name: String,
     /// The program above it.
     example: String,
-    /// What it says of the program: how many objectives, and how many duplicates beside them.
+    /// The numbers of objectives and of duplicates that it claims.
     counts: (usize, usize),
 }
 
@@ -136,7 +136,7 @@ fn number_before(text: &str, word: &str) -> Option<usize> {
 }
 
 /// The sections of the page. The line that begins with `In the example:` has the counts.
-fn described(page: &str) -> Vec<Described> {
+fn described(page: &str) -> Vec<CriterionSection> {
     let (mut found, mut example, mut heading) = (Vec::new(), String::new(), None);
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
@@ -151,14 +151,14 @@ fn described(page: &str) -> Vec<Described> {
             let objectives = number_before(counts, "objective").expect("it says how many");
             let duplicates = number_before(counts, "duplicate").unwrap_or(0);
             let example = example.clone();
-            found.push(Described { name, example, counts: (objectives, duplicates) });
+            found.push(CriterionSection { name, example, counts: (objectives, duplicates) });
         }
     }
     assert!(heading.is_none(), "{heading:?} has no count");
     found
 }
 
-/// How many objectives a function has, and how many duplicates.
+/// The numbers of objectives and of duplicates in a function.
 fn count(objectives: &FunctionObjectives, criterion: Criterion) -> (usize, usize) {
     let labels = objectives.criteria.get(&criterion).into_iter().flatten();
     let hypers = objectives.hyper_criteria.get(&criterion).into_iter().flatten();
@@ -168,7 +168,7 @@ fn count(objectives: &FunctionObjectives, criterion: Criterion) -> (usize, usize
     (own.len(), duplicates.len())
 }
 
-/// The same of all functions of a text, with what its comments ask for.
+/// The same for all functions of a text, with the objectives of its comments.
 fn count_of_text(text: &str, criterion: Criterion) -> (usize, usize) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("example.c");
@@ -200,7 +200,7 @@ fn the_page_of_criteria_counts_the_objectives_of_its_examples() {
     assert_eq!(sorted, expected, "left: the page's sections; right: all criteria");
 
     let mut wrong = Vec::new();
-    for Described { name, example, counts } in &described {
+    for CriterionSection { name, example, counts } in &described {
         let criterion: Criterion = name.parse().expect("the heading is a criterion's name");
         let found = count_of_text(example, criterion);
         if found != *counts {

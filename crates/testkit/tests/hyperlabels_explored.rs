@@ -1,6 +1,5 @@
-//! Exploration for hyperlabels on random functions: what it claims that tests cover together is what
-//! the meaning of hyperlabels on traces says of them, and no random test helps to cover what it says
-//! is infeasible.
+//! Exploration for hyperlabels on random functions: its claims about joint coverage by tests agree with
+//! the trace semantics, and no random test helps to cover a hyperlabel that it calls infeasible.
 //!
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
@@ -15,12 +14,12 @@ use lydian_objective::{Consolidation, CoverageRecord, Criterion, RecordRequest, 
 use lydian_symex::{Config, HyperRef, Limits, Search};
 use lydian_testkit::cgen;
 
-use lydian_testkit::oracle::{Explored, Subject, disturb, seeds};
+use lydian_testkit::oracle::{ExplorationResult, Subject, disturb, seeds};
 
-/// Longer traces take the plain meaning too long.
+/// The most events of a trace; longer ones take the trace semantics too long.
 const EVENTS: usize = 400;
 const RANDOM_TESTS: u32 = 60;
-/// One seed of so many is run natively, too.
+/// One seed of this many is also run natively.
 const NATIVE: u64 = 4;
 
 /// The criteria whose objectives are hyperlabels, and some of labels beside them.
@@ -30,8 +29,8 @@ fn criteria() -> Vec<Criterion> {
     hyper.chain([Criterion::Dc, Criterion::Gacc]).collect()
 }
 
-/// What tests give, as the meaning on traces says.
-struct Judged<'a> {
+/// The coverage of tests by the trace semantics.
+struct TraceJudgement<'a> {
     subject: &'a Subject,
     tracer: Tracer<'a>,
     wanted: Vec<RecordRequest>,
@@ -39,7 +38,7 @@ struct Judged<'a> {
     records: Vec<CoverageRecord>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> TraceJudgement<'a> {
     fn new(subject: &'a Subject, short_circuit: bool) -> Self {
         let all = &subject.objectives;
         Self {
@@ -81,8 +80,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Holds the claims against native runs of the tests.
-fn check_natively(seed: u64, subject: &Subject, explored: &Explored) {
+/// Compares the claims with native runs of the tests.
+fn check_natively(seed: u64, subject: &Subject, explored: &ExplorationResult) {
     let mut measurer = subject.measurer(Optimization::Some);
     let tests: Vec<Test> = explored.tests.iter().map(|found| found.test.clone()).collect();
     let measured = measurer.measure(&tests).unwrap_or_else(|error| panic!("{error}"));
@@ -108,7 +107,8 @@ fn check_natively(seed: u64, subject: &Subject, explored: &Explored) {
     }
 }
 
-/// What came of one function that so many workers explored: hyperlabels covered, infeasible, unknown.
+/// Explores one function with a number of workers. Returns the numbers of covered, infeasible and
+/// unknown hyperlabels.
 fn check(seed: u64, text: &str, name: &str, workers: usize) -> [usize; 3] {
     let short_circuit = seed % 3 == 2;
     let request = Request { short_circuit, ..Request::new(criteria()) };
@@ -127,7 +127,7 @@ fn check(seed: u64, text: &str, name: &str, workers: usize) -> [usize; 3] {
     if seed.is_multiple_of(NATIVE) {
         check_natively(seed, &subject, &explored);
     }
-    let mut judged = Judged::new(&subject, short_circuit);
+    let mut judged = TraceJudgement::new(&subject, short_circuit);
     let mut tests = Vec::new();
     for found in &explored.tests {
         if !judged.add(&found.test) {

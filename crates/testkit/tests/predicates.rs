@@ -34,7 +34,7 @@ fn request() -> Request {
     Request { mcc_conditions: 6, paths: 50, ..Request::new(agreement::criteria()) }
 }
 
-/// How many predicates a file has, and what a compiler says of each that it does not take.
+/// The number of a file's predicates, and the compilers' messages about those that they reject.
 fn compile(path: &Path, flags: &[String], compilers: &[&str]) -> (usize, Vec<String>) {
     let flags = CompileFlags::new(flags, path).expect("the flags are for C");
     let unit = lydian_frontend::load(&LoadRequest::new(ParseRequest::new(path, flags)));
@@ -76,7 +76,7 @@ fn every_predicate_of_the_examples_compiles_at_its_place() {
     assert!(count > 10_000, "only {count}");
 }
 
-/// What gcc lacks of the programs below: types, built-in functions and vectors of clang's.
+/// Features of the programs below that gcc lacks: types, built-in functions and vectors of clang's.
 const OF_CLANG_ALONE: [&str; 8] = [
     "atomics.c",
     "bit_integers.c",
@@ -88,8 +88,8 @@ const OF_CLANG_ALONE: [&str; 8] = [
     "vectors_sse.c",
 ];
 
-/// Predicates that speak of what has no name in C: the labels of a computed `goto` as one object, and
-/// the result of a call that was the bound of an array.
+/// Predicates about values without a name in C: the labels of a computed `goto` as one object, and the
+/// result of a call that was the bound of an array.
 type IsNameless = fn(&str) -> bool;
 const NAMELESS: [(&str, IsNameless); 2] = [
     ("jumps.c", |message| message.contains(".labels.")),

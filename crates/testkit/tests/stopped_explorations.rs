@@ -1,4 +1,4 @@
-//! What an exploration calls infeasible that was stopped early is covered on no path of a whole one.
+//! Objectives that a stopped exploration calls infeasible are covered on no path of a complete one.
 //!
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
@@ -28,10 +28,11 @@ const SEARCHES: [Search; 5] =
 
 const TIME: Duration = Duration::from_secs(20);
 
-/// Explorations with more paths are left out.
+/// The most paths of an exploration that is compared.
 const PATHS: u64 = 3000;
 
-/// What an exploration leaves open on no path that it looked at, and where nothing else hindered it.
+/// The objectives that an exploration calls infeasible: no cut lies before them, and nothing else
+/// hindered it.
 fn infeasible(summary: &Summary) -> (BTreeSet<LabelRef>, BTreeSet<HyperRef>) {
     let labels = summary.left.iter().filter(|left| left.reasons.is_empty());
     let hypers = summary.left_hypers.iter().filter(|left| left.reasons.is_empty());

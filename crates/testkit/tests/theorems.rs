@@ -1,5 +1,5 @@
-//! The theorems of [000] on random functions that are explored completely: what modes of exploration
-//! cover, and how many paths they take.
+//! The theorems of [000] on random functions that are explored completely: the coverage of the modes of
+//! exploration, and their numbers of paths.
 //!
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
@@ -15,7 +15,7 @@ use lydian_testkit::oracle::{Subject, seeds};
 const CRITERIA: [Criterion; 6] =
     [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
 
-/// Explorations with more paths are left out: direct instrumentation multiplies them.
+/// The most paths of an exploration that is compared: direct instrumentation multiplies them.
 const PATHS: u64 = 3000;
 
 struct Function {
@@ -30,7 +30,7 @@ impl Function {
         Self { settings: cgen::settings(&name), subject }
     }
 
-    /// A complete exploration as in the paper; none where limits or the solver stood in the way.
+    /// A complete exploration as in the paper; none if limits or the solver prevented it.
     fn explore(&self, mode: Mode, label_deletion: LabelDeletion) -> Option<Summary> {
         self.explore_as(&Config { mode, label_deletion, ..as_in_the_paper() })
     }
@@ -174,7 +174,7 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
 #[test]
 fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
     let sequences = [Criterion::Bc, Criterion::Racc, Criterion::AllUses];
-    let (mut complete, mut united, mut fewer) = (0, 0, 0);
+    let (mut complete, mut merged, mut fewer) = (0, 0, 0);
     for seed in seeds(400..424) {
         let criteria = match seed % 3 {
             0 => &sequences[..],
@@ -183,16 +183,21 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
         };
         let function = Function::of(seed, criteria);
         for (search, look_ahead) in [(Search::Mixed, true), (Search::DepthFirst, false)] {
-            let apart =
-                Config { search, look_ahead, merge: true, unite_after: None, ..as_in_the_paper() };
-            let together = Config { unite_after: Some(0), ..apart.clone() };
+            let apart = Config {
+                search,
+                look_ahead,
+                merge: true,
+                merge_states_after: None,
+                ..as_in_the_paper()
+            };
+            let together = Config { merge_states_after: Some(0), ..apart.clone() };
             let mut evicted = together.clone();
             evicted.limits.whole_states = Some(0);
             let Some(apart) = function.explore_as(&apart) else { continue };
             for config in [together, evicted] {
                 let Some(found) = function.explore_as(&config) else { continue };
                 complete += 1;
-                united += found.statistics.merged_states;
+                merged += found.statistics.merged_states;
                 fewer += apart.path_count() - found.path_count().min(apart.path_count());
                 let left = |summary: &Summary| -> BTreeSet<LabelRef> {
                     summary.left.iter().map(|left| left.label).collect()
@@ -204,12 +209,12 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
             }
         }
     }
-    assert!(complete > 0 && united > 0 && fewer > 0, "{complete}, {united}, {fewer}");
+    assert!(complete > 0 && merged > 0 && fewer > 0, "{complete}, {merged}, {fewer}");
 }
 
 #[test]
 fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
-    // The last two weigh a state by more than what it keeps when it is evicted.
+    // The last two orders use data of a state that eviction drops.
     let searches = &Search::ALL[..6];
     let sequences = [Criterion::Gacc, Criterion::Racc, Criterion::AllUses, Criterion::Wm];
     let (mut complete, mut evicted) = (0, 0);

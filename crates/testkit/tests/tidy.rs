@@ -1,4 +1,4 @@
-//! What lints cannot check about the repository itself: links, lists, places, sizes.
+//! Checks of the repository that lints cannot make: links, lists, places, sizes.
 //!
 //! Every check reads the work tree and reports all that it finds at once, one line each, so that a
 //! failure can be mended in one go. There is no list of exceptions; what a check leaves out is said

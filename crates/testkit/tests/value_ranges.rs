@@ -1,4 +1,4 @@
-//! What value ranges prove, and that no run of random programs passes what they exclude.
+//! Proofs by value ranges, and a check that no run of random programs contradicts them.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Several workers within one exploration find what one finds: on random functions, in all orders of
-//! exploration, and where the program assumes something of its inputs.
+//! Several workers within one exploration have the same findings as one worker: on random functions, in
+//! all orders of exploration, and for programs with assumptions about their inputs.
 //!
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
@@ -16,14 +16,14 @@ use lydian_symex::{
     Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Task, Workers,
 };
 use lydian_testkit::cgen;
-use lydian_testkit::oracle::{Explored, Subject, seeds};
+use lydian_testkit::oracle::{ExplorationResult, Subject, seeds};
 
 const CRITERIA: [Criterion; 6] =
     [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
 
 const TIME: Duration = Duration::from_secs(20);
 
-/// Explorations with more paths are left out.
+/// The most paths of an exploration that is compared.
 const PATHS: u64 = 3000;
 
 struct Function {
@@ -43,7 +43,7 @@ impl Function {
         *self.subject.functions.last().expect("there is a function")
     }
 
-    fn explore(&self, config: &Config, workers: usize) -> Explored {
+    fn explore(&self, config: &Config, workers: usize) -> ExplorationResult {
         self.subject.explore_with(self.func(), &self.settings, config, TIME, workers)
     }
 }
@@ -63,8 +63,8 @@ fn as_in_the_paper() -> Config {
     Config { limits, look_ahead: false, merge: false, crash_tests: false, ..unlimited() }
 }
 
-/// What an exploration decides: what is covered; what is left, with what stands in the way of each and
-/// the bounds that it met; what was cut off, and the bounds that all met.
+/// The decisions of an exploration: covered labels; open labels, with cuts and bounds for each; all
+/// cuts, and the bounds that all met.
 type Verdicts = (
     BTreeSet<LabelRef>,
     BTreeMap<LabelRef, (Vec<Cut>, BTreeSet<Assumption>)>,
@@ -85,15 +85,15 @@ fn verdicts(summary: &Summary) -> Verdicts {
     )
 }
 
-/// Whether no limit and no question stood in the way.
+/// Whether neither a limit nor an unanswered question interfered.
 fn is_complete(summary: &Summary) -> bool {
     let hinders = |cut: &Cut| matches!(cut, Cut::Stopped(_) | Cut::Solver(_));
     !summary.cuts.keys().any(hinders)
         && !summary.left.iter().any(|left| left.reasons.iter().any(hinders))
 }
 
-/// Each test does in the interpreter what was claimed of it, and all that is covered is claimed.
-fn confirm(function: &Function, found: &Explored, what: &str) {
+/// Checks that each test meets its claims in the interpreter, and that all covered labels are claimed.
+fn confirm(function: &Function, found: &ExplorationResult, what: &str) {
     let coverage_interpreter = function.subject.coverage_interpreter();
     let mut claimed = BTreeSet::new();
     for FoundTest { test, covers, .. } in &found.tests {
@@ -169,7 +169,7 @@ fn so_many_workers_find_the_same_tests_each_time() {
         let function = Function::of(seed, &CRITERIA);
         let config = Config { nice_values: true, ..unlimited() };
         for workers in [2, 4] {
-            let all = |found: &Explored| {
+            let all = |found: &ExplorationResult| {
                 let tests = found.tests.iter();
                 let tests: Vec<_> = tests
                     .map(|found| (found.test.clone(), found.covers.clone(), found.ending.clone()))
@@ -285,7 +285,7 @@ const MANY: &str = "
         return score > 8 ? 3 : score;
     }";
 
-/// Explores that with two workers. Each test is handed to `meet`.
+/// Explores this function with two workers. `meet` gets each test.
 fn explore_many(config: &Config, budget: &Budget, meet: &mut dyn FnMut(&FoundTest)) -> Summary {
     let subject = Subject::read(MANY, &[Criterion::Dc, Criterion::Wm], false);
     let spec = InputSpec::new(&subject.program, Settings::default());

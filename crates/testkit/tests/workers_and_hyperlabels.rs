@@ -1,5 +1,5 @@
-//! Several workers within one exploration decide hyperlabels as one worker does, though what covers
-//! them may lie on paths of different workers.
+//! Several workers within one exploration decide hyperlabels as one worker does, although the parts of
+//! one may be covered on paths of different workers.
 //!
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
@@ -15,10 +15,10 @@ use lydian_objective::{
     Consolidation, CoverageRecord, Criterion, HtolFile, RecordRequest, Request,
 };
 use lydian_symex::{Config, Cut, HyperRef, LeftHyper, Limits, Search, Summary};
-use lydian_testkit::oracle::{Explored, Subject, seeds};
+use lydian_testkit::oracle::{ExplorationResult, Subject, seeds};
 use lydian_testkit::{cgen, hyperlabels};
 
-/// Those whose objectives relate several runs.
+/// The criteria whose objectives relate several runs.
 const LOGIC: [Criterion; 5] =
     [Criterion::Mcdc, Criterion::Cacc, Criterion::Racc, Criterion::Ricc, Criterion::Cutpnfp];
 
@@ -37,10 +37,10 @@ const SEARCHES: [Search; 4] = [Search::Mixed, Search::DepthFirst, Search::Random
 
 const TIME: Duration = Duration::from_secs(30);
 
-/// Longer traces take the plain meaning too long.
+/// The most events of a trace; longer ones take the trace semantics too long.
 const EVENTS: usize = 400;
 
-/// Explorations with more paths are left out.
+/// The most paths of an exploration that is compared.
 const PATHS: u64 = 3000;
 
 fn unlimited() -> Config {
@@ -72,13 +72,13 @@ impl Function {
         Self::last_of(&text, &Request::new(criteria), cgen::settings(&name))
     }
 
-    fn explore(&self, config: &Config, workers: usize) -> Explored {
+    fn explore(&self, config: &Config, workers: usize) -> ExplorationResult {
         self.subject.explore_with(self.func, &self.settings, config, TIME, workers)
     }
 }
 
-/// What an exploration decides of hyperlabels: what is covered; what is left, with what stands in the
-/// way of each; and what was cut off.
+/// The decisions of an exploration about hyperlabels: covered ones, open ones with cuts for each, and
+/// all cuts.
 type Verdicts = (BTreeSet<HyperRef>, BTreeMap<HyperRef, Vec<Cut>>, BTreeSet<Cut>);
 
 fn verdicts(summary: &Summary) -> Verdicts {
@@ -87,7 +87,7 @@ fn verdicts(summary: &Summary) -> Verdicts {
     (covered, left.collect(), summary.cuts.keys().cloned().collect())
 }
 
-/// Whether no limit and no question stood in the way.
+/// Whether neither a limit nor an unanswered question interfered.
 fn is_complete(summary: &Summary) -> bool {
     let hinders = |cut: &Cut| matches!(cut, Cut::Stopped(_) | Cut::Solver(_));
     !summary.cuts.keys().any(hinders)
@@ -98,9 +98,9 @@ fn infeasible(summary: &Summary) -> impl Iterator<Item = &LeftHyper> {
     summary.left_hypers.iter().filter(|left| left.reasons.is_empty())
 }
 
-/// What each test is said to complete, the tests before it complete with it, says the meaning of
-/// hyperlabels on traces; and all that is covered is said of some test. Gives how much was confirmed.
-fn confirm(function: &Function, found: &Explored, what: &str) -> usize {
+/// Checks by the trace semantics that each test completes its hyperlabels together with the tests
+/// before it, and that all covered ones are claimed. Returns the number of confirmed ones.
+fn confirm(function: &Function, found: &ExplorationResult, what: &str) -> usize {
     let Subject { objectives, program, short_circuit, .. } = &function.subject;
     let tracer = Tracer::new(program, objectives, *short_circuit);
     let wanted = RecordRequest::of(objectives);
@@ -128,17 +128,17 @@ fn confirm(function: &Function, found: &Explored, what: &str) -> usize {
     claimed.len()
 }
 
-/// How much there was to compare.
+/// The numbers of compared items.
 #[derive(Debug, Default)]
-struct Compared {
+struct ComparisonCounts {
     complete: usize,
     handed_over: u64,
     confirmed: usize,
     infeasible: usize,
 }
 
-impl Compared {
-    /// Explores with one worker and with several, and compares what they decide.
+impl ComparisonCounts {
+    /// Explores with one worker and with several, and compares their decisions.
     fn compare(&mut self, function: &Function, config: &Config, what: &str) {
         let one = function.explore(config, 1);
         if !is_complete(&one.summary) {
@@ -167,7 +167,7 @@ impl Compared {
 
 #[test]
 fn verdicts_on_hyperlabels_are_those_of_one_worker_whatever_the_number_of_workers() {
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     for seed in seeds(0..16) {
         for (at, criteria) in [&LOGIC[..], &MORE[..]].into_iter().enumerate() {
             let function = Function::random(seed, criteria);
@@ -195,7 +195,7 @@ const EXAMPLES: [(&str, &str); 8] = [
 #[test]
 fn two_workers_decide_the_examples_as_one_does() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     for (file, name) in EXAMPLES {
         let text = std::fs::read_to_string(root.join(file)).expect("the example is there");
         let subject = Subject::read(&text, &LOGIC, false);
@@ -299,7 +299,7 @@ fn vectors(decision: &str, seed: u64) -> Function {
 
 #[test]
 fn rows_of_truth_values_on_paths_of_different_workers_make_pairs() {
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     for seed in seeds(0..30) {
         for decision in DECISIONS {
             let function = vectors(decision, seed);
@@ -313,7 +313,7 @@ fn rows_of_truth_values_on_paths_of_different_workers_make_pairs() {
 
 #[test]
 fn written_hyperlabels_are_decided_as_by_one_worker() {
-    let mut compared = Compared::default();
+    let mut compared = ComparisonCounts::default();
     for seed in seeds(0..16) {
         let name = format!("f{seed}");
         let subject = Subject::read_asking(&cgen::small_function(&name, seed), |program, map| {
@@ -334,7 +334,7 @@ fn so_many_workers_find_the_same_tests_for_hyperlabels_each_time() {
     for (at, function) in random.chain([values()]).enumerate() {
         let config = Config { nice_values: true, merge: false, ..unlimited() };
         for workers in [2, 4] {
-            let all = |found: &Explored| {
+            let all = |found: &ExplorationResult| {
                 let tests = found.tests.iter();
                 let tests: Vec<_> = tests
                     .map(|found| {

@@ -20,13 +20,13 @@ use crate::exit::{Failure, RunStatus};
 use crate::progress::Terminal;
 use crate::render;
 
-/// How many calls may be open at once: more than a native stack of 8 MiB usually has room for.
+/// The most nested calls: more than a native stack of 8 MiB usually has room for.
 const MOST_CALLS: u32 = 200_000;
 
-/// Bytes of memory that a program may have.
+/// The memory limit of a program, in bytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// How many of the open calls are shown.
+/// The most open calls that are shown.
 const SHOWN_CALLS: usize = 8;
 
 pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
     Ok(status)
 }
 
-/// Where the program may write: the current folder and the one for temporary files.
+/// The folders that the program may write to: the current one and the one for temporary files.
 fn writable() -> Vec<PathBuf> {
     vec![PathBuf::from("."), std::env::temp_dir()]
 }
@@ -88,8 +88,8 @@ fn program_name(args: &RunArgs) -> Vec<u8> {
     first.map_or_else(|| b"program".to_vec(), |name| name.as_bytes().to_vec())
 }
 
-/// What the program reads: the file that was named, else Lydian's own standard input unless that is
-/// a terminal.
+/// The program's standard input: the named file, else Lydian's own standard input unless it is a
+/// terminal.
 fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match &args.stdin {
@@ -106,10 +106,10 @@ fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// What the program writes, passed on.
+/// The program's output, passed on.
 #[derive(Default)]
 struct Output {
-    /// Whoever reads it went away.
+    /// Whether the reader closed its end.
     closed: bool,
 }
 
@@ -128,7 +128,7 @@ impl Output {
     }
 }
 
-/// Says how a run ended, if that is not by itself; the exit status.
+/// Reports the end of a run unless it ended by itself. Returns the exit status.
 fn report(linked: &LinkedProgram, outcome: &ProgramOutcome) -> RunStatus {
     let mut found = Vec::new();
     let externals = outcome.externals.iter().map(|id| &linked.program.functions[*id].name);
@@ -175,7 +175,7 @@ fn report(linked: &LinkedProgram, outcome: &ProgramOutcome) -> RunStatus {
     status
 }
 
-/// Of which function a place is.
+/// The function of a place, in words.
 fn inside(linked: &LinkedProgram, location: Location) -> String {
     format!(" in `{}`", linked.program.functions[location.function].name)
 }

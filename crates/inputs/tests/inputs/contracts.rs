@@ -1,8 +1,8 @@
 //! Contracts of undefined functions, invariants of types, and whether settings fit a program.
 
-use lydian_inputs::fit::{AbsentKind, absent, misfits};
-use lydian_inputs::place::Place;
+use lydian_inputs::place::InputPlace;
 use lydian_inputs::settings::Position;
+use lydian_inputs::spec::fit::{NameKind, absent, misfits};
 use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::{FuncId, GlobalInit, IntKind};
 
@@ -37,7 +37,7 @@ fn a_contract_says_what_is_written_at_most_and_what_is_returned() {
     assert!(!contract("[function.ask]\npure = false\n").is_pure());
     let all =
         contract("[function.ask]\nwrites = [\"*out\", \"state\"]\nreturns = { range = [0, 7] }\n");
-    let places = ["*out", "state"].map(|place| Place::parse(place).unwrap());
+    let places = ["*out", "state"].map(|place| InputPlace::parse(place).unwrap());
     assert_eq!(all.writes.as_deref(), Some(&places[..]));
     assert!(all.returns.range.is_some());
     let older = contract("[function.ask.places]\nresult = { range = [0, 7] }\n");
@@ -55,9 +55,9 @@ fn what_a_program_does_not_have_is_absent_and_what_does_not_fit_is_a_misfit() {
     assert_eq!(
         kinds,
         [
-            ("aks", AbsentKind::Function),
-            ("nothing", AbsentKind::Type),
-            ("struct ctx", AbsentKind::IncompleteType)
+            ("aks", NameKind::Function),
+            ("nothing", NameKind::Type),
+            ("struct ctx", NameKind::IncompleteType)
         ]
     );
     let text = "[function.ask]\nwrites = [\n  \"*out\",\n  \"out\", \"missing\"]\n";

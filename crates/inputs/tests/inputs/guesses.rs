@@ -1,13 +1,13 @@
-//! What is guessed about hand-made functions.
+//! Guesses about hand-made functions.
 
 use std::collections::BTreeSet;
 
-use lydian_inputs::write_toml::write_toml;
+use lydian_inputs::settings_file::guessed::write_toml;
 use lydian_inputs::{InputPlan, InputSpec, Settings, plan, prepare};
 use lydian_ir::{CType, Expr, GlobalInit, IntKind, Type};
 use lydian_smt::TermPool;
 
-use crate::sketch::{Fixed, Sketch};
+use crate::sketch::{FixedAddresses, Sketch};
 
 /// The guesses for a function, one a line.
 fn guessed(sketch: &Sketch, function: lydian_ir::FuncId) -> Vec<String> {
@@ -111,8 +111,14 @@ fn pointers_that_the_body_relates_are_of_one_array() {
     prepare(&mut sketch.program);
     for function in [get_len, f] {
         let spec = InputSpec::new(&sketch.program, Settings::default());
-        let planned =
-            plan(&mut TermPool::new(), &sketch.program, function, &spec, &Fixed, &BTreeSet::new());
+        let planned = plan(
+            &mut TermPool::new(),
+            &sketch.program,
+            function,
+            &spec,
+            &FixedAddresses,
+            &BTreeSet::new(),
+        );
         assert!(planned.is_ok(), "{planned:?}");
     }
 }
@@ -256,7 +262,7 @@ fn the_file_of_guesses_reads_back_to_the_same_plan() {
     let mut pool = TermPool::new();
     let mut plan_with = |settings| {
         let spec = InputSpec::new(&sketch.program, settings);
-        plan(&mut pool, &sketch.program, f, &spec, &Fixed, &BTreeSet::new()).unwrap()
+        plan(&mut pool, &sketch.program, f, &spec, &FixedAddresses, &BTreeSet::new()).unwrap()
     };
     let (stated, guessed) = (plan_with(settings), plan_with(Settings::default()));
     assert!(!guessed.bounds.is_empty(), "a size that nobody stated is a bound");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::Rng;
-use lydian_inputs::looked_at::Needs;
+use lydian_inputs::concretise::test_objects::Needs;
 use lydian_inputs::{
     Addresses, CellPlan, ExternalCall, InputPlan, InputSpec, ObjectPlan, Settings, concretise,
     external_result, plan, prepare,
@@ -13,7 +13,7 @@ use lydian_ir::test::{Image, PointerTarget, Test};
 use lydian_ir::{CType, FuncId, GlobalInit, InitItem, IntKind, Program, Type};
 use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, UnOp, Value, Wide};
 
-use crate::sketch::{Fixed, Sketch};
+use crate::sketch::{FixedAddresses, Sketch};
 
 /// A function with one of everything among its inputs.
 fn everything() -> (Program, FuncId) {
@@ -91,14 +91,14 @@ fn everything() -> (Program, FuncId) {
 
 fn planned(pool: &mut TermPool, program: &Program, f: FuncId, settings: &str) -> InputPlan {
     let spec = InputSpec::new(program, Settings::from_toml_str(settings).unwrap());
-    plan(pool, program, f, &spec, &Fixed, &BTreeSet::new()).unwrap()
+    plan(pool, program, f, &spec, &FixedAddresses, &BTreeSet::new()).unwrap()
 }
 
 fn complaint(settings: &str) -> String {
     let (program, f) = everything();
     let spec = InputSpec::new(&program, Settings::from_toml_str(settings).unwrap());
     let mut pool = TermPool::new();
-    plan(&mut pool, &program, f, &spec, &Fixed, &BTreeSet::new()).unwrap_err().to_string()
+    plan(&mut pool, &program, f, &spec, &FixedAddresses, &BTreeSet::new()).unwrap_err().to_string()
 }
 
 fn all_cells(plan: &InputPlan) -> impl Iterator<Item = &CellPlan> {
@@ -173,10 +173,10 @@ impl Comparison<'_> {
                 self.test.objects[*index as usize].address + offset
             }
             PointerTarget::Global(name, offset) => {
-                Fixed.global(self.program.global_named(name).unwrap()) + offset
+                FixedAddresses.global(self.program.global_named(name).unwrap()) + offset
             }
             PointerTarget::Function(name) => {
-                Fixed.function(self.program.function_named(name).unwrap())
+                FixedAddresses.function(self.program.function_named(name).unwrap())
             }
             PointerTarget::Stream(name) => panic!("nothing here uses {name}"),
         }
@@ -203,7 +203,7 @@ fn the_images_of_a_test_read_back_to_the_values_of_the_plans_cells() {
     let make = program.function_named("make").unwrap();
     let call =
         ExternalCall { function: make, nth: 0, targets: &[], bytes: None, cursor: plan.cursor };
-    let call = external_result(&mut pool, &program, call, &spec, &Fixed).unwrap();
+    let call = external_result(&mut pool, &program, call, &spec, &FixedAddresses).unwrap();
     let lengths = plan.objects.iter().filter_map(|object| object.byte_length);
     let of_call = call.objects.iter().flat_map(|object| &object.cells).chain(&call.cells);
     let cells = all_cells(&plan).chain(of_call);
@@ -211,10 +211,11 @@ fn the_images_of_a_test_read_back_to_the_values_of_the_plans_cells() {
     for seed in 0..300 {
         let model = random_model(&mut pool, &terms, &mut Rng::new(seed));
         let calls = [Arc::new(call.clone())];
-        let test = concretise(&program, &pool, &plan, &calls, &model, &Fixed, Needs::default());
+        let test =
+            concretise(&program, &pool, &plan, &calls, &model, &FixedAddresses, Needs::default());
         assert_eq!(
             test,
-            concretise(&program, &pool, &plan, &calls, &model, &Fixed, Needs::default())
+            concretise(&program, &pool, &plan, &calls, &model, &FixedAddresses, Needs::default())
         );
         let mut compared = Comparison {
             program: &program,
@@ -283,7 +284,7 @@ fn test_with(settings: &str, values: &[(&str, u64)]) -> (Test, bool) {
     let model = Model::from_values(values.collect());
     let mut evaluator = Evaluator::new();
     let holds = plan.constraints.iter().all(|term| evaluator.holds(&pool, &model, *term));
-    (concretise(&program, &pool, &plan, &[], &model, &Fixed, Needs::default()), holds)
+    (concretise(&program, &pool, &plan, &[], &model, &FixedAddresses, Needs::default()), holds)
 }
 
 fn object<'a>(test: &'a Test, name: &str) -> Option<&'a lydian_ir::test::TestObject> {
@@ -462,7 +463,7 @@ fn two_calls_of_an_external_have_results_of_their_own() {
     let make = program.function_named("make").unwrap();
     let mut call = |nth, cursor| {
         let call = ExternalCall { function: make, nth, targets: &[], bytes: None, cursor };
-        external_result(&mut pool, &program, call, &spec, &Fixed).unwrap()
+        external_result(&mut pool, &program, call, &spec, &FixedAddresses).unwrap()
     };
     let first = call(0, plan.cursor);
     let second = call(1, first.cursor);

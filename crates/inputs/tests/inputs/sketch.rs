@@ -1,4 +1,4 @@
-//! Programs made by hand, and places for their globals and functions.
+//! Hand-made programs, and addresses for their globals and functions.
 
 use lydian_base::{Arena, EntityId, Span};
 use lydian_inputs::Addresses;
@@ -10,9 +10,9 @@ use lydian_ir::{
 };
 
 /// Globals and functions at fixed distances.
-pub(crate) struct Fixed;
+pub(crate) struct FixedAddresses;
 
-impl Addresses for Fixed {
+impl Addresses for FixedAddresses {
     fn global(&self, global: GlobalId) -> u64 {
         0x10_0000_0000 + global.index() as u64 * 0x1_0000
     }

@@ -1,4 +1,4 @@
-//! Which lines each marked test passed.
+//! The lines that each marked test executed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use lydian_report::coverage::{LineRanges, TestCoverage};
 
 use crate::wrapper::absolute;
 
-/// What cells tell of lines, unit by unit.
+/// The lines that cells stand for, by unit.
 #[derive(Default)]
 pub(super) struct MarkedTests {
     runs: Vec<TestRuns>,
@@ -29,7 +29,7 @@ impl MarkedTests {
         Self { runs, units: BTreeMap::new() }
     }
 
-    /// Takes from the notes of a unit what is asked of it later.
+    /// Adds the cells of a unit from its notes.
     pub(super) fn add(&mut self, id: UnitId, notes: &Notes) {
         if self.runs.is_empty() {
             return;
@@ -53,8 +53,8 @@ impl MarkedTests {
         self.units.insert(id, Unit { lines, implied: notes.plan.implied.clone() });
     }
 
-    /// The lines that each test passed. What of its counters is damaged or out of date counts for
-    /// nothing, which is told where all runs are read.
+    /// The lines that each test executed. Damaged and outdated counters are left out; they are reported
+    /// where all runs are read.
     pub(super) fn coverage(self) -> Vec<TestCoverage> {
         let Self { runs, units } = self;
         runs.into_iter().map(|test| of_test(test, &units)).collect()

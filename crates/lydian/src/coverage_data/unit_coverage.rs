@@ -1,4 +1,4 @@
-//! What a unit's counters say about each of its functions.
+//! The coverage of the functions of one unit, from its counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use lydian_report::coverage::{
 
 use super::Counters;
 
-/// What is known of one function.
+/// The records of one function.
 #[derive(Debug, Default)]
 struct FunctionRecords {
     record: CoverageRecord,
     covered: BTreeSet<LabelId>,
-    /// The evaluations of decisions that are recorded, and the conditions, as bits, whose value they
-    /// have where these are not reached too.
+    /// The recorded evaluations of decisions, with a bit set of the conditions whose value is known
+    /// even where they are not reached.
     vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, u64)>,
-    /// The outcomes of decisions of which no more is recorded.
+    /// The outcomes of decisions for which nothing else is recorded.
     outcomes: BTreeMap<DecisionId, [bool; 2]>,
-    /// The labels that cells stand for.
+    /// The labels whose cells are set.
     recorded: BTreeSet<LabelId>,
     unmeasured: BTreeMap<LabelId, String>,
-    /// The labels of which what they bind is not recorded.
+    /// The labels whose bound values are not recorded, with the reason.
     unbound: BTreeMap<LabelId, String>,
-    /// The sequences that cells say were covered.
+    /// The sequences whose cells are set.
     sequences: BTreeSet<SequenceId>,
     unmeasured_sequences: BTreeMap<SequenceId, String>,
-    /// How often control passed the places of labels, where that was counted.
+    /// The number of executions of labels' places, if they were counted.
     counts: BTreeMap<LabelId, u64>,
-    /// How often conditions were false, and true.
+    /// The numbers of evaluations in which conditions were false and true.
     ways: BTreeMap<(DecisionId, ConditionId), [u64; 2]>,
-    /// What became of each hyperlabel.
+    /// The status of each hyperlabel.
     hypers: Vec<ObjectiveStatus>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn functions(
     let functions = functions.map(|(function, records)| {
         let mut parts = by_file(function, records, notes.short_circuit);
         for (_, found) in &mut parts {
-            // Lines and entries are recorded whatever is asked for.
+            // Lines and entries are recorded for all criteria.
             found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
         }
         parts
@@ -122,7 +122,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     }
 }
 
-/// Reads the counters. Where none was read nothing ran.
+/// Reads the counters. Without any, nothing ran.
 fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     let count = |at: u32| counters.counts.get(at as usize).copied().unwrap_or(0);
     for Count { function, of, terms } in &notes.plan.counts {
@@ -131,7 +131,7 @@ fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) 
             let terms = terms.iter().filter(|term| term.1 == subtracts);
             terms.fold(0u64, |sum, term| sum.saturating_add(count(term.0)))
         };
-        // Where threads lost counts, more may be subtracted than is added.
+        // Threads may lose counts, so that more is subtracted than was added.
         let times = sum(false).saturating_sub(sum(true));
         match of {
             CountOf::Labels(labels) => {
@@ -196,7 +196,7 @@ fn read_bound(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     }
 }
 
-/// The entries of a table that are there.
+/// The entries of a table that are filled.
 pub(super) fn rows(
     tables: &[u64],
     at: u32,
@@ -270,7 +270,8 @@ fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
     }
 }
 
-/// Why a hyperlabel of a function, by its position, may be covered without anything telling.
+/// The reason for which a hyperlabel of a function may be covered without a record of it, if there is
+/// one.
 fn unmeasured(
     hyper: &Hyper,
     owner: usize,
@@ -301,7 +302,7 @@ fn unmeasured(
 
 const NOT_RECORDED: &str = "nothing in the instrumented text records it";
 
-/// What is known of a function, for each file that its text comes from: its own, and those that it
+/// The coverage of a function, for each file that its text comes from: its own, and those that it
 /// includes or that `#line` names.
 fn by_file(
     function: &NotedFunction,
@@ -325,7 +326,7 @@ fn by_file(
     files.iter().map(part).collect()
 }
 
-/// What of a function comes from one file.
+/// The part of a function that comes from one file.
 struct Part<'a> {
     function: &'a NotedFunction,
     records: &'a FunctionRecords,
@@ -339,8 +340,9 @@ impl Part<'_> {
         place.file == *self.file
     }
 
-    /// Where an objective is shown, if that is here. What it is about may be no text of the function, as
-    /// a variable that a header declares: then it is the function's.
+    /// The position of an objective, if it is shown in this file. An objective may be about text
+    /// outside of the function, such as a variable that a header declares; then it is shown at the
+    /// function.
     fn shown(&self, place: &Place) -> Option<Position> {
         if self.files.contains(&place.file) {
             return self.has(place).then(|| position(place));
@@ -436,7 +438,7 @@ impl Part<'_> {
         all
     }
 
-    /// Where a decision of the function is among those of this file.
+    /// The position of a decision among the function's decisions in this file.
     fn position_of(&self, decision: usize) -> Option<u32> {
         let (before, rest) = self.function.decisions.split_at_checked(decision)?;
         let is_here = rest.first().is_some_and(|noted| self.has(&noted.place));
@@ -444,9 +446,19 @@ impl Part<'_> {
     }
 }
 
-/// The pairs that sequences ask for. Those of the ways of a switch are shown as one.
+/// A pair of a definition and a use as reports show it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PairKey {
+    definition: Position,
+    usage: Position,
+    variable: String,
+    /// The side of the condition that the use is; none if it is no condition.
+    branch: Option<bool>,
+}
+
+/// The pairs that sequences ask for. The sides of a switch are shown as one pair.
 fn def_uses(function: &NotedFunction, records: &FunctionRecords) -> Vec<DefUseCoverage> {
-    let mut pairs: BTreeMap<(Position, Position, String, Option<bool>), bool> = BTreeMap::new();
+    let mut pairs: BTreeMap<PairKey, bool> = BTreeMap::new();
     for (id, sequence) in function.sequences.iter() {
         let (pair, flow, suffix) = match (sequence.flow, sequence.cell_pair()) {
             (Some(pair), _) => (pair, &function.flow, ""),
@@ -461,15 +473,16 @@ fn def_uses(function: &NotedFunction, records: &FunctionRecords) -> Vec<DefUseCo
             continue;
         };
         let variable = format!("{variable}{suffix}");
-        // What is shown is lines of one file.
+        // Reports show lines of one file.
         if definition.file != function.place.file || usage.file != function.place.file {
             continue;
         }
         let branch = is_condition.then_some(pair.way == 1);
-        let key = (position(definition), position(usage), variable, branch);
+        let (definition, usage) = (position(definition), position(usage));
+        let key = PairKey { definition, usage, variable, branch };
         *pairs.entry(key).or_default() |= records.sequences.contains(&id);
     }
-    let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {
+    let pair = |(PairKey { definition, usage, variable, branch }, covered)| DefUseCoverage {
         variable,
         definition,
         definition_file: None,
@@ -484,7 +497,7 @@ pub(super) fn position(place: &Place) -> Position {
     Position { line: place.line, column: place.column }
 }
 
-/// Whether the function was entered, as far as something tells.
+/// Whether the function was entered, if any record tells.
 fn entered(function: &NotedFunction, records: &FunctionRecords) -> Option<bool> {
     let telling = Criterion::OF_EVERY_REPORT.iter();
     let entries = telling.filter_map(|criterion| function.criteria.get(criterion));
@@ -493,7 +506,7 @@ fn entered(function: &NotedFunction, records: &FunctionRecords) -> Option<bool> 
     Some(labels.any(|label| records.covered.contains(&label)))
 }
 
-/// How often it was, where that was counted.
+/// The number of entries, if they were counted.
 fn entries(function: &NotedFunction, records: &FunctionRecords) -> Times {
     let labels = function.criteria.get(&Criterion::Fc).into_iter().flatten();
     labels.map(|entry| records.times(entry.label)).fold(Times::default(), Times::max)
@@ -542,8 +555,8 @@ fn decision(
     }
 }
 
-/// A row of the decision's table. A condition that was not reached may have a value that nobody
-/// looked at, unless it is one of the `settled` ones.
+/// A row of the decision's table. The value of a condition that was not reached is not shown, unless it
+/// is one of the `settled` ones.
 fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> DecisionRow {
     let is_settled =
         |id: ConditionId| settled.checked_shr(id.index() as u32).is_none_or(|bits| bits & 1 == 1);
@@ -560,7 +573,7 @@ fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> Decision
     }
 }
 
-/// A switch, if its ways are watched.
+/// A switch, if its sides are recorded.
 fn switch(
     function: &NotedFunction,
     noted: &NotedSwitch,
@@ -582,7 +595,7 @@ fn switch(
     Some(SwitchCoverage { start: position(&noted.place), ways: ways.collect::<Option<_>>()? })
 }
 
-/// What stands for the criteria that are not measured of a function.
+/// The objectives that stand for criteria not measured in a function.
 pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
     let start = position(&noted.place);
     let one = |criterion: &Criterion| {
@@ -591,7 +604,7 @@ pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
     noted.criteria.iter().map(one).collect()
 }
 
-/// A function of which nothing is measured.
+/// A function without any measurement.
 pub(super) fn left_out(
     noted: &NotedUnmeasured,
     objectives: Vec<ObjectiveCoverage>,

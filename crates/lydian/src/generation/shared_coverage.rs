@@ -1,18 +1,19 @@
-//! What tests of other functions cover.
+//! Coverage of a function by the tests of other functions.
 //!
-//! A test of a function also runs those that it calls. Where an objective of such a function is left by
-//! its own tests, or is covered only by ones that do not end well, those of its callers count, too: the
-//! table then claims what the suite as a whole covers. These tests were measured in this run. The ledger
-//! learns nothing of it, since its evidence on a function is to hold whatever becomes of the callers.
+//! A test of a function also executes its callees. If the tests of a callee leave one of its
+//! objectives, or cover it only with tests that do not end well, the tests of its callers count, too:
+//! the table then shows the coverage of the suite as a whole. These tests were measured in this run.
+//! They are not recorded in the ledger, since its evidence on a function must not depend on the
+//! callers.
 
 use lydian_report::{CriterionSummary, ObjectiveSummary, VerdictKind};
 
 use crate::session::SessionOutcome;
 use crate::suite::KeptTest;
 
-/// Adds to what came of each function what tests of the others cover of it. `target` says where the
-/// function of a target stands among all that are measured. What is covered and was
-/// proved to be infeasible becomes a contradiction.
+/// Adds to the outcome of each function the coverage by tests of the others. `target` maps a function
+/// of a task to its position among all measured functions. An objective that is covered now and was
+/// proved infeasible becomes a contradiction.
 pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usize) -> usize) {
     for at in 0..all.len() {
         let mut own = std::mem::take(&mut all[at].objectives);
@@ -51,7 +52,7 @@ pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usi
     }
 }
 
-/// Has an objective count as covered. Gives a sentence if it was proved to be infeasible.
+/// Counts an objective as covered. Returns a sentence if it was proved infeasible.
 fn count(told: &mut ObjectiveSummary, rows: &mut [CriterionSummary]) -> Option<String> {
     let row = rows.iter_mut().find(|row| row.criterion == told.criterion)?;
     match told.verdict {

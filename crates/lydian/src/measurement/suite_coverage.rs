@@ -1,4 +1,4 @@
-//! What given tests cover, measured natively.
+//! The coverage of given tests, measured natively.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -20,35 +20,35 @@ use crate::events::{Observer, tell};
 use crate::objectives::Objectives;
 use crate::project::Project;
 
-/// What the tests of a suite cover of a project.
+/// The coverage of a project by a suite.
 #[derive(Debug)]
 pub struct SuiteCoverage {
     /// The counts, function by function, with measurement as the only evidence.
     pub summary: Summary,
-    /// What no test covers, in the order of the functions and their criteria.
+    /// The objectives that no test covers, in the order of the functions and their criteria.
     pub missing: Vec<MissingObjective>,
-    /// How many tests do not fit the program. The observer was told of each.
+    /// The number of tests that do not fit the program. Each was reported to the observer.
     pub refused: usize,
 }
 
 /// An objective that no test covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingObjective {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
     /// The function that has it.
     pub function: String,
-    /// Which criterion asks for it.
+    /// The criterion that asks for it.
     pub criterion: Criterion,
-    /// What the criterion calls it.
+    /// The criterion's name for it.
     pub name: String,
-    /// What is to hold there, in C.
+    /// The condition that must hold there, in C.
     pub text: String,
 }
 
 impl Project {
-    /// Runs tests natively and says which objectives they cover. Once `cancel` is cancelled, no test is
-    /// begun.
+    /// Runs tests natively and returns the objectives that they cover. Once `cancel` is cancelled, no
+    /// further test is run.
     ///
     /// # Errors
     /// A program that cannot be compiled or run, and one that is not for x86-64.
@@ -121,7 +121,7 @@ fn refusal(name: &str, error: &TestMisfit) -> Diagnostic {
     Diagnostic::error("tests", format!("the test `{name}` cannot be run: {error}"))
 }
 
-/// What tests cover of all functions, by position.
+/// The coverage of all functions, by position.
 struct Coverage<'a> {
     records: Vec<CoverageRecord>,
     consolidation: Consolidation<'a>,
@@ -152,7 +152,7 @@ fn unjudged(
     all.collect()
 }
 
-/// Warnings about hyperlabels with a part that cannot be measured, one a function, criterion and
+/// Warnings about hyperlabels with a part that cannot be measured, one for each function, criterion and
 /// reason.
 fn unmeasured(
     project: &Project,
@@ -209,7 +209,7 @@ fn row(
     });
     let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
     let mut row = CriterionSummary::from(CriterionRow::count(criterion, verdicts));
-    // What tests do not cover is no riddle here, so there is no reason to give.
+    // A measurement alone needs no reasons for objectives that tests do not cover.
     row.reasons.clear();
     row
 }

@@ -34,7 +34,7 @@ pub struct LinkRequest {
 }
 
 impl LinkedProgram {
-    /// Loads and links the files. The observer is told what is left out of them.
+    /// Loads and links the files. The observer gets diagnostics about omissions.
     ///
     /// # Errors
     /// C that cannot be read or does not link.
@@ -57,8 +57,8 @@ impl LinkedProgram {
     }
 }
 
-/// The C library for a target. A target whose headers it does not find, or does not suit, is no
-/// reason to refuse a program that may not need it.
+/// The C library for a target. If its headers are missing or do not suit the target, the program may
+/// still not need it and is not refused.
 fn library(flags: &CompileFlags, observer: &dyn Observer) -> Result<Option<Library>, Error> {
     match Library::lower(flags) {
         Ok(library) => Ok(Some(library)),

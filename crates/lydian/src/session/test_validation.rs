@@ -1,9 +1,9 @@
-//! From what exploration finds to what the ledger keeps: each test is run natively and held against
-//! what was claimed of it.
+//! Validation of the tests that exploration finds: each test is run natively, and its coverage is
+//! compared with the exploration's claims before it is recorded.
 //!
-//! Exploration does not wait for the compiler. Tests that are found before the program is compiled
-//! wait, and are run afterwards in the order in which they were found. Exploration is not told what
-//! comes of a test, so what it finds does not depend on when that is run.
+//! Exploration does not wait for the compiler. Tests that are found before the program is compiled are
+//! queued, and run afterwards in the order in which they were found. Exploration gets no results of
+//! tests, so its findings do not depend on when they are run.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -27,18 +27,18 @@ use crate::files;
 use crate::measurement::test_runner::{Patience, TestMisfit};
 use crate::project::{Project, location_span};
 
-/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
-/// bursts with long silence after them, so they do not wait for a fixed time.
+/// Commits to the ledger may take this fraction (one n-th) of an exploration's time. Findings come in
+/// bursts with long pauses after them, so they do not wait for a fixed time.
 pub(crate) const COMMIT_SHARE: u32 = 10;
 
-/// So many tests may wait for the compiler; with more of them exploration waits, too.
+/// The most tests that wait for the compiler; with more of them exploration waits, too.
 const MOST_WAITING: usize = 4096;
 
-/// Why what a test is claimed to cover does not count though its run may cover it.
+/// The reason for which claims of a test do not count although its run may cover them.
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
-/// Why an objective is unknown whose test leaves nothing to read of its run.
+/// The reason for which an objective is unknown if its test destroys the record of its run.
 const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
-/// The same where the system refused it something.
+/// The same if the system refused the test an operation.
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
 
@@ -48,23 +48,23 @@ pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
     open: &'s OpenObjectives,
     hyper_coverage: &'s mut HyperlabelCoverage<'j>,
     contradictions: &'s mut Vec<String>,
-    /// What tests have not shown yet, where only those that show something new are recorded.
+    /// The filter for tests, if only tests with new coverage are recorded.
     novelty: Option<NoveltyFilter>,
     begun: Instant,
     /// Paths that have ended.
     paths: u64,
-    /// Tests that are not run yet, with how far the exploration was when it gave them.
+    /// Tests that are not run yet, with the exploration's progress when it found them.
     waiting: VecDeque<(FoundTest, LastDiscovery)>,
     /// Tests that are not recorded yet.
     pending: Vec<MeasuredTest>,
     next_commit: Instant,
     last: LastDiscovery,
-    /// Whether only tests that are to end well are taken.
+    /// Whether only tests that are expected to end well are accepted.
     pub(crate) ends_well: bool,
 }
 
 impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
-    /// An exploration of what is left begins.
+    /// Begins the validation of an exploration's tests.
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
         open: &'s OpenObjectives,
@@ -89,7 +89,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         }
     }
 
-    /// Takes what the exploration tells.
+    /// Takes a finding of the exploration.
     pub(crate) fn take_finding(&mut self, event: Finding) -> Result<(), Error> {
         match event {
             Finding::Progress(counters) => {
@@ -99,7 +99,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             }
             Finding::Trace(TracedEvent { event, place }) => {
                 let function = self.session.name();
-                let map = &self.session.project.map;
+                let map = &self.session.project.texts.all;
                 let place = (!place.is_none()).then(|| map.place(place.start).to_string());
                 let place = place.as_deref();
                 self.session.observer.notice(Event::Trace { function, event: &event, place });
@@ -120,8 +120,8 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// The exploration has ended: runs and records what is left. Gives how far it was when it gave the
-    /// last test for something new.
+    /// Ends the validation: runs and records the remaining tests. Returns the exploration's progress at
+    /// its last test with new coverage.
     pub(crate) fn finish(mut self) -> Result<LastDiscovery, Error> {
         self.run_waiting()?;
         self.session.record_tests(self.pending)?;
@@ -154,7 +154,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
 }
 
 impl Session<'_, '_> {
-    /// Runs a test natively and holds it against what the exploration claimed.
+    /// Runs a test natively and compares it with the exploration's claims.
     fn confirm(
         &mut self,
         found: FoundTest,
@@ -188,9 +188,9 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
-        let foreseen = matches!(found.ending, Ending::Returned | Ending::Exited);
-        // A run that ends worse than was foreseen is a contradiction, in this round as in others.
-        if ends_well && !foreseen && (!is_good || self.runner.was_undefined()) {
+        let interpreted = matches!(found.ending, Ending::Returned | Ending::Exited);
+        // A run that ends worse than predicted is a contradiction, in this round as in others.
+        if ends_well && !interpreted && (!is_good || self.runner.was_undefined()) {
             // Hyperlabels that it completes with others are not complete without it.
             hyper_coverage.lack();
             return Ok(None);
@@ -248,7 +248,7 @@ impl Session<'_, '_> {
             false => claimed.into_iter().chain(completed).collect(),
         };
         if missing.is_empty() {
-            // Nothing in the ledger would tell it from tests that did as foreseen.
+            // The ledger could not distinguish it from tests that behaved as predicted.
             return Ok(None);
         }
         let unconfirmed = Some((missing, what));
@@ -256,20 +256,21 @@ impl Session<'_, '_> {
         Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
     }
 
-    /// Those of some objectives that the last test cannot count for though it may cover them, and why:
-    /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
-    /// exploration does not see each use (`x != x + 1`): then with the first such use; or they hang on
-    /// where objects of the program's own lie, which the path used at a place of the text.
+    /// The given objectives that the last test cannot count for although it may cover them, with
+    /// reasons: the instrumented program cannot measure them; or they depend on uninitialised memory,
+    /// of which exploration does not see each use (`x != x + 1`), with the first such use; or they
+    /// depend on addresses of the program's own objects, which the path used at a place of the text.
     fn uncounted(&self, goals: &[Goal], placed: Option<Span>) -> Vec<(Goal, String)> {
         if let Some(location) = self.runner.uninitialised() {
-            let Project { program, map, .. } = self.project;
+            let Project { program, texts, .. } = self.project;
             let at = location_span(program, location)
-                .map(|span| format!(", at {}", map.place(span.start)));
+                .map(|span| format!(", at {}", texts.all.place(span.start)));
             let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         if let Some(at) = placed {
-            let why = with_place(&self.project.map, &Cut::Undetermined(Undetermined::Location, at));
+            let why =
+                with_place(&self.project.texts.all, &Cut::Undetermined(Undetermined::Location, at));
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         let with_reason = |goal: &Goal| {
@@ -284,7 +285,8 @@ impl Session<'_, '_> {
         goals.iter().filter_map(with_reason).collect()
     }
 
-    /// Runs a test. One that is stopped early before it covers what is claimed has all the time then.
+    /// Runs a test. If it is stopped early before it covers its claims, it runs again with the full
+    /// time.
     fn measure_for(
         &mut self,
         test: &Test,
@@ -312,7 +314,7 @@ impl Session<'_, '_> {
     }
 }
 
-/// Whether a run ended as foreseen. Undefined behaviour may end any way.
+/// Whether a run ended as predicted. Undefined behaviour may end in any way.
 fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
     match claimed {
         Ending::Returned => matches!(outcome, Outcome::Returned(_)),
@@ -320,7 +322,7 @@ fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
             matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
         }
         Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // What a run takes for each round from the test may come to its end.
+        // The input that a run reads in each round may be used up.
         Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }

@@ -1,4 +1,4 @@
-//! What a unit leaves in its notes for pairs of definitions and uses in several units.
+//! The notes of a unit for pairs of definitions and uses across units.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Sharing<'a> {
     pub(crate) program: &'a Program,
     pub(crate) map: &'a SourceMap,
-    /// What the definitions and uses of each function are called.
+    /// The descriptions of the definitions and uses of each function.
     pub(crate) described: &'a BTreeMap<FuncId, DefUseNames>,
     pub(crate) plan: &'a Plan,
 }
 
-/// Why a use or a definition is not recorded whose function has no objectives.
+/// The reason for which a use or a definition is not recorded if its function has no objectives.
 const NOT_WATCHED: &str = "it is in a function that is not instrumented";
 
 impl Sharing<'_> {
-    /// What the notes have. `flow` is the unit's data flow of whole variables.
+    /// The notes. `flow` is the unit's data flow of whole variables.
     pub(crate) fn noted(
         &self,
         flow: &UnitFlow,
@@ -137,7 +137,7 @@ fn not_recorded() -> Option<String> {
     Some("nothing in the instrumented text records it".to_owned())
 }
 
-/// A definition of which nothing is known.
+/// An unknown definition.
 fn nowhere(map: &SourceMap) -> NotedDefinition {
     let (place, text) = (map.place(0), String::new());
     NotedDefinition { function: None, place, text, lost: not_recorded() }

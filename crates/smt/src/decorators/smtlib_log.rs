@@ -1,10 +1,10 @@
-//! Writes each query to a file that any SMT-LIB solver reads.
+//! A log of queries, each as a file that any SMT-LIB solver reads.
 
-use crate::pool::TermPool;
-use crate::smtlib;
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
+use crate::text::smtlib;
 use std::io;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub struct SmtLibLog<S> {
     inner: S,
     folder: PathBuf,
     written: u64,
-    /// The first error of writing; from then on nothing is logged, but solving goes on.
+    /// The first error of writing. After it nothing is logged, but solving continues.
     pub error: Option<io::Error>,
 }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use lydian_eval::to_bytes;
 use lydian_inputs::concretise_with_objects;
-use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
+use lydian_inputs::lazy::{LazyObject, PointerEntry, REACH, ROOM};
 use lydian_inputs::{HeldObject, Invariant};
 use lydian_ir::CType;
 use lydian_smt::Term;
@@ -136,8 +136,8 @@ impl Engine<'_, '_> {
         let pointers = self.machine.context.inputs.pointers(&self.machine.pool);
         let mut wish = self.machine.pool.tt();
         for address in followed {
-            let null =
-                pointers.iter().find(|(_, of, _)| of == address).and_then(|(_, _, null)| *null);
+            let pointer = pointers.iter().find(|pointer| pointer.address == *address);
+            let null = pointer.and_then(|pointer| pointer.is_null);
             let places: Vec<Term> =
                 known.iter().map(|object| self.machine.pool.eq(*address, *object)).collect();
             let near = self.machine.pool.or_all(places.into_iter().chain(null));
@@ -169,14 +169,14 @@ impl Engine<'_, '_> {
         }
         let types = &self.machine.context.program.types;
         let mut pointers = self.machine.context.inputs.pointers(&self.machine.pool);
-        pointers.retain(|(pointer, _, _)| {
+        pointers.retain(|PointerEntry { pointer, .. }| {
             let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
             let to = types.pointee(pointer.ty);
             is_asked
                 && pointer.depth > 0
                 && to.is_some_and(|to| self.machine.context.has_invariants(to))
         });
-        let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
+        let all: Vec<Term> = pointers.iter().map(|pointer| pointer.address).collect();
         if !self.keep_near(whole, &all, keeps) {
             all.iter().for_each(|address| _ = self.keep_near(whole, &[*address], keeps));
         }
@@ -346,7 +346,8 @@ impl Engine<'_, '_> {
             .map(|first| first.home)
             .collect();
         let (mut fewer, mut homes) = (Vec::new(), Vec::new());
-        for (pointer, address, null) in self.machine.context.inputs.pointers(&self.machine.pool) {
+        for entry in self.machine.context.inputs.pointers(&self.machine.pool) {
+            let PointerEntry { pointer, address, is_null: null } = entry;
             let (pool, evaluator) = (&mut self.machine.pool, &mut self.machine.evaluator);
             let is_null = null.is_some_and(|null| evaluator.holds(pool, &whole.model, null));
             let value = evaluator.eval_u64(pool, &whole.model, address);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use lydian_base::Span;
 use lydian_inputs::Start;
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
@@ -121,7 +121,7 @@ pub struct Summary {
     pub preconditions: Vec<String>,
     /// What paths did with the pointers of the inputs. Only with
     /// [`Config::learns`](crate::Config::learns).
-    pub learned: Learned,
+    pub learned: PointerObservations,
     /// The user's statements that no input meets.
     pub unmet: Vec<Unmet>,
     /// Assumptions about inputs and the program's environment that nobody stated.

@@ -4,7 +4,7 @@
 use lydian_base::EntityId;
 use lydian_eval::{EventReader, Kleene, Traps, Undetermined};
 use lydian_ir::{BranchOrigin, ConditionId, DecisionId, ExprArena, ExprId, FuncId};
-use lydian_smt::{Given, Term, TermPool};
+use lydian_smt::{SimplifiedTerm, Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::Machine;
@@ -245,7 +245,7 @@ impl Goals<'_> {
         let Some(given) = machine.pool.given(&state.path.facts, &terms) else { return };
         let mut given = given.into_iter();
         open.retain_mut(|label| {
-            let Some(Given { term, facts }) = given.next() else { return true };
+            let Some(SimplifiedTerm { term, facts }) = given.next() else { return true };
             if machine.pool.as_bool(term) == Some(false) {
                 self.cores.note(label.holds, &facts);
                 return false;

@@ -155,7 +155,7 @@ impl Merging {
         let config = &machine.context.config;
         let exhaustive = !config.stop_when_covered || goals.labels.new_ones() == 0;
         let wanted =
-            config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
+            config.merge && config.merge_states_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
         let fits = wanted
             && config.mode != Mode::Plain
@@ -192,7 +192,7 @@ impl Merging {
         begin: ScopeKey,
         body: &Body,
     ) -> bool {
-        let Some(after) = machine.context.config.unite_after else { return false };
+        let Some(after) = machine.context.config.merge_states_after else { return false };
         if !self.scopes.known.contains_key(&begin) {
             let scope = self.scope(machine, goals, begin, body);
             self.scopes.known.insert(begin, scope);

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use lydian_inputs::shape::Shape;
+use lydian_inputs::lazy::shape::Shape;
 use lydian_ir::expr::type_of;
 use lydian_ir::libc::{library_function, model_of};
 use lydian_ir::{

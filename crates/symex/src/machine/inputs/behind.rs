@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::{Laid, LazyObject};
+use lydian_inputs::lazy::{LazyObject, Placement};
 use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
@@ -86,7 +86,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         candidate: &Candidate,
-        (ty, at): Laid,
+        (ty, at): Placement,
     ) -> Result<(), Stop> {
         let types = &self.context.program.types;
         let object = self.state.memory.object(candidate.object);
@@ -120,7 +120,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         pool: &mut TermPool,
         candidate: &Candidate,
         lazy: &Arc<LazyObject>,
-        (of, size): (Laid, u64),
+        (of, size): (Placement, u64),
     ) -> Result<(), Stop> {
         let object = self.state.memory.object(candidate.object);
         let is_before = of.1 < lazy.own.origin;

@@ -15,10 +15,10 @@ mod compared;
 
 use std::sync::Arc;
 
-use lydian_inputs::asked::Asked;
 use lydian_inputs::callback::callback_of;
+use lydian_inputs::concretise::relevant_inputs::RelevantInputs;
+use lydian_inputs::concretise::test_objects::{Needs, ObjectAccesses};
 use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
-use lydian_inputs::looked_at::{LookedAt, Needs};
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
@@ -693,8 +693,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         claims: impl Iterator<Item = Term>,
     ) -> Needs {
         let (pool, evaluator) = (&self.pool, &mut self.evaluator);
-        let asked = Asked::by(pool, evaluator, model, claims);
-        Needs { asked, looked_at: looked_at(pool, evaluator, memory, model) }
+        let relevant = RelevantInputs::by(pool, evaluator, model, claims);
+        Needs { relevant, accesses: looked_at(pool, evaluator, memory, model) }
     }
 }
 
@@ -704,7 +704,7 @@ pub(crate) fn looked_at(
     evaluator: &mut Evaluator,
     memory: &Memory,
     model: &Model,
-) -> Vec<LookedAt> {
+) -> Vec<ObjectAccesses> {
     let mut all = Vec::new();
     for found in memory.inputs() {
         let Some(object) = &found.first else { continue };
@@ -723,7 +723,7 @@ pub(crate) fn looked_at(
             }
         }
         let is_block = !found.alive || found.kind != ObjectKind::Lazy;
-        all.push(LookedAt { object: object.clone(), touched, read, is_block });
+        all.push(ObjectAccesses { object: object.clone(), touched, read, is_block });
     }
     all
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use lydian_inputs::lazy::{LazyObject, REACH};
-use lydian_inputs::learned::Followed;
+use lydian_inputs::learned::Dereferences;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
 use crate::machine::Machine;
@@ -42,7 +42,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         let ends = element.is_none_or(|at| at == 0 || self.is_nonzero_before(pool, &object, at));
         let Some(learned) = &mut self.uses.learned else { return };
         let followed = learned.followed.entry(object.own.name.to_string());
-        let followed = followed.or_insert_with(|| Followed::new(object.own.ty));
+        let followed = followed.or_insert_with(|| Dereferences::new(object.own.ty));
         followed.look(bounds);
         followed.ends_at_zero &= ends;
         match element {

@@ -17,9 +17,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_inputs::shape::PartKind;
-use lydian_inputs::{CellPlan, MOST_WRITTEN, WritePlan, Written};
+use lydian_inputs::{CellPlan, MOST_WRITTEN, WriteContents, WritePlan};
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Type};
@@ -113,7 +113,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !permitted.is_stated() {
             self.assume_reach(func, incomplete);
         }
-        writes.sort_by_key(|write: &WritePlan| Reverse(write.way.through.len()));
+        writes.sort_by_key(|write: &WritePlan| Reverse(write.chain.through.len()));
         writes
     }
 
@@ -169,7 +169,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
             let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
             let offset = reached.behind_way(at);
-            let written = Written::Cells { size, cells: vec![cell] };
+            let written = WriteContents::Cells { size, cells: vec![cell] };
             writes.push(plan_of(reached, offset, written, when));
         }
     }
@@ -249,7 +249,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let behind = self.pool.bv(64, offset);
         let length = object_length.unwrap_or_else(|| self.pool.bv(64, size));
         let length = self.pool.add(length, behind);
-        let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
+        let written = WriteContents::Row { symbol, kind: PartKind::Raw(element), of: None };
         let plan = plan_of(reached, offset, written, when);
         writes.push(WritePlan { length: Some(length), ..plan });
         ChosenRows::All
@@ -306,7 +306,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             contents.set_row(&mut self.pool, &row, array);
             let of = Some((lazy.clone(), row.clone()));
             let offset = reached.behind_way(0);
-            let written = Written::Row { symbol, kind: row.kind, of };
+            let written = WriteContents::Row { symbol, kind: row.kind, of };
             writes.push(plan_of(reached, offset, written, when));
             rows.push(row);
         }
@@ -338,6 +338,13 @@ const fn machine_type(kind: PartKind) -> Type {
     }
 }
 
-fn plan_of(reached: &ReachableRange, offset: u64, written: Written, when: Term) -> WritePlan {
-    WritePlan { way: reached.way.clone(), target: 0, offset, written, when, length: None }
+fn plan_of(reached: &ReachableRange, offset: u64, written: WriteContents, when: Term) -> WritePlan {
+    WritePlan {
+        chain: reached.way.clone(),
+        target: 0,
+        offset,
+        contents: written,
+        when,
+        length: None,
+    }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use lydian_inputs::guess::parameter_name;
-use lydian_inputs::place::{Place, Step};
+use lydian_inputs::place::{InputPlace, Step};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Program};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::RecordId;
 use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ pub(crate) struct PointerUses {
     /// The pointers of the predicate that is evaluated now.
     suppositions: PredicateSuppositions,
     /// The results of [`Config::learns`](crate::Config::learns).
-    pub(crate) learned: Option<Learned>,
+    pub(crate) learned: Option<PointerObservations>,
 }
 
 /// A struct or union that a pointer was used as a pointer into.

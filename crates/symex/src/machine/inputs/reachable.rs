@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use lydian_base::EntityId;
+use lydian_inputs::lazy::shape::{PartKind, Shape, Values, distance_in};
 use lydian_inputs::lazy::{LazyObject, REACH};
-use lydian_inputs::shape::{PartKind, Shape, Values, distance_in};
-use lydian_inputs::{MOST_WRITTEN, Way};
+use lydian_inputs::{MOST_WRITTEN, PointerChain};
 use lydian_ir::libc::is_confined;
 use lydian_ir::outside::{handed_over, may_write_behind_list, out_parameters, variable_words};
 use lydian_ir::test::WriteBase;
@@ -44,7 +44,7 @@ pub(crate) struct ReachableRange {
     pub(crate) element: Option<CTypeId>,
     /// Whether it may be written to.
     pub(crate) writable: bool,
-    pub(crate) way: Way,
+    pub(crate) way: PointerChain,
 }
 
 impl ReachableRange {
@@ -118,7 +118,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 WriteBase::Argument(at) => out.iter().any(|out| out.position == at),
                 _ => true,
             };
-            let way = Way { to, through: Vec::new(), from: None };
+            let way = PointerChain { to, through: Vec::new(), from: None };
             let first = reach.found.len();
             self.add_reached(state, pointer, always, way, &mut reach);
             reach.found[first..].iter_mut().for_each(|reached| reached.writable &= is_out);
@@ -184,7 +184,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 bytes: 0..global.size,
                 element: Some(global.ty),
                 writable: true,
-                way: Way { to, through: Vec::new(), from: None },
+                way: PointerChain { to, through: Vec::new(), from: None },
             });
         }
     }
@@ -244,7 +244,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 bytes,
                 element: place.is_some().then_some(pointee),
                 writable: !to_const && !object.read_only,
-                way: Way { from, ..way.clone() },
+                way: PointerChain { from, ..way.clone() },
             });
         }
     }

@@ -6,7 +6,7 @@
 //! in this way, which already have values of any kind. All this follows from the state alone, so
 //! that a replayed path gets the same writes.
 
-use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, OutTarget, PreviousPointer};
 use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
@@ -102,7 +102,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let types = &self.context.program.types;
         let is_pointer = types.scalar(parameter.pointee) == Some(Type::Ptr);
         let old = match is_pointer && unwritten.len() >= 8 && !unwritten[..8].contains(&true) {
-            false => Old::None,
+            false => PreviousPointer::None,
             true => self.old_pointer(state, place),
         };
         OutTarget { parameter, guard, room, length, unwritten, old }
@@ -113,7 +113,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);
-        choices.map_or(Old::Lost, |_| Old::Kept(old))
+        choices.map_or(PreviousPointer::Lost, |_| PreviousPointer::Kept(old))
     }
 
     /// Executes the writes that were planned for a call.

@@ -5,8 +5,8 @@
 //! program stored in the row may be a pointer that no input can have, to a local or to a block that
 //! it allocated. The store in the array term tells the two apart.
 
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
