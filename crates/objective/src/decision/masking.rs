@@ -24,6 +24,7 @@ use lydian_ir::{BoolTree, ConditionId, Truth};
 
 use super::vector::{ConditionSet, DecisionVector};
 use crate::decision::predicates::outcome;
+use crate::event::Event;
 use crate::label::Pred;
 
 /// For each condition, from left to right, the predicate that is true where evaluation reached it and

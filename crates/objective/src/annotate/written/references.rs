@@ -32,6 +32,7 @@ pub(crate) fn add_first_labels(cx: &mut Context<'_>) -> Vec<Result<BoundReferenc
 /// Makes the labels of the context's function that others name, with their bindings.
 fn bind(cx: &mut Context<'_>) -> Vec<Result<BoundReference, HtolError>> {
     let references = &cx.shared.references;
+    let named = references.to(cx.id());
     let bind = |reference: &Reference<'_>| {
         let binder = Binder::new(references, reference.file);
         match &reference.tree {
@@ -39,7 +40,7 @@ fn bind(cx: &mut Context<'_>) -> Vec<Result<BoundReference, HtolError>> {
             ReferencedTree::Duty(duty, bound) => binder.duty(cx, duty, bound),
         }
     };
-    references.to(cx.id()).iter().map(bind).collect()
+    named.iter().map(bind).collect()
 }
 
 /// The references to another function of the program, bound to it.
