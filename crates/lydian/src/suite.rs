@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
-use lydian_native::{Build, Measured, Outcome, Run};
+use lydian_native::{Build, MeasuredRun, Outcome, Run};
 use lydian_report::frameworks::Framework;
 use lydian_report::names;
 use lydian_report::{
@@ -55,7 +55,7 @@ pub(crate) struct KeptTest {
     /// What it is called, unless another test has that name.
     pub(crate) name: String,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredRun,
     /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,

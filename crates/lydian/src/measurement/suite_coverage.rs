@@ -164,7 +164,7 @@ fn unmeasured(
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for entry in entries {
                 let hyper = &function.hypers[entry.hyper].hyper;
-                let lost = plan.why_unmeasured(objectives, index, hyper);
+                let lost = plan.why_hyperlabel_unmeasured(objectives, index, hyper);
                 lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &project.program.functions[function.function].name;

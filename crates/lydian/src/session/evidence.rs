@@ -80,7 +80,7 @@ impl Session<'_, '_> {
     }
 
     /// The labels of all targets that a run covers, in order.
-    pub(crate) fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
+    pub(crate) fn covered_by(&self, measured: &MeasuredRun) -> Vec<Goal> {
         self.covered_in(&measured.covered)
     }
 
@@ -98,7 +98,7 @@ impl Session<'_, '_> {
     pub(crate) fn completed_by(
         &self,
         test: &Test,
-        measured: &Measured,
+        measured: &MeasuredRun,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Vec<(Goal, Vec<Test>)> {
         let found = hyper_coverage.add(test, measured).into_iter();
@@ -118,7 +118,10 @@ impl Session<'_, '_> {
     }
 
     /// What tests of the ledger show; those that no longer fit the program are left out.
-    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Error> {
+    pub(crate) fn measure_all(
+        &mut self,
+        tests: Vec<Test>,
+    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         let mut kept = Vec::new();
         for test in tests {
             let known = self.recorded.measured.remove(&test);

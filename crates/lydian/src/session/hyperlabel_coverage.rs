@@ -75,7 +75,7 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// Those of some hyperlabels that the tests would not cover even with one more.
-    pub(crate) fn missing_with(&self, measured: &Measured, claimed: &[HyperOf]) -> Vec<HyperOf> {
+    pub(crate) fn missing_with(&self, measured: &MeasuredRun, claimed: &[HyperOf]) -> Vec<HyperOf> {
         if claimed.is_empty() {
             return Vec::new();
         }
@@ -89,7 +89,7 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// One more test. Gives the hyperlabels that the tests cover now and did not before.
-    pub(crate) fn add(&mut self, test: &Test, measured: &Measured) -> Vec<Completion> {
+    pub(crate) fn add(&mut self, test: &Test, measured: &MeasuredRun) -> Vec<Completion> {
         if self.is_idle() {
             return Vec::new();
         }
@@ -107,7 +107,7 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// What a run has that hyperlabels ask for, function by function.
-    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<Harvest> {
+    pub(crate) fn of_run(&self, measured: &MeasuredRun) -> Vec<Harvest> {
         let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
             let mut all = Harvest::new();
             measured.add_to(&mut all, function);

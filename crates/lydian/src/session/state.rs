@@ -6,7 +6,7 @@ use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::{Accepted, Criterion, FunctionObjectives};
 use lydian_report::minimise::Effort;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,7 +51,7 @@ pub(crate) struct TestMemory {
     /// Objectives with evidence of a test.
     pub(crate) goals: FxHashSet<Goal>,
     /// What tests showed that exploration found, as long as it is not too much.
-    pub(crate) measured: FxHashMap<Test, Measured>,
+    pub(crate) measured: FxHashMap<Test, MeasuredRun>,
     /// How many labels and bytes these have.
     pub(crate) size: usize,
 }
@@ -61,7 +61,7 @@ const MOST_KEPT: usize = 1 << 25;
 
 impl TestMemory {
     /// Keeps what a test showed, if another run would show the same.
-    pub(crate) fn keep(&mut self, test: &Test, measured: &Measured) {
+    pub(crate) fn keep(&mut self, test: &Test, measured: &MeasuredRun) {
         let labels =
             measured.covered.iter().map(Vec::len).sum::<usize>() + measured.run.cells.len();
         let (objects, globals) = (&measured.run.objects, &measured.run.globals);

@@ -16,7 +16,7 @@ use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::Harvest;
 use lydian_report::suite_c::MOST_FAILING;
 use rustc_hash::FxHashSet;
@@ -94,7 +94,7 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     hyper_coverage: &'s HyperlabelCoverage<'j>,
     patience: &'s Patience,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredRun,
     is_undefined: bool,
     /// Whether it is refused memory for its size.
     is_refused: bool,
@@ -140,7 +140,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
         (needs, hyper_coverage, patience): (&'s Needs, &'s HyperlabelCoverage<'j>, &'s Patience),
-        (test, measured): &(Test, Measured),
+        (test, measured): &(Test, MeasuredRun),
     ) -> Option<Self> {
         let run = session.runner.follow(test, STEPS_OF_ENDLESS)?;
         let mut test = test.clone();
@@ -174,7 +174,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     }
 
     /// Makes it as small as it gets, and gives it with what it shows.
-    pub(crate) fn run(mut self) -> Result<(Test, Measured), Error> {
+    pub(crate) fn run(mut self) -> Result<(Test, MeasuredRun), Error> {
         let before = (self.test.clone(), self.measured.clone());
         self.spread()?;
         // An array may be as long as a number says, which is small only afterwards.
@@ -241,7 +241,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     pub(crate) fn attempt(
         &mut self,
         candidate: Test,
-        is_right: impl Fn(&Measured) -> bool,
+        is_right: impl Fn(&MeasuredRun) -> bool,
     ) -> Result<bool, Error> {
         if self.is_over() || candidate == self.test {
             return Ok(false);
@@ -290,7 +290,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         }
     }
 
-    fn covers(&self, measured: &Measured) -> bool {
+    fn covers(&self, measured: &MeasuredRun) -> bool {
         let Needs { labels, hypers, others } = self.needs;
         let covered = self.session.covered_by(measured);
         let found = covered.iter().filter(|goal| labels.contains(goal)).count();
