@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lydian_native::add_implied;
+use lydian_native::add_redundant;
 use lydian_native::cc::{
     NotedFile, NotedUnmeasured, Notes, Store, UnitCells, UnitId, UnitState, read_cells,
 };
@@ -63,7 +63,7 @@ pub fn collect(store: &Store) -> Coverage {
             }
         };
         let mut found = counters.remove(id).unwrap_or_default();
-        add_implied(&mut found.set, &notes.plan.implied);
+        add_redundant(&mut found.set, &notes.plan.redundant);
         if found.full {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }
@@ -155,7 +155,7 @@ fn compiled_units(store: &Store) -> CompiledUnits {
     for record in store.units() {
         superseded.extend(record.superseded);
         match record.state {
-            UnitState::Instrumented(id) => {
+            UnitState::InstrumentedProgram(id) => {
                 units.insert(id, record.source.display().to_string());
             }
             UnitState::Plain(reason) => {

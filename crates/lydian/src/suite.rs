@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
-use lydian_native::{Build, Measured, Outcome, Run};
+use lydian_native::{Build, MeasuredRun, Outcome, Run};
 use lydian_report::suite::c::frameworks::Framework;
 use lydian_report::suite::{self, ktest, names, testcomp};
 use lydian_report::{Memory, Observation, Outcome as Ending, SuiteTest};
@@ -53,7 +53,7 @@ pub(crate) struct KeptTest {
     /// Its name, unless another test has it.
     pub(crate) name: String,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredRun,
     /// The memory after it, if it ends well, and the same from a run in which uninitialised memory has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,

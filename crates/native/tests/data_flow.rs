@@ -477,7 +477,7 @@ int f(int n) {
     let measuring = Measuring::of(text, &[Criterion::AllUses]);
     let mut measurer = measuring.measurer();
     let lost: Vec<SequenceId> =
-        measurer.plan().unmeasured.iter().map(|lost| lost.sequence).collect();
+        measurer.plan().unmeasured_sequences.iter().map(|lost| lost.sequence).collect();
     let covered = measurer.measure(&[run_of("f", &[2])]).unwrap()[0].sequences[0].clone();
     let of = |sequences: &dyn Fn(&SequenceId) -> bool| -> Vec<&str> {
         let hypers = measuring.objectives.hypers.values();
@@ -545,7 +545,7 @@ int f(int a, int b) {
     // By either way of `a`, and for a true one by either way of `b`.
     assert_eq!(measuring.unmeasured(), ["control branches within its text"; 3]);
     let measurer = measuring.measurer();
-    for lost in &measurer.plan().unmeasured {
+    for lost in &measurer.plan().unmeasured_sequences {
         let mut hypers = measuring.objectives.hypers.values();
         let one = hypers.find(|one| one.hyper == Hyper::Sequence(lost.sequence)).unwrap();
         let begin = "g of `g = a` in line 5 reaches its use in line 6 by";

@@ -200,7 +200,7 @@ fn covered(text: &str, criterion: Criterion, calls: &[&[i32]]) -> Vec<Vec<String
         let request = measure_request(&unit, &watched, &functions, level);
         let mut measurer =
             Measurer::new(request, Limits::default()).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(measurer.plan().unwatched, []);
+        assert_eq!(measurer.plan().unmeasured_labels, []);
         let image = |value: &i32| Image { bytes: value.to_le_bytes().to_vec(), pointers: vec![] };
         let test = |args: &&[i32]| Test::calling("f", args.iter().map(image).collect());
         let tests: Vec<_> = calls.iter().map(test).collect();

@@ -7,7 +7,7 @@ use common::{Unit, call, int};
 use lydian_ir::source::MarkStyle;
 use lydian_ir::test::{ExternalResult, Test};
 use lydian_ir::{BoolTree, Purity};
-use lydian_native::{Measured, Optimization, Outcome};
+use lydian_native::{MeasuredRun, Optimization, Outcome};
 use lydian_objective::Criterion;
 
 const LEVELS: [Optimization; 3] = [Optimization::None, Optimization::Some, Optimization::Full];
@@ -18,8 +18,8 @@ fn of_ints(text: &str, params: usize) -> Unit {
     unit.defines("f", int, &vec![int; params])
 }
 
-fn values(measured: &[Measured]) -> Vec<i32> {
-    let value = |measured: &Measured| match &measured.run.outcome {
+fn values(measured: &[MeasuredRun]) -> Vec<i32> {
+    let value = |measured: &MeasuredRun| match &measured.run.outcome {
         Outcome::Returned(bytes) => i32::from_le_bytes(bytes.as_slice().try_into().unwrap()),
         other => panic!("{other}"),
     };

@@ -16,7 +16,7 @@ use lydian_base::Rng;
 use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{EarlierCall, Test};
-use lydian_native::{Measured, Optimization, Outcome, Plan};
+use lydian_native::{MeasuredRun, Optimization, Outcome, Plan};
 use lydian_objective::criterion::Author;
 use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{
@@ -316,7 +316,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// Checks that both runs give the same results.
-    fn runs(&mut self, case: &Case, traced: &[TracedTest], measured: &[Measured]) {
+    fn runs(&mut self, case: &Case, traced: &[TracedTest], measured: &[MeasuredRun]) {
         for (ours, native) in traced.iter().zip(measured) {
             let same = match &native.run.outcome {
                 Outcome::Returned(bytes) => !ours.traps && Some(bytes) == ours.result.as_ref(),
@@ -332,7 +332,7 @@ impl Judge<'_> {
     }
 
     /// Checks that both cover the same objectives of a case's functions.
-    fn case(&mut self, case: &Case, traced: &[TracedTest], measured: &[Measured], counts: bool) {
+    fn case(&mut self, case: &Case, traced: &[TracedTest], measured: &[MeasuredRun], counts: bool) {
         let traces: Vec<Trace> = traced.iter().map(|traced| traced.trace.clone()).collect();
         let functions = self.batch.functions(case);
         let objectives = &self.batch.subject.objectives[functions.clone()];
@@ -427,7 +427,7 @@ impl Judge<'_> {
         index: usize,
         label: LabelId,
         traced: &[TracedTest],
-        measured: &[Measured],
+        measured: &[MeasuredRun],
     ) -> bool {
         let coverage_interpreter =
             self.coverage_interpreter.get_or_init(|| self.batch.subject.coverage_interpreter());
@@ -443,13 +443,13 @@ impl Judge<'_> {
     }
 
     fn label_lost(&self, index: usize, label: LabelId) -> Option<String> {
-        let mut unwatched = self.plan.unwatched.iter();
+        let mut unwatched = self.plan.unmeasured_labels.iter();
         let lost = unwatched.find(|lost| lost.function as usize == index && lost.label == label);
         lost.map(|lost| lost.reason.clone())
     }
 
     fn hyper_lost(&self, index: usize, hyper: &Hyper) -> Option<String> {
         let all = &self.batch.subject.objectives;
-        self.plan.why_unmeasured(all, index, hyper).map(str::to_owned)
+        self.plan.why_hyperlabel_unmeasured(all, index, hyper).map(str::to_owned)
     }
 }

@@ -9,7 +9,7 @@ use lydian_base::Rng;
 use lydian_ir::interp::{self, End};
 use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Program};
-use lydian_native::{Measured, Optimization, Outcome};
+use lydian_native::{MeasuredRun, Optimization, Outcome};
 use lydian_objective::{CoverageInterpreter, Criterion, InterpretedRun, LabelId};
 use lydian_symex::LabelRef;
 use lydian_symex::{Config, Ending, Limits, Mode};
@@ -62,7 +62,7 @@ impl Check<'_> {
     }
 
     /// Compares the native run of a test with the interpreter's.
-    fn same_run(&mut self, test: &Test, native: &Measured) -> Vec<Vec<LabelId>> {
+    fn same_run(&mut self, test: &Test, native: &MeasuredRun) -> Vec<Vec<LabelId>> {
         let run = self.coverage_interpreter.run(test, &interp::Options::default());
         let InterpretedRun { outcome, covered, .. } =
             run.unwrap_or_else(|error| panic!("{error}: {test:?}"));
@@ -155,7 +155,7 @@ fn check(seed: u64, text: &str) -> Vec<String> {
     let coverage_interpreter = subject.coverage_interpreter();
     let mut check = Check { subject: &subject, coverage_interpreter, outside, faults: Vec::new() };
     let unwatched: Vec<String> =
-        measurer.plan().unwatched.iter().map(|label| label.reason.clone()).collect();
+        measurer.plan().unmeasured_labels.iter().map(|label| label.reason.clone()).collect();
     if let Some(first) = unwatched.first() {
         check.fault(format!("{} labels cannot be measured: {first}", unwatched.len()));
     }

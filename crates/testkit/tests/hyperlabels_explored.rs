@@ -98,7 +98,7 @@ fn check_natively(seed: u64, subject: &Subject, explored: &ExplorationResult) {
             let at = at.expect("the hyperlabel is of a function that was given");
             let hyper = &all[at].hypers[claim.hyper];
             // A part that the text cannot record, or of which the table was too small.
-            let lost = measurer.plan().why_unmeasured(all, at, &hyper.hyper).is_some()
+            let lost = measurer.plan().why_hyperlabel_unmeasured(all, at, &hyper.hyper).is_some()
                 || consolidation.unjudged(at, claim.hyper).is_some();
             let covered = consolidation.is_covered(at, claim.hyper);
             let text = &hyper.text;

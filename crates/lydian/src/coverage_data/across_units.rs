@@ -252,10 +252,10 @@ impl Pairs<'_> {
             let (using, defining) = (&self.units[pair.using], &self.units[pair.defining]);
             let own = &using.shared.flow.graph.uses[pair.usage as usize];
             let reasons = [
-                &using.usage(pair).lost,
-                &using.shared.variables[own.variable as usize].lost,
-                &defining.shared.variables[pair.variable as usize].lost,
-                &defining.definition(pair).lost,
+                &using.usage(pair).uninstrumentable,
+                &using.shared.variables[own.variable as usize].uninstrumentable,
+                &defining.shared.variables[pair.variable as usize].uninstrumentable,
+                &defining.definition(pair).uninstrumentable,
             ];
             if let Some(reason) = reasons.into_iter().flatten().next() {
                 unknown.entry((pair.using, pair.usage)).or_insert(reason.as_str());

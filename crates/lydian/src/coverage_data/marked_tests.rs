@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lydian_base::Place;
-use lydian_native::add_implied;
-use lydian_native::cc::{NotedFunction, Notes, TestRuns, UnitId, read_cells};
+use lydian_native::add_redundant;
+use lydian_native::cc::{NotedFunction, NotedLabels, Notes, TestRuns, UnitId, read_cells};
 use lydian_objective::{Criterion, LabelId};
 use lydian_report::coverage::{LineRanges, TestCoverage};
 
@@ -21,7 +21,7 @@ pub(super) struct MarkedTests {
 struct Unit {
     /// The file and line of the statement or function that a cell records.
     lines: BTreeMap<u32, Vec<(PathBuf, u32)>>,
-    implied: Vec<lydian_native::Implied>,
+    redundant: Vec<lydian_native::RedundantCell>,
 }
 
 impl MarkedTests {
@@ -40,8 +40,8 @@ impl MarkedTests {
             notes.functions.iter().map(places).collect();
         // The system is asked once for each file.
         let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
-        for (cell, number, labels) in &notes.plan.labels {
-            let Some(places) = places.get(*number as usize) else { continue };
+        for NotedLabels { cell, function, labels } in &notes.plan.labels {
+            let Some(places) = places.get(*function as usize) else { continue };
             for place in labels.iter().filter_map(|label| places.get(label)).flatten() {
                 let file = files.entry(&place.file).or_insert_with(|| {
                     let file = absolute(directory, &*place.file);
@@ -50,7 +50,7 @@ impl MarkedTests {
                 lines.entry(*cell).or_default().push((file.clone(), place.line));
             }
         }
-        self.units.insert(id, Unit { lines, implied: notes.plan.implied.clone() });
+        self.units.insert(id, Unit { lines, redundant: notes.plan.redundant.clone() });
     }
 
     /// The lines that each test executed. Damaged and outdated counters are left out; they are reported
@@ -82,7 +82,7 @@ fn of_test(test: TestRuns, units: &BTreeMap<UnitId, Unit>) -> TestCoverage {
     let mut passed: BTreeMap<PathBuf, BTreeSet<u32>> = BTreeMap::new();
     for (id, mut cells) in set {
         let Some(unit) = units.get(&id) else { continue };
-        add_implied(&mut cells, &unit.implied);
+        add_redundant(&mut cells, &unit.redundant);
         for (file, line) in cells.iter().filter_map(|cell| unit.lines.get(cell)).flatten() {
             passed.entry(file.clone()).or_default().insert(*line);
         }

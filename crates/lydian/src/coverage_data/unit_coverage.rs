@@ -6,8 +6,11 @@ use std::sync::Arc;
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{ConditionId, DecisionId, Truth, UnreachedValue};
-use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
-use lydian_native::{Column, Count, CountOf};
+use lydian_native::cc::{
+    NotedDecision, NotedFunction, NotedLabels, NotedOutcome, NotedSequence, NotedSwitch,
+    NotedUnmeasured, Notes,
+};
+use lydian_native::{Column, Count, CountOf, UnmeasuredLabel, UnmeasuredSequence};
 use lydian_objective::coverage_record::{Consolidation, CoverageRecord};
 use lydian_objective::decision::clause_pairs::ClausePairObjective;
 use lydian_objective::decision::vector::DecisionVector;
@@ -82,14 +85,14 @@ pub(super) fn functions(
 /// Reads the cells and tables as the plan says.
 fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     let plan = &notes.plan;
-    for (cell, function, labels) in &plan.labels {
+    for NotedLabels { cell, function, labels } in &plan.labels {
         let Some(records) = all.get_mut(*function as usize) else { continue };
         records.recorded.extend(labels);
         if counters.set.contains(cell) {
             records.covered.extend(labels);
         }
     }
-    for (cell, function, sequence) in &plan.sequences {
+    for NotedSequence { cell, function, sequence } in &plan.sequences {
         if let Some(records) = all.get_mut(*function as usize)
             && counters.set.contains(cell)
         {
@@ -97,7 +100,7 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
             records.sequences.insert(*sequence);
         }
     }
-    for (function, decision, first) in &plan.outcomes {
+    for NotedOutcome { function, decision, first } in &plan.outcomes {
         let Some(records) = all.get_mut(*function as usize) else { continue };
         let seen = [0, 1].map(|outcome| counters.set.contains(&(first + outcome)));
         records.outcomes.insert(*decision, seen);
@@ -105,17 +108,17 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     read_counts(notes, counters, all);
     read_vectors(notes, counters, all);
     read_bound(notes, counters, all);
-    for (function, label, reason) in &plan.unbound {
+    for UnmeasuredLabel { function, label, reason } in &plan.unbound_labels {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unbound.insert(*label, reason.clone());
         }
     }
-    for (function, label, reason) in &plan.unwatched {
+    for UnmeasuredLabel { function, label, reason } in &plan.unmeasured_labels {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unmeasured.insert(*label, reason.clone());
         }
     }
-    for (function, sequence, reason) in &plan.unmeasured {
+    for UnmeasuredSequence { function, sequence, reason } in &plan.unmeasured_sequences {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unmeasured_sequences.insert(*sequence, reason.clone());
         }
@@ -137,7 +140,7 @@ fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) 
             CountOf::Labels(labels) => {
                 records.counts.extend(labels.iter().map(|label| (*label, times)));
             }
-            CountOf::Way(decision, condition, value) => {
+            CountOf::Condition { decision, condition, value } => {
                 let ways = records.ways.entry((*decision, *condition)).or_default();
                 ways[usize::from(*value)] = times;
             }

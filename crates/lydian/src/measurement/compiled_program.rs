@@ -6,7 +6,7 @@ use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{
-    Confinement, Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
+    Confinement, InstrumentedProgram, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
     RewriteRequest,
 };
 use lydian_objective::FunctionObjectives;
@@ -29,12 +29,12 @@ pub(crate) struct Measurement<'a> {
 /// The instrumented program, compiled once for all threads.
 pub(crate) struct CompiledProgram<'m> {
     measurement: &'m Measurement<'m>,
-    made: OnceLock<Result<Arc<Instrumented<'m>>, Error>>,
+    made: OnceLock<Result<Arc<InstrumentedProgram<'m>>, Error>>,
 }
 
 impl<'m> CompiledProgram<'m> {
     /// The program. The first caller compiles it, and all other callers wait.
-    pub(crate) fn get(&self) -> Result<&Arc<Instrumented<'m>>, Error> {
+    pub(crate) fn get(&self) -> Result<&Arc<InstrumentedProgram<'m>>, Error> {
         let made = self.made.get_or_init(|| self.measurement.compile().map(Arc::new));
         made.as_ref().map_err(Clone::clone)
     }
@@ -92,7 +92,7 @@ impl<'a> Measurement<'a> {
     }
 
     /// Instruments and compiles the program.
-    fn compile(&self) -> Result<Instrumented<'_>, Error> {
+    fn compile(&self) -> Result<InstrumentedProgram<'_>, Error> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 map: &self.project.texts.users,
@@ -116,7 +116,7 @@ impl<'a> Measurement<'a> {
             level: Optimization::None,
             compiler: COMPILER,
         };
-        Instrumented::new(request).map_err(|error| failure(error.into()))
+        InstrumentedProgram::new(request).map_err(|error| failure(error.into()))
     }
 }
 

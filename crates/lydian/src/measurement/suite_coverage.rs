@@ -165,7 +165,7 @@ fn unmeasured(
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for entry in entries {
                 let hyper = &function.hypers[entry.hyper].hyper;
-                let lost = plan.why_unmeasured(objectives, index, hyper);
+                let lost = plan.why_hyperlabel_unmeasured(objectives, index, hyper);
                 lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &project.program.functions[function.function].name;
@@ -202,7 +202,7 @@ fn row(
     criterion: Criterion,
     entries: impl Iterator<Item = (Option<u32>, bool)>,
 ) -> CriterionSummary {
-    let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
+    let by_a_test = Evidence::MeasuredRun { test: TestHash(String::new()) };
     let verdicts = entries.map(|(duplicate_of, covered)| {
         let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
         verdict(duplicate_of, evidence, &AcceptedAssumptions::default())

@@ -22,7 +22,7 @@ use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Sile
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
-    Attempt, BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
+    Attempt, BoundOf, Haste, MeasureError, MeasuredRun, Measurer, Outcome, Run, RunError, TestError,
 };
 use lydian_objective::trace::{Tracer, is_covered};
 use lydian_objective::{
@@ -161,14 +161,17 @@ impl<'a> TestRunner<'a> {
 
     /// The reason for which a label of a function cannot be measured; none if it can, or if no test was
     /// run yet.
-    pub(crate) fn why_unwatched(&self, index: usize, label: LabelId) -> Option<&str> {
-        self.measurer.as_ref()?.plan().why_unwatched(index, label)
+    pub(crate) fn why_label_unmeasured(&self, index: usize, label: LabelId) -> Option<&str> {
+        self.measurer.as_ref()?.plan().why_label_unmeasured(index, label)
     }
 
     /// The same for a hyperlabel.
-    pub(crate) fn why_unmeasured(&self, (index, hyper): (usize, HyperId)) -> Option<&str> {
+    pub(crate) fn why_hyperlabel_unmeasured(
+        &self,
+        (index, hyper): (usize, HyperId),
+    ) -> Option<&str> {
         let hyper = &self.objectives[index].hypers[hyper].hyper;
-        self.measurer.as_ref()?.plan().why_unmeasured(self.objectives, index, hyper)
+        self.measurer.as_ref()?.plan().why_hyperlabel_unmeasured(self.objectives, index, hyper)
     }
 
     /// Whether the last test may cover sequences before undefined behaviour that were not counted.
@@ -199,7 +202,10 @@ impl<'a> TestRunner<'a> {
 
     /// Runs a test. The result has the labels that count. The inner error is the reason for which the
     /// test does not fit the program.
-    pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, TestMisfit>, Error> {
+    pub(crate) fn measure(
+        &mut self,
+        test: &Test,
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         self.measure_with(test, Patience::Usual)
     }
 
@@ -208,7 +214,7 @@ impl<'a> TestRunner<'a> {
         &mut self,
         test: &Test,
         patience: Patience,
-    ) -> Result<Result<Measured, TestMisfit>, Error> {
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         if patience == Patience::Full {
             self.given_up.retain(|known| known != test);
         }
@@ -348,7 +354,7 @@ impl<'a> TestRunner<'a> {
 
     /// Keeps the sequences that end before undefined behaviour, or none if these are not known. Returns
     /// whether they are known.
-    fn keep_traced(&self, test: &Test, options: &Options, measured: &mut Measured) -> bool {
+    fn keep_traced(&self, test: &Test, options: &Options, measured: &mut MeasuredRun) -> bool {
         if measured.sequences.iter().all(Vec::is_empty) {
             return true;
         }

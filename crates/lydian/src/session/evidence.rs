@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use lydian_ir::test::Test;
 use lydian_ledger::{LedgerError, LedgerTransaction};
-use lydian_native::Measured;
+use lydian_native::MeasuredRun;
 use lydian_objective::evidence::{
     Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
 };
@@ -84,7 +84,7 @@ impl Session<'_, '_> {
     }
 
     /// The labels of all functions under test that a run covers, in order.
-    pub(crate) fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
+    pub(crate) fn covered_by(&self, measured: &MeasuredRun) -> Vec<Goal> {
         self.covered_in(&measured.covered)
     }
 
@@ -102,7 +102,7 @@ impl Session<'_, '_> {
     pub(crate) fn completed_by(
         &self,
         test: &Test,
-        measured: &Measured,
+        measured: &MeasuredRun,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Vec<(Goal, Vec<Test>)> {
         let found = hyper_coverage.add(test, measured).into_iter();
@@ -122,7 +122,7 @@ impl Session<'_, '_> {
     }
 
     /// The measurements of tests of the ledger. Those that no longer fit the program are left out.
-    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Error> {
+    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         let mut kept = Vec::new();
         for test in tests {
             let known = self.recorded.measured.remove(&test);
@@ -164,14 +164,14 @@ impl Session<'_, '_> {
                 }
                 let hash: TestHash = recording.test(&found.test, types)?;
                 for goal in covered {
-                    let evidence = Evidence::Measured { test: hash.clone() };
+                    let evidence = Evidence::MeasuredRun { test: hash.clone() };
                     recording.evidence(target.key(goal), &evidence)?;
                 }
                 for (goal, tests) in completes {
                     let tests = tests.iter().map(|test| recording.test(test, types));
                     let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
                     let evidence = match tests.len() {
-                        1 => Evidence::Measured { test: tests.remove(0) },
+                        1 => Evidence::MeasuredRun { test: tests.remove(0) },
                         _ => Evidence::MeasuredTogether { tests },
                     };
                     recording.evidence(target.key(*goal), &evidence)?;

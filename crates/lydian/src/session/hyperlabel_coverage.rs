@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::test::Test;
-use lydian_native::Measured;
+use lydian_native::MeasuredRun;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Consolidation, CoverageRecord, FunctionObjectives, HyperId, LabelId};
 
@@ -76,7 +76,7 @@ impl<'a> HyperlabelCoverage<'a> {
     /// The given hyperlabels that the tests would not cover even with one more.
     pub(crate) fn missing_with(
         &self,
-        measured: &Measured,
+        measured: &MeasuredRun,
         claimed: &[MeasuredHyperlabel],
     ) -> Vec<MeasuredHyperlabel> {
         if claimed.is_empty() {
@@ -92,7 +92,7 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// Adds a test. Returns the hyperlabels that the tests cover now and did not before.
-    pub(crate) fn add(&mut self, test: &Test, measured: &Measured) -> Vec<Completion> {
+    pub(crate) fn add(&mut self, test: &Test, measured: &MeasuredRun) -> Vec<Completion> {
         if self.is_idle() {
             return Vec::new();
         }
@@ -110,7 +110,7 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 
     /// The evidence of a run for hyperlabels, for each function.
-    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<CoverageRecord> {
+    pub(crate) fn of_run(&self, measured: &MeasuredRun) -> Vec<CoverageRecord> {
         let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
             let mut all = CoverageRecord::new();
             measured.add_to(&mut all, function);

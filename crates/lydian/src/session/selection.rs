@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lydian_base::Place;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome, Run};
+use lydian_native::{MeasuredRun, Outcome, Run};
 use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -96,12 +96,12 @@ impl Session<'_, '_> {
     /// The tests, with the kept ones reduced in size while they still cover the same together.
     fn smaller_tests(
         &mut self,
-        mut all: Vec<(Test, Measured)>,
+        mut all: Vec<(Test, MeasuredRun)>,
         candidates: &mut [Candidate<Goal>],
         kept: &[usize],
         hyper_coverage: &HyperlabelCoverage<'_>,
         patience: &Patience,
-    ) -> Result<Vec<(Test, Measured)>, Error> {
+    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         if all.is_empty() {
             return Ok(all);
         }
@@ -181,7 +181,7 @@ impl Session<'_, '_> {
     fn names_of_new(
         &self,
         candidates: &[Candidate<Goal>],
-        all: &[(Test, Measured)],
+        all: &[(Test, MeasuredRun)],
         kept: &[usize],
     ) -> FxHashMap<usize, FxHashSet<Goal>> {
         let mut seen: FxHashSet<Goal> = FxHashSet::default();
@@ -245,8 +245,8 @@ impl Session<'_, '_> {
 
 /// Removes from other tests the objectives that tests cover which end well and do not reach out of the
 /// program.
-fn prefer_good_ends(all: &[(Test, Measured)], candidates: &mut [Candidate<Goal>]) {
-    let ends_well = |(_, measured): &(Test, Measured)| {
+fn prefer_good_ends(all: &[(Test, MeasuredRun)], candidates: &mut [Candidate<Goal>]) {
+    let ends_well = |(_, measured): &(Test, MeasuredRun)| {
         measured.run.outcome.is_orderly() && measured.run.attempts.is_empty()
     };
     let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));

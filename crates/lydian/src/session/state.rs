@@ -7,7 +7,7 @@ use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::{AcceptedAssumptions, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +52,7 @@ pub(crate) struct TestMemory {
     /// The objectives for which a test is recorded.
     pub(crate) goals: FxHashSet<Goal>,
     /// The measurements of tests that exploration found, as far as there is room.
-    pub(crate) measured: FxHashMap<Test, Measured>,
+    pub(crate) measured: FxHashMap<Test, MeasuredRun>,
     /// The size of the measurements, in labels and bytes.
     pub(crate) size: usize,
 }
@@ -62,7 +62,7 @@ const MOST_KEPT: usize = 1 << 25;
 
 impl TestMemory {
     /// Keeps a test's measurement, if another run would give the same.
-    pub(crate) fn keep(&mut self, test: &Test, measured: &Measured) {
+    pub(crate) fn keep(&mut self, test: &Test, measured: &MeasuredRun) {
         let labels =
             measured.covered.iter().map(Vec::len).sum::<usize>() + measured.run.cells.len();
         let (objects, globals) = (&measured.run.objects, &measured.run.globals);

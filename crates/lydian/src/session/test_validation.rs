@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use lydian_base::Span;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_symex::Event as Finding;
 use lydian_symex::{Cut, Ending, FoundTest, TracedEvent, Undetermined};
 
@@ -276,9 +276,9 @@ impl Session<'_, '_> {
         let with_reason = |goal: &Goal| {
             let why = match *goal {
                 Goal::Label(target, label) => {
-                    self.runner.why_unwatched(self.targets[target].index, label)
+                    self.runner.why_label_unmeasured(self.targets[target].index, label)
                 }
-                Goal::Hyper(..) => self.runner.why_unmeasured(self.hyper_of(*goal)?),
+                Goal::Hyper(..) => self.runner.why_hyperlabel_unmeasured(self.hyper_of(*goal)?),
             };
             why.map(|why| (*goal, format!("not measured: {why}")))
         };
@@ -292,7 +292,7 @@ impl Session<'_, '_> {
         test: &Test,
         patience: Patience,
         claimed: &[Goal],
-    ) -> Result<Result<Measured, TestMisfit>, Error> {
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         let measured = self.runner.measure_with(test, patience)?;
         if let Ok(early) = &measured
             && matches!(early.run.outcome, Outcome::TimedOut(_))

@@ -241,11 +241,11 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match compiled? {
-        Instrumentation::Instrumented(id) => id,
+        Instrumentation::InstrumentedProgram(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
-    match job.store.record(&object, &source, UnitState::Instrumented(id)) {
+    match job.store.record(&object, &source, UnitState::InstrumentedProgram(id)) {
         Ok(()) => Ok(None),
         Err(error) => Ok(Some(error.to_string())),
     }
@@ -331,11 +331,11 @@ fn linked_object(
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match job.instrument(input, object)? {
-        Instrumentation::Instrumented(id) => id,
+        Instrumentation::InstrumentedProgram(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let source = absolute(job.directory, &input.path);
-    match job.store.record(named, &source, UnitState::Instrumented(id)) {
+    match job.store.record(named, &source, UnitState::InstrumentedProgram(id)) {
         Ok(()) => Ok(None),
         Err(error) => Ok(Some(error.to_string())),
     }

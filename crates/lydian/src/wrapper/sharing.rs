@@ -70,8 +70,8 @@ impl Sharing<'_> {
         NotedShared { uses, flow: shared.flow, base, table, variables }
     }
 
-    fn why_lost(&self, place: SharedPlace) -> Option<String> {
-        let mut lost = self.plan.shared.lost.iter();
+    fn why_uninstrumentable(&self, place: SharedPlace) -> Option<String> {
+        let mut lost = self.plan.shared.uninstrumentable.iter();
         lost.find(|(of, _)| *of == place).map(|(_, reason)| reason.clone())
     }
 
@@ -80,7 +80,7 @@ impl Sharing<'_> {
             name: c_name(&self.program.globals[global].name).to_owned(),
             has_cells: cells::global_has_cells(self.program, global),
             definitions: Vec::new(),
-            lost: self.why_lost(SharedPlace::Variable(global)),
+            uninstrumentable: self.why_uninstrumentable(SharedPlace::Variable(global)),
         }
     }
 
@@ -92,10 +92,10 @@ impl Sharing<'_> {
     ) -> NotedDefinition {
         let described = self.described.get(&function);
         let text = described.and_then(|of| of.definitions.get(index)).cloned();
-        let lost = match (position, definition.variable) {
+        let uninstrumentable = match (position, definition.variable) {
             (None, _) => Some(NOT_WATCHED.to_owned()),
             (_, Variable::Global(global)) => {
-                self.why_lost(SharedPlace::Definition(global, definition.number))
+                self.why_uninstrumentable(SharedPlace::Definition(global, definition.number))
             }
             (_, Variable::Local(_)) => None,
         };
@@ -103,7 +103,7 @@ impl Sharing<'_> {
             function: position,
             place: self.map.place(definition.span.start),
             text: text.unwrap_or_default(),
-            lost,
+            uninstrumentable,
         }
     }
 
@@ -116,10 +116,10 @@ impl Sharing<'_> {
     ) -> NotedUse {
         let described = self.described.get(&function);
         let ways = described.and_then(|of| of.uses.get(id.index())).cloned();
-        let lost = match recorded {
+        let uninstrumentable = match recorded {
             None if position.is_none() => Some(NOT_WATCHED.to_owned()),
-            Some(_) => self.why_lost(SharedPlace::Use(function, id)),
-            None => self.why_lost(SharedPlace::Use(function, id)).or_else(not_recorded),
+            Some(_) => self.why_uninstrumentable(SharedPlace::Use(function, id)),
+            None => self.why_uninstrumentable(SharedPlace::Use(function, id)).or_else(not_recorded),
         };
         NotedUse {
             function: position,
@@ -128,7 +128,7 @@ impl Sharing<'_> {
             ways: ways.unwrap_or_default(),
             is_condition,
             cells: recorded.map_or((0, 0), |recorded| recorded.cells),
-            lost,
+            uninstrumentable,
         }
     }
 }
@@ -140,5 +140,5 @@ fn not_recorded() -> Option<String> {
 /// An unknown definition.
 fn nowhere(map: &SourceMap) -> NotedDefinition {
     let (place, text) = (map.place(0), String::new());
-    NotedDefinition { function: None, place, text, lost: not_recorded() }
+    NotedDefinition { function: None, place, text, uninstrumentable: not_recorded() }
 }

@@ -3,7 +3,7 @@
 use lydian_frontend::Unit;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Measurer};
+use lydian_native::{MeasuredRun, Measurer};
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, Hyper, Request};
 
 use super::whole::{loaded, measurer};
@@ -36,18 +36,18 @@ impl WholeUnit {
     /// Why sequences cannot be measured.
     pub fn unmeasured(&self) -> Vec<String> {
         let measurer = self.measurer();
-        measurer.plan().unmeasured.iter().map(|lost| lost.reason.clone()).collect()
+        measurer.plan().unmeasured_sequences.iter().map(|lost| lost.reason.clone()).collect()
     }
 
     /// Runs tests; all sequences can be measured.
-    pub fn measured(&self, tests: &[Test]) -> Vec<Measured> {
+    pub fn measured(&self, tests: &[Test]) -> Vec<MeasuredRun> {
         let mut measurer = self.measurer();
-        assert_eq!(measurer.plan().unmeasured, [], "{}", measurer.text());
+        assert_eq!(measurer.plan().unmeasured_sequences, [], "{}", measurer.text());
         measurer.measure(tests).unwrap()
     }
 
     /// The texts of the objectives of a criterion that the runs cover, and those that they do not.
-    pub fn covers(&self, criterion: Criterion, measured: &[Measured]) -> [Vec<String>; 2] {
+    pub fn covers(&self, criterion: Criterion, measured: &[MeasuredRun]) -> [Vec<String>; 2] {
         let mut found = [Vec::new(), Vec::new()];
         for (number, objectives) in self.objectives.iter().enumerate() {
             let seen = |hyper: &Hyper| match hyper {

@@ -10,7 +10,7 @@ use lydian_ir::{
     Purity, Storage, Type,
 };
 use lydian_native::{
-    Limits, MeasureRequest, Measured, Measurer, Optimization, Plan, RewriteRequest,
+    Limits, MeasureRequest, MeasuredRun, Measurer, Optimization, Plan, RewriteRequest,
 };
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
@@ -104,7 +104,7 @@ impl Watched {
         criterion: Criterion,
         tests: &[Test],
         level: Optimization,
-    ) -> (Vec<Measured>, Vec<Vec<String>>, Plan) {
+    ) -> (Vec<MeasuredRun>, Vec<Vec<String>>, Plan) {
         let objectives = self.objectives(&[criterion]);
         let map = SourceMap::from_preprocessed(self.unit.text.as_str(), "unit.c");
         let entries: Vec<_> = self.unit.program.defined().map(|(id, _)| id).collect();

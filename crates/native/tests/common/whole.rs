@@ -5,7 +5,7 @@ use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::FuncId;
 use lydian_ir::test::{Image, Test};
-use lydian_native::{Limits, MeasureRequest, Measured, Measurer, Optimization, RewriteRequest};
+use lydian_native::{Limits, MeasureRequest, MeasuredRun, Measurer, Optimization, RewriteRequest};
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId};
 
@@ -81,13 +81,13 @@ impl Measuring {
     /// Why sequences cannot be measured.
     pub fn unmeasured(&self) -> Vec<String> {
         let measurer = self.measurer();
-        measurer.plan().unmeasured.iter().map(|lost| lost.reason.clone()).collect()
+        measurer.plan().unmeasured_sequences.iter().map(|lost| lost.reason.clone()).collect()
     }
 
     /// Runs tests; all sequences can be measured.
-    pub fn measured(&self, tests: &[Test]) -> Vec<Measured> {
+    pub fn measured(&self, tests: &[Test]) -> Vec<MeasuredRun> {
         let mut measurer = self.measurer();
-        assert_eq!(measurer.plan().unmeasured, []);
+        assert_eq!(measurer.plan().unmeasured_sequences, []);
         measurer.measure(tests).unwrap()
     }
 

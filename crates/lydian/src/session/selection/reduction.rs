@@ -17,7 +17,7 @@ use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::CoverageRecord;
 use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
@@ -102,7 +102,7 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     hyper_coverage: &'s HyperlabelCoverage<'j>,
     patience: &'s Patience,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredRun,
     is_undefined: bool,
     /// Whether an allocation is refused because of its size.
     is_refused: bool,
@@ -148,7 +148,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
         SuiteNeeds { needs, hyper_coverage, patience }: SuiteNeeds<'s, 'j>,
-        (test, measured): &(Test, Measured),
+        (test, measured): &(Test, MeasuredRun),
     ) -> Option<Self> {
         let run = session.runner.follow(test, STEPS_OF_ENDLESS)?;
         let mut test = test.clone();
@@ -182,7 +182,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     }
 
     /// Reduces the test as far as possible. Returns it with its measurement.
-    pub(crate) fn run(mut self) -> Result<(Test, Measured), Error> {
+    pub(crate) fn run(mut self) -> Result<(Test, MeasuredRun), Error> {
         let before = (self.test.clone(), self.measured.clone());
         self.spread()?;
         // The length of an array may follow from a number, which becomes small only afterwards.
@@ -249,7 +249,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     pub(crate) fn attempt(
         &mut self,
         candidate: Test,
-        is_right: impl Fn(&Measured) -> bool,
+        is_right: impl Fn(&MeasuredRun) -> bool,
     ) -> Result<bool, Error> {
         if self.is_over() || candidate == self.test {
             return Ok(false);
@@ -298,7 +298,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         }
     }
 
-    fn covers(&self, measured: &Measured) -> bool {
+    fn covers(&self, measured: &MeasuredRun) -> bool {
         let Needs { labels, hypers, others } = self.needs;
         let covered = self.session.covered_by(measured);
         let found = covered.iter().filter(|goal| labels.contains(goal)).count();

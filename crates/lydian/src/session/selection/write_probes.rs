@@ -9,7 +9,7 @@ use lydian_ir::test::{GlobalInput, Image};
 use lydian_ir::{
     Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, GlobalInit, Program, Stmt, libc,
 };
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use rustc_hash::FxHashSet;
 
 use super::reduction::{ByteHolder, TestReduction, bytes_of};
@@ -47,7 +47,7 @@ impl TestReduction<'_, '_, '_, '_> {
             return Ok(false);
         }
         let known = self.measured.run.clone();
-        let is_same = |measured: &Measured| {
+        let is_same = |measured: &MeasuredRun| {
             let run = &measured.run;
             run.outcome == known.outcome
                 && run.globals == known.globals
