@@ -29,7 +29,7 @@ use crate::plan::{BoundOf, BoundTable, Column, Plan, ShortOf};
 use crate::rewrite::predicates::writer::{PredicateWriter, TextContext};
 use crate::rewrite::request::RewriteRequest;
 use crate::rewrite::sequences::site::SiteEvents;
-use crate::rewrite::sequences::values::{BoundValue, ValueWriter, value_column};
+use crate::rewrite::sequences::values::{BoundWords, ValueWriter, value_column};
 
 /// The number of an activation, a variable at the start of its body.
 pub(crate) const ACTIVATION: &str = "unsigned long long lydian_n = \
@@ -235,7 +235,7 @@ impl SetStep<'_> {
         let mut covered = Vec::new();
         for (atom, truth) in atoms.iter().zip(&truths) {
             let bindings = atom.atom.bindings.iter();
-            let values: Vec<BoundValue> =
+            let values: Vec<BoundWords> =
                 bindings.map(|binding| writer.bound(&binding.value)).collect::<Result<_, _>>()?;
             let mut covers = truth.clone();
             values.iter().for_each(|value| _ = write!(covers, " & {}", value.known));
@@ -334,7 +334,7 @@ impl SetStep<'_> {
     fn joined(
         &self,
         position: usize,
-        own: &[BoundValue],
+        own: &[BoundWords],
         writer: &mut ValueWriter<'_, '_>,
     ) -> Result<String, String> {
         let monitor = &*self.monitor;
