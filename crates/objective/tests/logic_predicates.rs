@@ -171,14 +171,14 @@ proptest! {
     #[test]
     fn a_condition_is_unmasked_exactly_where_some_free_values_let_it_decide(tree in tree()) {
         let all = 1u64 << conditions(&tree).len();
-        let all = unmasked_conditions(&tree);
+        let predicates = unmasked_conditions(&tree);
         for value in 0..all {
             let vector = short_circuit(&tree, value);
             let evaluation = MaskedEvaluation::of(&tree, &vector);
             prop_assert_eq!(evaluation.outcome, two_valued(&tree, value));
             let agrees = |other: &u64| short_circuit(&tree, *other) == vector;
             let completions: Vec<u64> = (0..all).filter(agrees).collect();
-            for (condition, unmasked) in &all {
+            for (condition, unmasked) in &predicates {
                 let decides = completions.iter().any(|completion| {
                     let flipped = completion ^ 1 << condition.index();
                     two_valued(&tree, *completion) != two_valued(&tree, flipped)

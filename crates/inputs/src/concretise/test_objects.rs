@@ -62,7 +62,7 @@ struct LaidOutObject {
     values: BTreeMap<i64, (u64, u128)>,
     /// Values that every element has whatever the path read, because only the compiler knows their
     /// meaning: offsets, sizes in bytes, and numbers.
-    fixed: Vec<(u64, u64, u64)>,
+    fixed: Vec<variadic::ListWord>,
     /// Parts that are addresses.
     pointers: BTreeMap<i64, u64>,
     /// The address of the first byte in the test.

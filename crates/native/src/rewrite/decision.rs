@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use crate::rewrite::decision::boundary::{Boundary, DecisionBoundaries, pending_word};
 use crate::rewrite::decision::leaves::EventLeaves;
 use crate::rewrite::decision::mutants::DecisionMutants;
-use crate::rewrite::decision::unreached::UnreachedValue;
+use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::decision::vectors::{
     CELL_CONDITIONS, Recording, doubtful, ends, reached_with, truth_by_outcome,
 };
@@ -63,7 +63,7 @@ pub(crate) struct DecisionEdit {
     /// The conditions' own texts, on one line.
     texts: Vec<String>,
     /// The value of each condition where evaluation does not reach it.
-    unreached: Vec<UnreachedValue>,
+    unreached: Vec<LateEvaluation>,
     /// The conditions whose mutants have a value there, if they cannot trap.
     of_one_expression: Vec<bool>,
     /// The mutants of its conditions and their labels, which functions of their own judge.
@@ -118,7 +118,7 @@ impl DecisionEdit {
         request: &RewriteRequest<'_>,
         site: &DecisionSite,
         (recording, first): (Recording, u32),
-        unreached: Vec<UnreachedValue>,
+        unreached: Vec<LateEvaluation>,
     ) -> Self {
         let of_one_expression =
             decision.conditions.values().map(|c| c.is_one_expression() && !request.short_circuit);
@@ -453,7 +453,7 @@ impl DecisionEdit {
     fn keeps_reached(&self) -> bool {
         let effects = self.purity.contains(&Purity::Effects);
         let sometimes =
-            |late: usize| matches!(self.unreached[late], UnreachedValue::WhereDefined { .. });
+            |late: usize| matches!(self.unreached[late], LateEvaluation::WhereDefined { .. });
         let late = self.late();
         self.has_judged_labels()
             || (effects && !late.is_empty() && self.ends_with_cells().is_none())
@@ -469,7 +469,7 @@ impl DecisionEdit {
             && self.boundaries.all.is_empty()
             && !self.is_wide()
             && self.purity.iter().all(|purity| *purity == Purity::Pure)
-            && self.unreached.iter().all(|late| *late == UnreachedValue::Always)
+            && self.unreached.iter().all(|late| *late == LateEvaluation::Always)
             && !self.late().is_empty()
     }
 

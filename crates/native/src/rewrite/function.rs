@@ -22,7 +22,7 @@ use crate::rewrite::data_flow::cells::{CellPairs, add_cell_probes};
 use crate::rewrite::data_flow::probes::{FlowProbes, TablePlace};
 use crate::rewrite::data_flow::variables::{VariablePairs, flow_probes};
 use crate::rewrite::decision::DecisionEdit;
-use crate::rewrite::decision::unreached::UnreachedValue;
+use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::decision::vectors::{Recording, recording};
 use crate::rewrite::edits::{EditAction, rank};
 use crate::rewrite::labels::{LabelsElsewhere, RootProbe, standalone_labels};
@@ -502,13 +502,13 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
 
     /// The value of each condition where evaluation does not reach it. With it, the reason why one
     /// of them has no text, if that is so.
-    pub(crate) fn unreached(&self, decision: &Decision) -> (Vec<UnreachedValue>, Option<String>) {
+    pub(crate) fn unreached(&self, decision: &Decision) -> (Vec<LateEvaluation>, Option<String>) {
         let mut bit = decision.conditions.len();
         let mut unsayable = None;
         let late = decision.conditions.values().map(|condition| match condition.unreached {
-            _ if self.request.short_circuit => UnreachedValue::Never,
-            UnreachedValue::Never => UnreachedValue::Never,
-            UnreachedValue::Always(_) => UnreachedValue::Always,
+            _ if self.request.short_circuit => LateEvaluation::Never,
+            UnreachedValue::Never => LateEvaluation::Never,
+            UnreachedValue::Always(_) => LateEvaluation::Always,
             UnreachedValue::WhereDefined(expr) => {
                 let text = self.hooks.text_where_defined(expr, condition.span.start);
                 let text = text.unwrap_or_else(|reason| {
@@ -516,7 +516,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
                     format!("({POISON} = 1)")
                 });
                 bit += 1;
-                UnreachedValue::WhereDefined { text, bit: bit - 1 }
+                LateEvaluation::WhereDefined { text, bit: bit - 1 }
             }
         });
         let late = late.collect();

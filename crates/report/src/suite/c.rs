@@ -29,7 +29,6 @@ mod writes;
 pub use body::MOST_FAILING;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use lydian_ir::{BinOp, CastOp, Expr, ExprId, Program, Type, libc};
 

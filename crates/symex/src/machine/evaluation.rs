@@ -417,7 +417,7 @@ fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
     pool.ule(offset, size)
 }
 
-impl<N: Notes> Environment for StateView<'_, '_, N> {
+impl<N: Notes> StateReader for StateView<'_, '_, N> {
     type Stop = Stop;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {

@@ -4,7 +4,7 @@ use lydian_base::EntityId;
 use lydian_ir::{ConditionId, ExprId};
 
 use crate::rewrite::decision::DecisionEdit;
-use crate::rewrite::decision::unreached::UnreachedValue;
+use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::predicates::dual_rail::{DualRail, PredicateLeaves};
 use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter, TextContext};
 
@@ -34,9 +34,9 @@ impl PredicateLeaves for EventLeaves<'_, '_, '_> {
         let value = format!("(int)({} >> {shift} & 1)", self.edit.value_word(index));
         let mut reached = self.is_reached(condition);
         match &self.edit.unreached[index] {
-            UnreachedValue::Never => {}
-            UnreachedValue::Always => return Ok(DualRail::known(&value)),
-            UnreachedValue::WhereDefined { bit, .. } => {
+            LateEvaluation::Never => {}
+            LateEvaluation::Always => return Ok(DualRail::known(&value)),
+            LateEvaluation::WhereDefined { bit, .. } => {
                 let is_defined = format!("{} >> {} & 1", self.edit.value_word(*bit), bit % 64);
                 reached = format!("({reached} | (int)({is_defined}))");
             }

@@ -13,7 +13,7 @@ use lydian_objective::Pred;
 use rustc_hash::FxHashMap;
 
 use crate::rewrite::decision::leaves::EventLeaves;
-use crate::rewrite::decision::unreached::UnreachedValue;
+use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::decision::{DecisionEdit, condition_captures};
 use crate::rewrite::mutant_probes::{MutantProbes, ProbeEntries, ProbeGate, ProbeSite, open_flag};
 use crate::rewrite::predicates::code::{CodeWriter, DecisionEvent, SharedValues, ValuePresence};
@@ -343,9 +343,9 @@ impl DecisionEdit {
         write: impl FnOnce(&mut CodeWriter<'_>) -> Option<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         let known = self.unreached.iter().map(|late| match late {
-            UnreachedValue::Never => ValuePresence::Reached,
-            UnreachedValue::Always => ValuePresence::Always,
-            UnreachedValue::WhereDefined { bit, .. } => ValuePresence::OrBit(*bit),
+            LateEvaluation::Never => ValuePresence::Reached,
+            LateEvaluation::Always => ValuePresence::Always,
+            LateEvaluation::WhereDefined { bit, .. } => ValuePresence::OrBit(*bit),
         });
         let known: Vec<ValuePresence> = known.collect();
         let at = self.spans.last().map_or(0, |span| span.start);

@@ -10,7 +10,7 @@ use crate::rewrite::decision::vectors::Recording;
 
 /// The value of a condition where evaluation does not reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum UnreachedValue {
+pub(crate) enum LateEvaluation {
     /// Unknown.
     Never,
     /// The value of its text.
@@ -31,7 +31,7 @@ impl DecisionEdit {
         };
         let always = lydian_objective::decision::predicates::always_reached(&self.tree);
         let is_late = |index: &usize| !always.contains(ConditionId::from_index(*index));
-        let has_value = |index: &usize| self.unreached[*index] != UnreachedValue::Never;
+        let has_value = |index: &usize| self.unreached[*index] != LateEvaluation::Never;
         (0..self.spans.len()).filter(has_value).filter(needed).filter(is_late).collect()
     }
 
@@ -47,16 +47,16 @@ impl DecisionEdit {
         let sometimes = self
             .unreached
             .iter()
-            .filter(|late| matches!(late, UnreachedValue::WhereDefined { .. }));
+            .filter(|late| matches!(late, LateEvaluation::WhereDefined { .. }));
         self.spans.len() + sometimes.count()
     }
 
     /// The offsets of a vector's cell for the values of a condition that is not reached.
     pub(crate) fn cells_beyond(&self, index: usize) -> Vec<u32> {
         match &self.unreached[index] {
-            UnreachedValue::Never => Vec::new(),
-            UnreachedValue::Always => vec![1 << index],
-            UnreachedValue::WhereDefined { bit, .. } => vec![1 << bit, 1 << bit | 1 << index],
+            LateEvaluation::Never => Vec::new(),
+            LateEvaluation::Always => vec![1 << index],
+            LateEvaluation::WhereDefined { bit, .. } => vec![1 << bit, 1 << bit | 1 << index],
         }
     }
 
@@ -74,12 +74,12 @@ impl DecisionEdit {
     /// The text of the offset of a vector's cell for the value of a condition that was not reached.
     pub(crate) fn beyond(&self, index: usize) -> String {
         match &self.unreached[index] {
-            UnreachedValue::WhereDefined { text, bit } => {
+            LateEvaluation::WhereDefined { text, bit } => {
                 let (without, with) = (1u32 << bit, 1u32 << bit | 1 << index);
                 let value = format!("lydian_bad ? 0 : lydian_b ? {with} : {without}");
                 format!("({{ int lydian_bad = 0, lydian_b = {text}; {value}; }})")
             }
-            UnreachedValue::Never | UnreachedValue::Always => {
+            LateEvaluation::Never | LateEvaluation::Always => {
                 format!("({} << {index})", self.settled(index))
             }
         }
@@ -89,14 +89,14 @@ impl DecisionEdit {
     pub(crate) fn noted_late(&self, index: usize) -> String {
         let (value, bit) = (self.value_word(index), self.bit(index));
         match &self.unreached[index] {
-            UnreachedValue::WhereDefined { text, bit: defined } => {
+            LateEvaluation::WhereDefined { text, bit: defined } => {
                 let (word, defined) = (self.value_word(*defined), self.bit(*defined));
                 format!(
                     "({{ int lydian_bad = 0, lydian_b = {text}; if (!lydian_bad) {{ \
                      {word} |= {defined}; if (lydian_b) {value} |= {bit}; }} 0; }})"
                 )
             }
-            UnreachedValue::Never | UnreachedValue::Always => {
+            LateEvaluation::Never | LateEvaluation::Always => {
                 format!("({} ? ({value} |= {bit}, 0) : 0)", self.settled(index))
             }
         }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::source::{Root, RootKind};
 use lydian_ir::{ConditionId, DecisionId, Expr, ExprId, Type};
-use lydian_objective::annotate::mutation::operand_made_absolute;
+use lydian_objective::annotate::values::mutation::operand_made_absolute;
 use lydian_objective::decision::predicates::always_reached;
 use lydian_objective::{LabelId, Pred};
 

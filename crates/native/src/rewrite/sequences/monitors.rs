@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use lydian_base::EntityId as _;
 use lydian_ir::{FuncId, Target};
 use lydian_objective::coverage_record::{RequestedValues, SequenceValues};
-use lydian_objective::hyper::{Atom, BoundWords, Formula, Passage, Sequence, SequenceScope};
+use lydian_objective::hyper::{Atom, BoundValue, Formula, Passage, Sequence, SequenceScope};
 use lydian_objective::{Pred, RecordRequest, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
@@ -109,7 +109,7 @@ pub(crate) struct RowStep<'a> {
     pred: &'a Pred,
     /// The number of the table.
     table: u32,
-    values: Vec<&'a BoundWords>,
+    values: Vec<&'a BoundValue>,
     columns: Vec<Column>,
     /// The condition under which a row is kept.
     filter: Option<&'a Formula>,

@@ -150,7 +150,7 @@ impl<N: Notes> StateView<'_, '_, N> {
 
     /// Assumes that pointers to such a record that were followed before do not lead to this one,
     /// where there are any.
-    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Laid) {
+    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Placement) {
         let context = self.context;
         let types = &context.program.types;
         if !context.aliasing.may_show(&context.inputs.shape(types, ty)) {

@@ -26,7 +26,7 @@ impl PermittedWrites {
     pub(crate) fn by_contract(context: &Context<'_>, func: FuncId) -> Self {
         let program = context.program;
         let places = context.spec.contract_of(program, func).writes;
-        let targets = |places: Vec<Place>| {
+        let targets = |places: Vec<InputPlace>| {
             places.iter().filter_map(|place| PermittedRange::of(program, func, place)).collect()
         };
         Self(places.map(targets))
@@ -51,7 +51,7 @@ impl PermittedWrites {
 
 impl PermittedRange {
     /// The bytes that a place of a contract names, which begins with a parameter or a variable.
-    fn of(program: &Program, func: FuncId, place: &Place) -> Option<Self> {
+    fn of(program: &Program, func: FuncId, place: &InputPlace) -> Option<Self> {
         let types = &program.types;
         let CType::Function { params, .. } = types.get(program.functions[func].ty) else {
             return None;

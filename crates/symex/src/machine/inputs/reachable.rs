@@ -196,7 +196,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &State<N>,
         pointer: TypedPointer,
         outer: Term,
-        way: Way,
+        way: PointerChain,
         reach: &mut ReachableMemory,
     ) {
         let types = &self.context.program.types;

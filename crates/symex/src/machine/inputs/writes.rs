@@ -109,7 +109,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// The value of a pointer before a call that may set it.
-    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> Old {
+    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> PreviousPointer {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);

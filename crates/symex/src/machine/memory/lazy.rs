@@ -5,9 +5,8 @@
 //! that depends on the input makes the row an array term.
 
 use lydian_eval::to_bytes;
-use lydian_inputs::lazy::shape::PartKind;
+use lydian_inputs::lazy::shape::{ArrayAround, PartKind};
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
-use lydian_inputs::shape::{ArrayAround, PartKind};
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
