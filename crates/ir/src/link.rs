@@ -66,7 +66,7 @@ pub enum Role {
 
 /// The result of linking.
 #[derive(Clone, Debug)]
-pub struct LinkedProgram {
+pub struct LinkedUnits {
     /// The whole program.
     pub program: Program,
     /// The texts of all units, one after the other.
@@ -102,7 +102,7 @@ fn count(symbols: usize) -> String {
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn link(units: Vec<LinkUnit>) -> Result<LinkedProgram, LinkError> {
+pub fn link(units: Vec<LinkUnit>) -> Result<LinkedUnits, LinkError> {
     let maps: Vec<SourceMap> = units.iter().map(|unit| unit.source.clone()).collect();
     let (source, starts) = SourceMap::join(&maps).ok_or(LinkError::TooLong)?;
     let names = symbols::names(&units);
@@ -117,7 +117,7 @@ pub fn link(units: Vec<LinkUnit>) -> Result<LinkedProgram, LinkError> {
     }
     let Linker { mut program, diagnostics, .. } = linker;
     aliases::resolve(&mut program);
-    Ok(LinkedProgram { program, source, starts, diagnostics })
+    Ok(LinkedUnits { program, source, starts, diagnostics })
 }
 
 /// Gives weak symbols that nothing defines the address null, as a linker does with a whole program.

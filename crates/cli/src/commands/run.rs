@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use lydian::{LinkRequest, LinkedProgram, location_span};
+use lydian::{LinkRequest, LinkedUnits, location_span};
 use lydian_base::{Diagnostic, Place, Severity};
 use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
@@ -13,7 +13,7 @@ use lydian_ir::interp::{
     End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, UninitialisedUse,
     UnknownCause, run_program,
 };
-use lydian_ir::link::LinkedProgram;
+use lydian_ir::link::LinkedUnits;
 
 use crate::args::RunArgs;
 use crate::exit::{Failure, RunStatus};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
         flags,
         compile_commands: args.compile_commands.clone(),
     };
-    let program = LinkedProgram::load(&request, &Terminal::new())?;
+    let program = LinkedUnits::load(&request, &Terminal::new())?;
     let (linked, wraps) = (program.linked, program.wraps_on_overflow);
     let input = input(args)?;
     let mut command = vec![program_name(args)];
@@ -129,7 +129,7 @@ impl Output {
 }
 
 /// Reports the end of a run unless it ended by itself. Returns the exit status.
-fn report(linked: &LinkedProgram, outcome: &ProgramOutcome) -> RunStatus {
+fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
     let mut found = Vec::new();
     let externals = outcome.externals.iter().map(|id| &linked.program.functions[*id].name);
     for name in externals {
@@ -176,11 +176,11 @@ fn report(linked: &LinkedProgram, outcome: &ProgramOutcome) -> RunStatus {
 }
 
 /// The function of a place, in words.
-fn inside(linked: &LinkedProgram, location: Location) -> String {
+fn inside(linked: &LinkedUnits, location: Location) -> String {
     format!(" in `{}`", linked.program.functions[location.function].name)
 }
 
-fn at(linked: &LinkedProgram, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
+fn at(linked: &LinkedUnits, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
     match location.and_then(|location| place(linked, location)) {
         Some(place) => diagnostic.at(place),
         None => diagnostic,
@@ -188,7 +188,7 @@ fn at(linked: &LinkedProgram, diagnostic: Diagnostic, location: Option<Location>
 }
 
 /// The open calls as notes.
-fn callers(linked: &LinkedProgram, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
+fn callers(linked: &LinkedUnits, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
     let open = outcome.trace.iter().skip(1);
     let shown = open.clone().take(SHOWN_CALLS).fold(end, |end, location| {
         let place = place(linked, *location).map_or_else(String::new, |at| format!(" at {at}"));
@@ -201,7 +201,7 @@ fn callers(linked: &LinkedProgram, outcome: &ProgramOutcome, end: Diagnostic) ->
 }
 
 /// The place of a statement or terminator in its file.
-fn place(linked: &LinkedProgram, location: Location) -> Option<Place> {
+fn place(linked: &LinkedUnits, location: Location) -> Option<Place> {
     let span = location_span(&linked.program, location)?;
     Some(linked.source.place(span.start))
 }
