@@ -11,7 +11,7 @@ use lydian_clib::{Library, Purpose};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, load};
 use lydian_ir::interp::{End, Files, Options, ProgramRun, Silent, run_program};
-use lydian_ir::link::{LinkUnit, Linked, Role};
+use lydian_ir::link::{LinkUnit, LinkedUnits, Role};
 use lydian_ir::verify::verify;
 
 /// What programs are compiled for.
@@ -89,7 +89,7 @@ fn natively(machine: Machine, source: &Path, argument: &OsStr, input: &Path) -> 
     Seen { status: run.status.code().unwrap_or(-1), output }
 }
 
-fn linked(machine: Machine, source: &Path) -> Linked {
+fn linked(machine: Machine, source: &Path) -> LinkedUnits {
     let flags = machine.compile_flags();
     let unit = load(&LoadRequest::new(ParseRequest::new(source, flags))).unwrap();
     assert_eq!(unit.diagnostics, []);

@@ -9,12 +9,14 @@
 //! a construct that is not modelled is an `Unsupported` node with its span, never an error;
 //! children are decoded before their parents, so that an expression's operands have smaller ids.
 
+mod children;
 mod decl;
 mod dump;
 mod expr;
 mod fold;
 mod stmt;
 
+pub use children::for_each_child;
 pub use decl::{
     Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef,
     FunctionDecl, FunctionId, LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel,
@@ -26,7 +28,7 @@ pub use expr::{
 };
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 
-use crate::ctypes::{CType, CTypes, QualType, Target};
+use crate::ctypes::{CType, CTypes, QualType, TargetLayout};
 use indexmap::IndexMap;
 use lydian_base::Arena;
 
@@ -36,7 +38,7 @@ pub struct TranslationUnit {
     /// All types.
     pub types: CTypes,
     /// The target's scalar types.
-    pub target: Target,
+    pub target: TargetLayout,
     /// All functions that are declared or called.
     pub functions: Arena<FunctionId, FunctionDecl>,
     /// All variables: globals, locals and parameters.

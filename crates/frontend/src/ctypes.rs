@@ -98,7 +98,7 @@ impl QualType {
     }
 }
 
-/// The integer types of C that are no enumerations. Sizes are the target's: see [`Target`].
+/// The integer types of C that are no enumerations. Sizes are the target's: see [`TargetLayout`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // Each variant is the C type of its name.
 pub enum IntKind {
@@ -182,7 +182,7 @@ pub enum CType {
     },
     /// A function.
     Function {
-        /// What it returns.
+        /// The type of its result.
         result: QualType,
         /// Its parameters, after array and function parameters became pointers.
         params: Box<[QualType]>,
@@ -210,7 +210,7 @@ pub struct Layout {
 
 /// The target's scalar types, measured with clang under the user's flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Target {
+pub struct TargetLayout {
     /// Whether plain `char` is signed.
     pub char_signed: bool,
     /// Whether the least significant byte comes first.
@@ -231,7 +231,7 @@ pub struct Target {
     pub main_returns_zero: bool,
 }
 
-impl Target {
+impl TargetLayout {
     /// Whether the type is signed.
     pub const fn is_signed(&self, kind: IntKind) -> bool {
         use IntKind::{Bool, Char, UChar, UInt, UInt128, ULong, ULongLong, UShort};
@@ -261,7 +261,7 @@ impl Target {
     }
 }
 
-impl Default for Target {
+impl Default for TargetLayout {
     /// x86-64 Linux.
     fn default() -> Self {
         const fn natural(size: u64) -> Layout {

@@ -9,13 +9,13 @@ use lydian_ir::source::WrittenLine;
 use lydian_ir::{FuncId, Program};
 
 use crate::flags::CompileFlags;
-use crate::lower::{Gap, Lowered, LoweringOptions, lower};
+use crate::lower::{Gap, LoweredUnit, LoweringOptions, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
-/// What to load, and how.
+/// A request to load a source file.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// What to parse.
+    /// A request to parse a source file.
     pub parse: ParseRequest,
     /// How to lower it.
     pub lowering: LoweringOptions,
@@ -58,7 +58,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let mut lowered = lower(&parsed.ast, &parsed.source, request.lowering);
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
-    let Lowered { program, outlines, left_out, .. } = lowered;
+    let LoweredUnit { program, outlines, left_out, .. } = lowered;
     let ParsedUnit { source, flags, written, .. } = parsed;
     Ok(Unit { program, source, flags, diagnostics, outlines, left_out, written })
 }

@@ -62,7 +62,7 @@ struct Made {
     values: BTreeMap<i64, (u64, u128)>,
     /// What every element holds whatever the path read, as it means something to the compiler alone:
     /// offsets, bytes, and numbers.
-    fixed: Vec<(u64, u64, u64)>,
+    fixed: Vec<variadic::ListWord>,
     /// Parts that are addresses.
     pointers: BTreeMap<i64, u64>,
     /// The address of the first byte in the test.
@@ -156,7 +156,7 @@ impl Arena {
             bytes[from..end].copy_from_slice(&bits.to_le_bytes()[..end - from]);
         }
         for start in (0..bytes.len()).step_by(made.element as usize) {
-            for (offset, size, number) in &made.fixed {
+            for variadic::ListWord { offset, size, value: number } in &made.fixed {
                 let from = start + *offset as usize;
                 let number = &number.to_le_bytes()[..*size as usize];
                 if let Some(part) = bytes.get_mut(from..from + number.len()) {

@@ -8,7 +8,7 @@
 //! 1. Every id names something that is there. (Where a body breaks this rule, the others are not
 //!    checked for it.)
 //! 2. No two functions and no two globals have one name; a function's type is a function type.
-//! 3. What initialises a global lies inside it, without overlap; its alignment is a power of two.
+//! 3. Initial contents of a global lie inside it, without overlap; its alignment is a power of two.
 //! 4. Parameters are as many as the function's type has, each a different local of kind `Param`;
 //!    a register has the machine type of its C type (a temporary may be an `i1`); a parameter in
 //!    memory is as large as its type; alignments are powers of two.
@@ -26,7 +26,7 @@
 //! Statements and blocks:
 //! 11. Every statement is in exactly one block.
 //! 12. No edge leads to the entry.
-//! 13. What is assigned, stored or set has the type of where it goes; addresses are addresses.
+//! 13. A value that is assigned, stored or set has the type of its destination; addresses are addresses.
 //! 14. A call passes as many arguments as its function takes (more only to a variadic one), each
 //!     with the machine type of its C type, or an address for a struct or union; a result goes to a
 //!     register of its type, or to an address for a struct or union.
@@ -34,7 +34,7 @@
 //! 16. Copies, zeroing and places of unknown contents are of at least one byte; what is made on
 //!     the stack is aligned to a power of two.
 //! 17. A branch tests an `i1`; a switch has an integer, and its cases are disjoint and not empty.
-//! 18. What is returned has the type of the function's result.
+//! 18. A returned value has the type of the function's result.
 //!
 //! Decisions:
 //! 19. A decision's tree has each of its conditions exactly once; conditions are `i1`s.
@@ -58,7 +58,7 @@
 
 use std::fmt;
 
-use crate::function::Body;
+use crate::program::function::Body;
 use crate::program::{FuncId, Program};
 
 mod calls;
@@ -106,7 +106,7 @@ pub struct Violation {
     pub rule: Rule,
     /// In which function; `None` for types and globals.
     pub function: Option<FuncId>,
-    /// What is wrong, with the ids as the text form writes them.
+    /// The message, with the ids as the text form writes them.
     pub message: String,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for Violation {
 
 /// Everything in the program that breaks a rule, in the order of the program. Never panics.
 pub fn verify(program: &Program) -> Vec<Violation> {
-    let mut found = Found { function: None, violations: Vec::new() };
+    let mut found = Violations { function: None, violations: Vec::new() };
     if !ids::of_program(program, &mut found) {
         return found.violations;
     }
@@ -138,17 +138,17 @@ pub fn verify(program: &Program) -> Vec<Violation> {
 
 /// Everything in one body that breaks a rule.
 pub fn verify_body(program: &Program, function: FuncId, body: &Body) -> Vec<Violation> {
-    let mut found = Found { function: Some(function), violations: Vec::new() };
+    let mut found = Violations { function: Some(function), violations: Vec::new() };
     check_body(program, function, body, &mut found);
     found.violations
 }
 
-fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Found) {
+fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Violations) {
     if !ids::of_body(program, body, found) || !exprs::operands_first(body, found) {
         return;
     }
     let types = body.types_in(&body.exprs);
-    let scope = Scope { program, function, body, types: &types };
+    let scope = BodyContext { program, function, body, types: &types };
     stmts::locals(&scope, found);
     exprs::check(&scope, found);
     stmts::check(&scope, found);
@@ -156,8 +156,8 @@ fn check_body(program: &Program, function: FuncId, body: &Body, found: &mut Foun
     stmts::source(&scope, found);
 }
 
-/// What a body is checked in.
-struct Scope<'a> {
+/// The body that is checked, with the tables that its rules need.
+struct BodyContext<'a> {
     program: &'a Program,
     function: FuncId,
     body: &'a Body,
@@ -165,12 +165,12 @@ struct Scope<'a> {
 }
 
 /// Collects violations.
-struct Found {
+struct Violations {
     function: Option<FuncId>,
     violations: Vec<Violation>,
 }
 
-impl Found {
+impl Violations {
     fn add(&mut self, rule: Rule, message: impl Into<String>) {
         let function = self.function;
         self.violations.push(Violation { rule, function, message: message.into() });

@@ -1,6 +1,6 @@
 //! What is made on the stack while a function runs, in the interpreter and under the verifier.
 
-use lydian_ir::interp::{self, End, Options, Outcome, Silent, Unknown};
+use lydian_ir::interp::{self, End, Options, Outcome, Silent, UnknownCause};
 use lydian_ir::test::{Image, Test};
 use lydian_ir::text::{parse, print};
 use lydian_ir::verify::{Rule, verify};
@@ -94,7 +94,7 @@ fn variable_arguments_lie_in_slots_of_eight_bytes() {
 #[test]
 fn a_run_ends_unknown_at_assembly() {
     let body = "bb0: s0: havoc (v2) (v1 8) memory return v2";
-    assert_eq!(run(&program(&text(body, "")), 1).end, End::Unknown(Unknown::Assembly));
+    assert_eq!(run(&program(&text(body, "")), 1).end, End::Unknown(UnknownCause::Assembly));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use lydian_base::EntityId;
 use lydian_ir::interp::{
     self, End, Files, Location, Options, Outcome, ProgramOutcome, ProgramRun, Silent,
-    Uninitialised, run_program,
+    UninitialisedUse, run_program,
 };
 use lydian_ir::source::Point;
 use lydian_ir::test::{Image, Test};
@@ -161,7 +161,7 @@ fn undefined_behaviour_is_named_with_its_place_and_the_calls_that_led_there() {
 }
 
 /// Runs a block of `main` that looks at its own memory only.
-fn run_block(body: &str, uninitialised: Uninitialised) -> Outcome {
+fn run_block(body: &str, uninitialised: UninitialisedUse) -> Outcome {
     let image = |bytes: Vec<u8>| Image { bytes, pointers: vec![] };
     let test = Test::calling("main", vec![image(vec![1, 0, 0, 0]), image(vec![0; 8])]);
     let options = Options { uninitialised, ..Options::default() };
@@ -184,10 +184,10 @@ fn what_was_never_written_may_be_moved_but_not_used() {
     for (rest, used) in cases {
         let body = format!("{moves} {rest}");
         let place = |outcome: &Outcome| outcome.uninitialised.map(|place| place.point);
-        let noted = run_block(&body, Uninitialised::Note);
+        let noted = run_block(&body, UninitialisedUse::Note);
         let point = used.map(|index| Point::Stmt(StmtId::from_index(index)));
         assert_eq!(place(&noted), point, "{rest}");
-        let trapped = run_block(&body, Uninitialised::Trap);
+        let trapped = run_block(&body, UninitialisedUse::Trap);
         match point {
             None => assert_eq!(trapped.end, End::Returned, "{rest}"),
             Some(point) => {
@@ -198,8 +198,8 @@ fn what_was_never_written_may_be_moved_but_not_used() {
         }
     }
     let branch = "bb0: branch lt.s(v4, 3:i32) ? bb1 : bb1 bb1: return v0";
-    assert_eq!(run_block(branch, Uninitialised::Note).end, End::Returned);
-    let trapped = run_block(branch, Uninitialised::Trap);
+    assert_eq!(run_block(branch, UninitialisedUse::Note).end, End::Returned);
+    let trapped = run_block(branch, UninitialisedUse::Trap);
     assert_eq!(trapped.end, End::Trapped(TrapKind::Uninitialised));
 }
 
@@ -207,8 +207,8 @@ fn what_was_never_written_may_be_moved_but_not_used() {
 fn memory_that_only_holds_what_is_never_written_is_copied_as_it_is() {
     let body = "bb0: s0: enter v5 s1: store i32 &v5, 7:i32 s2: copy &g2, &v5, 8
         s3: v4 = load i32(&g2) s4: v2 = load i64(&g2)";
-    let used = run_block(&format!("{body} return v4"), Uninitialised::Trap);
+    let used = run_block(&format!("{body} return v4"), UninitialisedUse::Trap);
     assert_eq!((used.end, used.result), (End::Returned, Some(vec![7, 0, 0, 0])));
-    let used = run_block(&format!("{body} return trunc i32(v2)"), Uninitialised::Trap);
+    let used = run_block(&format!("{body} return trunc i32(v2)"), UninitialisedUse::Trap);
     assert_eq!(used.end, End::Trapped(TrapKind::Uninitialised));
 }

@@ -23,7 +23,7 @@ use lydian_ir::source::{Capture, DecisionSite, MarkSite, MarkStyle, RootId};
 use lydian_ir::stmt::Edge;
 use lydian_ir::{
     Body, ConditionId, Decision, DecisionId, DecisionKind, ExprArena, FuncId, LocalId, MarkId,
-    Program, Unreached,
+    Program, UnreachedValue,
 };
 use lydian_objective::event::vector_bits;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site, UnitFlows, Wanted};
@@ -752,9 +752,9 @@ impl<'a, 'p> Watch<'a, 'p> {
         let mut unsayable = None;
         let late = decision.conditions.values().map(|condition| match condition.unreached {
             _ if self.request.short_circuit => Late::Never,
-            Unreached::Never => Late::Never,
-            Unreached::Always(_) => Late::Always,
-            Unreached::WhereDefined(expr) => {
+            UnreachedValue::Never => Late::Never,
+            UnreachedValue::Always(_) => Late::Always,
+            UnreachedValue::WhereDefined(expr) => {
                 let text = self.hooks.text_where_defined(expr, condition.span.start);
                 let text = text.unwrap_or_else(|reason| {
                     unsayable.get_or_insert(reason);

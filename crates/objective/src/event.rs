@@ -5,7 +5,7 @@
 //! A decision's event is a [`DecisionVector`], which is what native runs record.
 
 use lydian_base::EntityId;
-use lydian_ir::{BoolTree, ConditionId, Decision, ExprId, Truth, Unreached};
+use lydian_ir::{BoolTree, ConditionId, Decision, ExprId, Truth, UnreachedValue};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -120,7 +120,7 @@ pub fn sometimes_defined(
     short_circuit: bool,
 ) -> impl Iterator<Item = ConditionId> + '_ {
     let conditions = decision.conditions.iter().filter(move |(_, condition)| {
-        !short_circuit && matches!(condition.unreached, Unreached::WhereDefined(_))
+        !short_circuit && matches!(condition.unreached, UnreachedValue::WhereDefined(_))
     });
     conditions.map(|(id, _)| id)
 }
@@ -176,9 +176,9 @@ impl DecisionVector {
         });
         for (id, condition) in decision.conditions.iter() {
             let has_value = match condition.unreached {
-                Unreached::Never => false,
-                Unreached::Always(_) => !short_circuit,
-                Unreached::WhereDefined(_) => !short_circuit && is_defined(id),
+                UnreachedValue::Never => false,
+                UnreachedValue::Always(_) => !short_circuit,
+                UnreachedValue::WhereDefined(_) => !short_circuit && is_defined(id),
             };
             if has_value || vector.reached.contains(id) {
                 vector.known.insert(id);

@@ -142,7 +142,7 @@ pub fn run_with_library(
     let run = ProgramRun {
         files: Files { read: vec!["/".into()], write: vec![".".into(), std::env::temp_dir()] },
         options: Options {
-            uninitialised: interp::Uninitialised::Note,
+            uninitialised: interp::UninitialisedUse::Note,
             max_steps,
             max_depth: 20_000,
             ..Options::default()

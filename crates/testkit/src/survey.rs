@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::Place;
 use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::lower::{Lowered, LoweringOptions, lower};
+use lydian_frontend::lower::{LoweredUnit, LoweringOptions, lower};
 use lydian_frontend::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 use lydian_ir::Program;
 use lydian_ir::verify::verify;
@@ -95,7 +95,7 @@ fn parse(source: &SourceFile, path: &Path) -> Result<ParsedUnit, FrontendError> 
     parse_unit(&ParseRequest::new(path, flags.in_directory(&source.directory)))
 }
 
-fn count(survey: &mut FileSurvey, parsed: &ParsedUnit, lowered: Lowered) {
+fn count(survey: &mut FileSurvey, parsed: &ParsedUnit, lowered: LoweredUnit) {
     let program = lowered.program;
     let mut by_name: BTreeMap<&str, String> = BTreeMap::new();
     for (_, function) in parsed.ast.defined_functions() {

@@ -10,10 +10,10 @@ use lydian_base::{Diagnostic, Place, Severity};
 use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{
-    End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, Uninitialised, Unknown,
-    run_program,
+    End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, UninitialisedUse,
+    UnknownCause, run_program,
 };
-use lydian_ir::link::Linked;
+use lydian_ir::link::LinkedUnits;
 
 use crate::args::RunArgs;
 use crate::exit::{Failure, RunStatus};
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
         time: None,
         terminal: std::io::stdout().is_terminal(),
         options: Options {
-            uninitialised: Uninitialised::Note,
+            uninitialised: UninitialisedUse::Note,
             overflow: if wraps { Overflow::Wrap } else { Overflow::Trap },
             max_steps: args.max_steps.unwrap_or(u64::MAX),
             max_depth: MOST_CALLS,
@@ -129,7 +129,7 @@ impl Output {
 }
 
 /// Says how a run ended, if that is not by itself; the exit status.
-fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
+fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
     let mut found = Vec::new();
     let externals = outcome.externals.iter().map(|id| &linked.program.functions[*id].name);
     for name in externals {
@@ -153,7 +153,7 @@ fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
         End::TooDeep(limit) => {
             (RunStatus::Stopped, Some(format!("stopped: more than {limit} calls are open")))
         }
-        End::Unknown(Unknown::Assembly) => {
+        End::Unknown(UnknownCause::Assembly) => {
             (RunStatus::Unknown, Some("what inline assembly does is not known".into()))
         }
         End::NoReturn(function) => {
@@ -176,11 +176,11 @@ fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
 }
 
 /// Of which function a place is.
-fn inside(linked: &Linked, location: Location) -> String {
+fn inside(linked: &LinkedUnits, location: Location) -> String {
     format!(" in `{}`", linked.program.functions[location.function].name)
 }
 
-fn at(linked: &Linked, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
+fn at(linked: &LinkedUnits, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
     match location.and_then(|location| place(linked, location)) {
         Some(place) => diagnostic.at(place),
         None => diagnostic,
@@ -188,7 +188,7 @@ fn at(linked: &Linked, diagnostic: Diagnostic, location: Option<Location>) -> Di
 }
 
 /// The open calls as notes.
-fn callers(linked: &Linked, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
+fn callers(linked: &LinkedUnits, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
     let open = outcome.trace.iter().skip(1);
     let shown = open.clone().take(SHOWN_CALLS).fold(end, |end, location| {
         let place = place(linked, *location).map_or_else(String::new, |at| format!(" at {at}"));
@@ -201,7 +201,7 @@ fn callers(linked: &Linked, outcome: &ProgramOutcome, end: Diagnostic) -> Diagno
 }
 
 /// The place of a statement or terminator in its file.
-fn place(linked: &Linked, location: Location) -> Option<Place> {
+fn place(linked: &LinkedUnits, location: Location) -> Option<Place> {
     let span = location_span(&linked.program, location)?;
     Some(linked.source.place(span.start))
 }

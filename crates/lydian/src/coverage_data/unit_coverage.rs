@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
+use lydian_ir::{ConditionId, DecisionId, Truth, UnreachedValue};
 use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
 use lydian_native::{Column, Count, CountOf};
 use lydian_objective::event::DecisionVector;
@@ -527,7 +527,7 @@ fn decision(
             .map(|(noted, (condition, of))| ConditionCoverage {
                 start: position(&noted.place),
                 text: noted.text.clone(),
-                pure: of.unreached != Unreached::Never,
+                pure: of.unreached != UnreachedValue::Never,
                 counts: records
                     .ways
                     .get(&(id, condition))

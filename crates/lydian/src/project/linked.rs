@@ -7,7 +7,7 @@ use lydian_clib::{ClibError, Library, Purpose};
 use lydian_frontend::FrontendError;
 use lydian_frontend::clang::ClangError;
 use lydian_frontend::flags::CompileFlags;
-use lydian_ir::link::{Linked, Role, link};
+use lydian_ir::link::{LinkedUnits, Role, link};
 
 use super::units;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::events::{Observer, tell};
 #[derive(Debug)]
 pub struct LinkedProgram {
     /// The program with its text.
-    pub linked: Linked,
+    pub linked: LinkedUnits,
     /// Whether its files are all compiled so that signed overflow wraps.
     pub wraps_on_overflow: bool,
 }

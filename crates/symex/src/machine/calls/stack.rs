@@ -318,7 +318,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         let target = self.context.program.types.target;
         let to = self.resolve_for_write(state, list, variadic::list_bytes(target), &mut traps)?;
         self.leave_traps(state, &traps)?;
-        for (offset, size, value) in variadic::started(target, state.frame().variable) {
+        for variadic::ListWord { offset, size, value } in
+            variadic::started(target, state.frame().variable)
+        {
             let value = self.pool.bv(size as u32 * 8, value);
             state.memory.store(&mut self.pool, &to.shifted(offset), size, value);
         }
