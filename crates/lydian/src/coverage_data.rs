@@ -155,7 +155,7 @@ fn compiled_units(store: &Store) -> CompiledUnits {
     for record in store.units() {
         superseded.extend(record.superseded);
         match record.state {
-            UnitState::InstrumentedProgram(id) => {
+            UnitState::Instrumented(id) => {
                 units.insert(id, record.source.display().to_string());
             }
             UnitState::Plain(reason) => {

@@ -372,7 +372,7 @@ impl Judge<'_> {
                 for entry in entries {
                     let hyper = &own.hypers[entry.hyper];
                     let lost = consolidation
-                        .unjudged(position, entry.hyper)
+                        .judgement_error(position, entry.hyper)
                         .map(ToString::to_string)
                         .or_else(|| self.hyper_lost(index, &hyper.hyper));
                     let ours = trace::is_covered(&traces, own, &hyper.hyper);

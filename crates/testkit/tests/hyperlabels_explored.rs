@@ -99,7 +99,7 @@ fn check_natively(seed: u64, subject: &Subject, explored: &ExplorationResult) {
             let hyper = &all[at].hypers[claim.hyper];
             // A part that the text cannot record, or of which the table was too small.
             let lost = measurer.plan().why_hyperlabel_unmeasured(all, at, &hyper.hyper).is_some()
-                || consolidation.unjudged(at, claim.hyper).is_some();
+                || consolidation.judgement_error(at, claim.hyper).is_some();
             let covered = consolidation.is_covered(at, claim.hyper);
             let text = &hyper.text;
             assert!(covered || lost, "seed {seed}: claimed, not measured: {text}");

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use lydian::{LinkRequest, LinkedUnits, location_span};
+use lydian::{LinkRequest, LinkedProgram, location_span};
 use lydian_base::{Diagnostic, Place, Severity};
 use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
         flags,
         compile_commands: args.compile_commands.clone(),
     };
-    let program = LinkedUnits::load(&request, &Terminal::new())?;
+    let program = LinkedProgram::load(&request, &Terminal::new())?;
     let (linked, wraps) = (program.linked, program.wraps_on_overflow);
     let input = input(args)?;
     let mut command = vec![program_name(args)];

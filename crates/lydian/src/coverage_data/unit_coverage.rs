@@ -262,7 +262,7 @@ fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
             if consolidation.is_covered(number, id) {
                 return ObjectiveStatus::Covered;
             }
-            let reason = match consolidation.unjudged(number, id) {
+            let reason = match consolidation.judgement_error(number, id) {
                 Some(why) => Some(why.to_string()),
                 None => unmeasured(&hyper.hyper, number, &objectives, all),
             };

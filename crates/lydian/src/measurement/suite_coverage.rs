@@ -144,7 +144,7 @@ fn unjudged(
 ) -> Vec<Diagnostic> {
     let all = objectives.iter().enumerate().flat_map(|(index, function)| {
         function.hypers.iter().filter_map(move |(id, hyper)| {
-            let reason = consolidation.unjudged(index, id)?;
+            let reason = consolidation.judgement_error(index, id)?;
             let message = format!("{} is not judged: {reason}", hyper.text);
             Some(Diagnostic::warning("unjudged", message).at(hyper.place.clone()))
         })
@@ -202,7 +202,7 @@ fn row(
     criterion: Criterion,
     entries: impl Iterator<Item = (Option<u32>, bool)>,
 ) -> CriterionSummary {
-    let by_a_test = Evidence::MeasuredRun { test: TestHash(String::new()) };
+    let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
     let verdicts = entries.map(|(duplicate_of, covered)| {
         let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
         verdict(duplicate_of, evidence, &AcceptedAssumptions::default())

@@ -300,7 +300,7 @@ impl<'a> TestRunner<'a> {
 
     /// The coverage of a test by the interpreter within a number of steps. Signed overflow traps unless
     /// the user's flags define it. None if the test does not fit the program.
-    pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<InterpretedRun> {
+    pub(crate) fn interpret(&self, test: &Test, max_steps: u64) -> Option<InterpretedRun> {
         self.coverage_interpreter.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
     }
 

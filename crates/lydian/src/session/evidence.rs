@@ -164,14 +164,14 @@ impl Session<'_, '_> {
                 }
                 let hash: TestHash = recording.test(&found.test, types)?;
                 for goal in covered {
-                    let evidence = Evidence::MeasuredRun { test: hash.clone() };
+                    let evidence = Evidence::Measured { test: hash.clone() };
                     recording.evidence(target.key(goal), &evidence)?;
                 }
                 for (goal, tests) in completes {
                     let tests = tests.iter().map(|test| recording.test(test, types));
                     let mut tests: Vec<TestHash> = tests.collect::<Result<_, _>>()?;
                     let evidence = match tests.len() {
-                        1 => Evidence::MeasuredRun { test: tests.remove(0) },
+                        1 => Evidence::Measured { test: tests.remove(0) },
                         _ => Evidence::MeasuredTogether { tests },
                     };
                     recording.evidence(target.key(*goal), &evidence)?;

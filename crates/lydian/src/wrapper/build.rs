@@ -245,7 +245,7 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
-    match job.store.record(&object, &source, UnitState::InstrumentedProgram(id)) {
+    match job.store.record(&object, &source, UnitState::Instrumented(id)) {
         Ok(()) => Ok(None),
         Err(error) => Ok(Some(error.to_string())),
     }
@@ -335,7 +335,7 @@ fn linked_object(
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let source = absolute(job.directory, &input.path);
-    match job.store.record(named, &source, UnitState::InstrumentedProgram(id)) {
+    match job.store.record(named, &source, UnitState::Instrumented(id)) {
         Ok(()) => Ok(None),
         Err(error) => Ok(Some(error.to_string())),
     }

@@ -167,7 +167,7 @@ impl<'a> HyperTable<'a> {
             rows: Vec::new(),
             reasons: BTreeSet::new(),
         };
-        if let Some(reason) = self.consolidation.unjudged(at.0, at.1) {
+        if let Some(reason) = self.consolidation.judgement_error(at.0, at.1) {
             goal.reasons.insert(Cut::Unsupported(reason.to_string()));
         }
         let names = names_in_guards(hyper);
