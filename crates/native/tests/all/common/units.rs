@@ -33,12 +33,6 @@ impl WholeUnit {
         measurer(&self.unit, &self.objectives, &self.entry)
     }
 
-    /// Why sequences cannot be measured.
-    pub(crate) fn unmeasured(&self) -> Vec<String> {
-        let measurer = self.measurer();
-        measurer.plan().unmeasured.iter().map(|lost| lost.reason.clone()).collect()
-    }
-
     /// Runs tests; all sequences can be measured.
     pub(crate) fn measured(&self, tests: &[Test]) -> Vec<Measured> {
         let mut measurer = self.measurer();

@@ -5,10 +5,7 @@ use lydian_ir::decision::Condition;
 use lydian_ir::source::{DecisionSite, MarkSite, MarkStyle};
 use lydian_ir::stmt::{Mark, MarkKind};
 use lydian_ir::test::Test;
-use lydian_ir::{
-    BoolTree, CTypeId, CmpOp, ConditionId, Decision, DecisionKind, Expr, Local, LocalKind, MarkId,
-    Purity, Storage, Type,
-};
+use lydian_ir::{BoolTree, CmpOp, ConditionId, Decision, DecisionKind, Expr, MarkId, Purity, Type};
 use lydian_native::{
     Limits, MeasureRequest, Measured, Measurer, Optimization, Plan, RewriteRequest,
 };
@@ -47,17 +44,6 @@ impl Watched {
         let at = self.unit.text[from as usize..].find(words);
         let start = from + at.unwrap_or_else(|| panic!("`{words}` is not there")) as u32;
         Span::new(start, start + words.len() as u32)
-    }
-
-    pub(crate) fn local(&mut self, name: &str, ty: CTypeId, kind: LocalKind) -> lydian_ir::LocalId {
-        let scalar = self.unit.program.types.scalar(ty).unwrap();
-        self.body().locals.push(Local {
-            name: name.to_owned(),
-            ty,
-            kind,
-            storage: Storage::Register(scalar),
-            scope: Span::new(0, u32::MAX),
-        })
     }
 
     pub(crate) fn decision(&mut self, words: &str, tree: BoolTree, conditions: &[(&str, Purity)]) {
