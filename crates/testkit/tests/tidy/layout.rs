@@ -4,7 +4,6 @@
 //! its tests do. One binary also runs the slow tests of all files side by side.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::{assert_none, shown, text_of, with_extension};
 
@@ -83,23 +82,17 @@ fn each_file_of_a_test_binary_is_one_of_its_modules() {
     assert_none("files of tests that are in no test binary", &faults);
 }
 
-/// The folders with too many Rust files among those that `is_meant` picks.
-fn crowded(is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+#[test]
+fn no_folder_has_many_files() {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for path in with_extension("rs") {
-        let folder = shown(path.parent().unwrap_or(Path::new("")));
-        if is_meant(&folder) {
-            *counts.entry(folder).or_default() += 1;
-        }
+        let folder = path.parent().expect("a file lies in a folder");
+        *counts.entry(shown(folder)).or_default() += 1;
     }
     let many = counts.into_iter().filter(|(_, count)| *count > MOST_FILES_IN_A_FOLDER);
-    many.map(|(folder, count)| format!("{folder}: {count} files")).collect()
-}
-
-#[test]
-fn no_folder_of_tests_has_many_files() {
-    let is_of_tests = |folder: &str| !folder.contains("/src");
-    assert_none(&format!("folders of over {MOST_FILES_IN_A_FOLDER} files"), &crowded(is_of_tests));
+    let faults: Vec<String> =
+        many.map(|(folder, count)| format!("{folder}: {count} files")).collect();
+    assert_none(&format!("folders of over {MOST_FILES_IN_A_FOLDER} files"), &faults);
 }
 
 #[test]
