@@ -122,7 +122,10 @@ impl Session<'_, '_> {
     }
 
     /// The measurements of tests of the ledger. Those that no longer fit the program are left out.
-    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, MeasuredRun)>, Error> {
+    pub(crate) fn measure_all(
+        &mut self,
+        tests: Vec<Test>,
+    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         let mut kept = Vec::new();
         for test in tests {
             let known = self.recorded.measured.remove(&test);

@@ -41,7 +41,11 @@ impl WholeUnit {
     }
 
     /// The texts of the objectives of a criterion that the runs cover, and those that they do not.
-    pub(crate) fn covers(&self, criterion: Criterion, measured: &[MeasuredRun]) -> [Vec<String>; 2] {
+    pub(crate) fn covers(
+        &self,
+        criterion: Criterion,
+        measured: &[MeasuredRun],
+    ) -> [Vec<String>; 2] {
         let mut found = [Vec::new(), Vec::new()];
         for (number, objectives) in self.objectives.iter().enumerate() {
             let seen = |hyper: &Hyper| match hyper {
