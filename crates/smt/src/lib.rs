@@ -43,8 +43,8 @@ mod z3;
 
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy};
 pub use decorators::{
-    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair,
-    ModelReuse, Narrowing, SmtLibLog, Z3Use, standard_chain,
+    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget,
+    Logging, ModelRepair, ModelReuse, Narrowing, QueryLog, Z3Use, standard_chain,
 };
 pub use eval::Evaluator;
 pub use given::Given;
@@ -53,7 +53,7 @@ pub use portable::{PortableTerms, Structures};
 pub use rules::{RULES, Rule, RuleEntry};
 pub use sat::SatBackend;
 pub use show::Shown;
-pub use solver::{Answer, Limits, Reason, Solver, Theory};
+pub use solver::{Answer, Limits, Reason, Solver, Subject, Theory};
 pub use sort::{FloatSort, MAX_WIDTH, RoundingMode, Sort};
 pub use term::{BinOp, Node, Term, UnOp};
 pub use value::{ArrayValue, Model, Value};
