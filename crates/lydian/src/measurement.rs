@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
 pub(crate) mod suite_coverage;
 pub(crate) mod test_runner;
 
 /// How tests run natively.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasurementOptions {
     /// How long one test may run.
     pub test_time: Duration,

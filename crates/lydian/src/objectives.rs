@@ -9,13 +9,15 @@ use lydian_objective::hyper::Passage;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
 use crate::project::Project;
 
 /// What a condition is whose evaluation a decision's outcome does not need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Semantics {
     /// Its value on the state at the outcome, where evaluating it there only computes; else unknown.
     #[default]
@@ -25,7 +27,7 @@ pub enum Semantics {
 }
 
 /// What is asked of each function.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ObjectiveRequest {
     /// The criteria, in the order in which reports have them.
     pub criteria: Vec<Criterion>,
@@ -51,6 +53,8 @@ pub struct Objectives {
     pub(crate) further: Vec<FunctionObjectives>,
     /// What conditions are that were not evaluated.
     pub(crate) semantics: Semantics,
+    /// What was asked for.
+    pub(crate) request: ObjectiveRequest,
 }
 
 impl Project {
@@ -104,7 +108,8 @@ fn annotate(
     let named: BTreeSet<FuncId> = all.iter().flat_map(functions_named).collect();
     let further = named.into_iter().filter(|func| !project.functions.contains(func));
     let further = further.filter_map(|func| annotators.labels_for_others(func).ok()).collect();
-    Ok(Objectives { functions: all, further, semantics: asked.semantics })
+    let semantics = asked.semantics;
+    Ok(Objectives { functions: all, further, semantics, request: asked.clone() })
 }
 
 /// Reads files of hyperlabels.

@@ -15,7 +15,7 @@ use lydian_report::sources::Sources;
 
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
-use request::WholeProgramRequest;
+use request::{ProjectRequest, WholeProgramRequest};
 
 pub(crate) mod flags;
 mod functions;
@@ -66,6 +66,8 @@ pub struct Project {
     pub(crate) accepted: Vec<String>,
     /// How it may be tested as a whole.
     pub(crate) whole: Option<WholeProgramRequest>,
+    /// What it was loaded from.
+    pub(crate) request: ProjectRequest,
     /// The file of settings, which `spec` has now.
     pub(crate) config: Configuration,
     /// The files that the texts came from, read when they are first asked for.

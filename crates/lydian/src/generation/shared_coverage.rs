@@ -5,19 +5,23 @@
 //! table then claims what the suite as a whole covers. These tests were measured in this run. The ledger
 //! learns nothing of it, since its evidence on a function is to hold whatever becomes of the callers.
 
+use lydian_objective::LabelId;
 use lydian_report::{CriterionSummary, ObjectiveSummary, VerdictKind};
 
 use crate::session::SessionOutcome;
 use crate::suite::KeptTest;
 
 /// Adds to what came of each function what tests of the others cover of it. `target` says where the
-/// function of a target stands among all that are measured. What is covered and was
-/// proved to be infeasible becomes a contradiction.
-pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usize) -> usize) {
+/// function of a target stands among all that are measured. Gives what is covered and was proved to be
+/// infeasible.
+pub(crate) fn credit(
+    all: &mut [&mut SessionOutcome],
+    target: impl Fn(usize, usize) -> usize,
+) -> Vec<SharedContradiction> {
+    let mut contradictions = Vec::new();
     for at in 0..all.len() {
         let mut own = std::mem::take(&mut all[at].objectives);
         let mut rows = std::mem::take(&mut all[at].rows);
-        let mut contradictions = Vec::new();
         for (position, (objectives, rows)) in own.iter_mut().zip(&mut rows).enumerate() {
             let index = target(at, position);
             for objective in objectives {
@@ -41,14 +45,36 @@ pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usi
                     tests.filter(|(_, kept)| covers(kept)).map(move |(test, _)| (other, test))
                 });
                 objective.elsewhere = others.collect();
-                if !objective.elsewhere.is_empty() {
-                    contradictions.extend(count(&mut objective.told, rows));
+                let Some(test) = objective.elsewhere.first().copied() else { continue };
+                if let Some(sentence) = count(&mut objective.told, rows) {
+                    let told = objective.told.clone();
+                    contradictions.push(SharedContradiction {
+                        at,
+                        index,
+                        label,
+                        told,
+                        test,
+                        sentence,
+                    });
                 }
             }
         }
         (all[at].objectives, all[at].rows) = (own, rows);
-        all[at].contradictions.extend(contradictions);
     }
+    contradictions
+}
+
+/// An objective that was proved to be infeasible and that a test of another function covers.
+pub(crate) struct SharedContradiction {
+    /// The position of the objective's function among those that were worked on.
+    pub(crate) at: usize,
+    /// The position of the function among those that are measured.
+    pub(crate) index: usize,
+    pub(crate) label: LabelId,
+    pub(crate) told: ObjectiveSummary,
+    /// The position of the test's function among those that were worked on, and that of the test.
+    pub(crate) test: (usize, usize),
+    pub(crate) sentence: String,
 }
 
 /// Has an objective count as covered. Gives a sentence if it was proved to be infeasible.

@@ -24,7 +24,7 @@ use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
     Attempt, BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
 };
-use lydian_objective::trace::{Tracer, is_covered};
+use lydian_objective::trace::{Trace, Tracer, is_covered};
 use lydian_objective::{
     DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper, HyperId, LabelId,
 };
@@ -79,6 +79,18 @@ pub(crate) enum Patience {
     Short,
     /// It was stopped early, before it did what is expected of it.
     Full,
+}
+
+/// The runs of a test, with all that they show.
+pub(crate) struct BothRuns {
+    /// By the interpreter.
+    pub(crate) foreseen: Foreseen,
+    /// The interpreter's trace, where it was asked for, is short and goes to the run's end.
+    pub(crate) trace: Option<Trace>,
+    /// Natively.
+    pub(crate) measured: Measured,
+    /// Whether the interpreter follows the run to its end.
+    pub(crate) is_followed: bool,
 }
 
 /// Why a test does not fit the program.
@@ -279,6 +291,51 @@ impl<'a> TestRunner<'a> {
         Ok(Ok(measured))
     }
 
+    /// Runs a test by the interpreter and natively, and leaves out nothing of what either shows: for those who
+    /// compare the runs. `traces` asks for the interpreter's trace. The inner error says why the test does
+    /// not fit the program.
+    pub(crate) fn run_both(
+        &mut self,
+        test: &Test,
+        traces: bool,
+    ) -> Result<Result<BothRuns, TestMisfit>, Error> {
+        let foreseen = match self.foresight.run_on(&self.interpreter, test, &self.options) {
+            Ok(foreseen) => foreseen,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let measurer = self.measurer()?;
+        measurer.hurry(Haste::None);
+        let measured = match measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => measured.pop().expect("one test gives one run"),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
+            Err(error) => return Err(compiled_program::failure(error)),
+        };
+        let end = foreseen.outcome.end;
+        let is_stopped = matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_));
+        let is_followed = !is_stopped && self.is_as_given(&foreseen.outcome);
+        let trace = match traces && is_followed {
+            true => self.short_trace(test, &self.options),
+            false => None,
+        };
+        Ok(Ok(BothRuns { foreseen, trace, measured, is_followed }))
+    }
+
+    /// The interpreter's trace of a test; none where it is too long to be looked at.
+    fn short_trace(&self, test: &Test, options: &Options) -> Option<Trace> {
+        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
+        traced.map(|(trace, _)| trace).filter(|trace| trace.events.len() <= MOST_EVENTS)
+    }
+
+    /// Whether all functions that a run called and that are not defined return what the test says.
+    fn is_as_given(&self, run: &interp::Outcome) -> bool {
+        run.externals.iter().all(|function| {
+            let function = &self.project.program.functions[*function];
+            function.noreturn
+                || self.given.contains(&function.name)
+                || function.name.starts_with(INPUT_PREFIX)
+        })
+    }
+
     /// What the interpreter says of a test that it follows so many steps: signed overflow traps, unless the
     /// user's flags define it. None where the test does not fit the program.
     pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<Foreseen> {
@@ -338,8 +395,7 @@ impl<'a> TestRunner<'a> {
         if measured.sequences.iter().all(Vec::is_empty) {
             return true;
         }
-        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
-        let trace = traced.map(|(trace, _)| trace).filter(|t| t.events.len() <= MOST_EVENTS);
+        let trace = self.short_trace(test, options);
         for (of, sequences) in self.objectives.iter().zip(&mut measured.sequences) {
             sequences.retain(|id| {
                 let covers =
@@ -352,16 +408,10 @@ impl<'a> TestRunner<'a> {
 
     fn standing(&self, foreseen: &Foreseen, native: &Outcome) -> Standing {
         let run = &foreseen.outcome;
-        let as_given = run.externals.iter().all(|function| {
-            let function = &self.project.program.functions[*function];
-            function.noreturn
-                || self.given.contains(&function.name)
-                || function.name.starts_with(INPUT_PREFIX)
-        });
         let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
         match run.end {
             _ if !ended_well => Standing::Undefined,
-            _ if !as_given => Standing::NotFollowed,
+            _ if !self.is_as_given(run) => Standing::NotFollowed,
             _ if run.uninitialised.is_some() => Standing::Undefined,
             end if is_undefined(end) => Standing::Undefined,
             End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Standing::NotFollowed,

@@ -104,6 +104,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         settings_text,
         accepted,
         whole: request.program,
+        request: request.clone(),
         config,
         sources: OnceLock::new(),
         guesses: OnceLock::new(),
@@ -162,6 +163,11 @@ fn whole(
         Some(Err(_)) | None => link(parts),
     };
     let linked = linked.map_err(units::unlinked)?;
+    log::info!(
+        "linked the program: {} functions with bodies, {} globals",
+        linked.program.defined().count(),
+        linked.program.globals.len()
+    );
     tell(observer, &linked.diagnostics);
     Ok((linked.program, linked.source))
 }

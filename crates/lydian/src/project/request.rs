@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
+use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
 
 /// A C file with its flags and settings, and the functions of it that are to be tested.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProjectRequest {
     /// The C file.
     pub file: PathBuf,
@@ -42,7 +43,7 @@ impl ProjectRequest {
 /// A program that is tested as a whole: tests run `main`, and what it asks for are its inputs. It is
 /// tested so where anything here asks for that, or where its text asks for inputs in the way of
 /// verifiers and no functions are named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeProgramRequest {
     /// Whether it is tested so in any case.
     pub always: bool,
@@ -62,7 +63,7 @@ impl WholeProgramRequest {
 }
 
 /// How many arguments `main` gets, and how long they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgumentBounds {
     /// The least number of arguments.
     pub least: u32,
@@ -73,7 +74,7 @@ pub struct ArgumentBounds {
 }
 
 /// How many files a program may read as inputs, and how large they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileBounds {
     /// The number of files, which are called A, B and so on.
     pub count: u32,

@@ -1,6 +1,6 @@
 //! What all parts of a session work on: its project, its targets, its ledger, and what is known of its tests.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
@@ -9,12 +9,15 @@ use lydian_ledger::FunctionName;
 use lydian_native::{Measured, Outcome};
 use lydian_objective::{Accepted, Criterion, FunctionObjectives};
 use lydian_report::minimise::Effort;
+use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Goal, Target};
 use crate::events::Observer;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
+use crate::replay::keeper::CaseKeeper;
+use crate::replay::{Claim, ClaimedVerdict};
 use crate::shared_ledger::SharedLedger;
 
 /// Everything that the work on what one function's tests reach needs.
@@ -31,10 +34,12 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) unit: &'a str,
     pub(crate) runner: &'a mut TestRunner<'m>,
     pub(crate) ledger: &'a SharedLedger,
-    /// Where tests that contradict a claim are kept.
-    pub(crate) replay_folder: PathBuf,
+    /// What keeps tests that contradict a claim.
+    pub(crate) keeper: &'a CaseKeeper<'a>,
     /// Whoever is told how far explorations are.
     pub(crate) observer: &'a dyn Observer,
+    /// Where questions to solvers are logged, if that is asked for.
+    pub(crate) query_log: Option<&'a Arc<QueryLog>>,
     /// How small the suite is made.
     pub(crate) effort: Effort,
     /// How many workers explore together.
@@ -118,6 +123,20 @@ pub(crate) struct Round<'s> {
 }
 
 impl<'a> Session<'a, '_> {
+    /// How a function's questions are decided, and where they are logged.
+    pub(crate) fn chain(&self, function: FuncId) -> ChainConfig {
+        let target = |log: &Arc<QueryLog>| LogTarget {
+            log: log.clone(),
+            asker: self.project.name(function).to_owned(),
+        };
+        ChainConfig { log: self.query_log.map(target), ..ChainConfig::default() }
+    }
+
+    /// A solver for questions about a function.
+    pub(crate) fn solver(&self, function: FuncId) -> Box<dyn Solver> {
+        standard_chain(&self.chain(function))
+    }
+
     /// The name of what tests call.
     pub(crate) fn name(&self) -> &'a str {
         &self.project.program.functions[self.entry].name
@@ -136,6 +155,28 @@ impl<'a> Session<'a, '_> {
             Goal::Label(_, label) => &objectives.labels[label].text,
             Goal::Hyper(_, hyper) => &objectives.hypers[hyper].text,
         }
+    }
+
+    /// What an engine claims of objectives: a claim for each criterion that counts one of them.
+    pub(crate) fn claims(
+        &self,
+        goals: impl IntoIterator<Item = Goal>,
+        engine: &str,
+        verdict: ClaimedVerdict,
+    ) -> Vec<Claim> {
+        let goals: FxHashSet<Goal> = goals.into_iter().collect();
+        let entries = self.entries_of(&goals).map(|(target, goal, name, criterion)| Claim {
+            engine: engine.to_owned(),
+            verdict,
+            function: self.project.name(target.objectives.function).to_owned(),
+            criterion,
+            name: name.to_owned(),
+            place: target.place(goal).to_string(),
+            text: self.text(goal).to_owned(),
+            key: target.key(goal).clone(),
+            is_hyperlabel: goal.label().is_none(),
+        });
+        entries.collect()
     }
 
     /// What the criteria count of some objectives, in the order of the targets and of the criteria.
