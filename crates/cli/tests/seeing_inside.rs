@@ -8,14 +8,13 @@ use std::process::Command;
 
 use common::{Ran, Workplace, entries};
 
-/// Reads floats and an array at a place that depends on an input.
+/// Computes with a float, and reads an array at an index that is an input.
 const FLOATS_AND_ARRAYS: &str = "\
-int classify(double x, unsigned char at)
+int classify(double x, const unsigned char text[64], unsigned at)
 {
-    static const unsigned char table[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
     if (x * 2.0 > 10.5 && x < 7.0)
         return 1;
-    if (at < 8 && table[at] == 9)
+    if (at < 64 && text[at] == 9)
         return 2;
     return 3;
 }
@@ -33,6 +32,10 @@ fn answered_by_z3(folder: &Path) -> Vec<String> {
     let read = |file: &PathBuf| std::fs::read_to_string(file).expect("a file of text");
     let texts: Vec<String> = files.iter().map(read).collect();
     for (file, text) in files.iter().zip(&texts) {
+        // What is tried with little effort may have no answer.
+        if noted(text) == "unknown" {
+            continue;
+        }
         let out = Command::new("z3").arg("-T:60").arg(file).output().expect("z3 can be started");
         let said = String::from_utf8_lossy(&out.stdout).trim().to_owned();
         assert_eq!(said, noted(text), "{}: {text}", file.display());

@@ -27,7 +27,7 @@ use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
 use crate::project::Project;
 use crate::replay::keeper::{self, CaseKeeper, Contradiction};
-use crate::replay::{Claim, ClaimedVerdict};
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{Session, SessionOutcome, Target, TestMemory};
 use crate::shared_ledger::{self, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};

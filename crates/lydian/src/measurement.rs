@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) mod claimed_ending;
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
 pub(crate) mod suite_coverage;

@@ -7,7 +7,7 @@
 
 mod comparison;
 pub(crate) mod keeper;
-mod kept_case;
+pub(crate) mod kept_case;
 
 pub use comparison::{Replay, ReplayEndings, ReplayedObjective};
 pub use kept_case::{Claim, ClaimedVerdict, KeptCase};

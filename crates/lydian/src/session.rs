@@ -21,7 +21,6 @@ use state::{Conclusion, Round};
 
 pub(crate) use goals::Target;
 pub(crate) use state::{Session, TestMemory};
-pub(crate) use test_validation::agrees;
 
 mod evidence;
 mod explanation;

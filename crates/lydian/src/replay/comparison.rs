@@ -1,22 +1,20 @@
 //! What a case claims beside what its runs show now.
 
 use lydian_base::Diagnostic;
-use lydian_ir::TrapKind;
 use lydian_ir::interp::{self, End};
 use lydian_ir::test::Test;
 use lydian_ledger::PortableTest;
 use lydian_objective::{Consolidation, FunctionObjectives, Harvest, HyperId, LabelId, Wanted};
-use lydian_symex::Ending;
 
 use super::kept_case::{Claim, ClaimedVerdict, KeptCase, LYDIAN};
 use crate::error::Error;
 use crate::events::{Observer, tell};
+use crate::measurement::claimed_ending::{agrees, agrees_when_interpreted};
 use crate::measurement::compiled_program::Measurement;
 use crate::measurement::confinement;
 use crate::measurement::test_runner::{BothRuns, TestMisfit, TestRunner};
 use crate::objectives::Objectives;
 use crate::project::{Project, location_span};
-use crate::session::agrees;
 
 /// What came of replaying a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,36 +285,4 @@ fn interpreted_harvest(functions: &[FunctionObjectives], all: &[BothRuns]) -> Op
         }
     }
     Some(harvests)
-}
-
-/// Whether a run of the interpreter ended as claimed. One that was stopped says nothing.
-const fn agrees_when_interpreted(claimed: &Ending, end: End) -> bool {
-    if matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_)) {
-        return true;
-    }
-    match claimed {
-        Ending::Returned => matches!(end, End::Returned),
-        Ending::Exited => {
-            matches!(end, End::Exited(_) | End::NoReturn(_) | End::Trapped(TrapKind::Abort))
-        }
-        Ending::Assumption => matches!(end, End::Assumption),
-        Ending::Trapped(_) => matches!(end, End::Trapped(_)),
-        Ending::Endless | Ending::Cut(_) => true,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use lydian_base::StopReason;
-
-    use super::*;
-
-    #[test]
-    fn an_interpreter_that_was_stopped_contradicts_no_claim() {
-        let stopped = End::Stopped(StopReason::Cancelled);
-        assert!(agrees_when_interpreted(&Ending::Returned, stopped));
-        assert!(!agrees_when_interpreted(&Ending::Returned, End::Exited(0)));
-        assert!(agrees_when_interpreted(&Ending::Exited, End::Trapped(TrapKind::Abort)));
-        assert!(!agrees_when_interpreted(&Ending::Trapped(TrapKind::Abort), End::Returned));
-    }
 }

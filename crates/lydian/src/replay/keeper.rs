@@ -84,9 +84,12 @@ impl CaseKeeper<'_> {
 }
 
 impl Project {
-    /// The files of the program's text that can be read, each with the hash of its bytes.
+    /// The files of the program's text that can be read, each with the hash of its bytes. The settings are
+    /// none of them, though preconditions are C: the request has their text.
     fn source_digests(&self) -> impl Iterator<Item = (&Path, &str)> {
-        let files = self.map.files().into_iter().map(Path::new);
+        let settings = self.request.configuration.path();
+        let files = self.map.files().into_iter();
+        let files = files.filter(move |file| settings.as_deref() != Some(*file)).map(Path::new);
         files.filter_map(|path| Some((path, self.sources().get(path)?.ok()?.digest.as_str())))
     }
 }

@@ -15,8 +15,8 @@ use super::goals::{Goal, Target, Verdicts};
 use super::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
 use super::state::{MeasuredTest, Session};
 use crate::error::Error;
-use crate::replay::ClaimedVerdict;
 use crate::replay::keeper::Contradiction;
+use crate::replay::kept_case::ClaimedVerdict;
 
 /// An objective that is both covered and infeasible.
 struct ContradictoryGoal {

@@ -60,7 +60,7 @@ impl Session<'_, '_> {
         contradictions: &mut Vec<String>,
     ) -> Result<Result<(Summary, LastDiscovery), ExploreError>, Error> {
         log::info!(
-            "exploring {} for {} objectives, in {:?} at most",
+            "exploring {} for {} objectives, in {:.1?} at most",
             self.name(),
             left.len(),
             budget.remaining().unwrap_or(Duration::MAX)

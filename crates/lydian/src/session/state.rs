@@ -17,7 +17,7 @@ use crate::events::Observer;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
 use crate::replay::keeper::CaseKeeper;
-use crate::replay::{Claim, ClaimedVerdict};
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::shared_ledger::SharedLedger;
 
 /// Everything that the work on what one function's tests reach needs.

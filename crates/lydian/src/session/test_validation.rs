@@ -22,10 +22,11 @@ use super::state::{LastDiscovery, MeasuredTest, Session};
 use super::unknown_reasons::with_place;
 use crate::error::Error;
 use crate::events::Event;
+use crate::measurement::claimed_ending::agrees;
 use crate::measurement::test_runner::{Patience, TestMisfit};
 use crate::project::{Project, location_span};
-use crate::replay::ClaimedVerdict;
 use crate::replay::keeper::Contradiction;
+use crate::replay::kept_case::ClaimedVerdict;
 
 /// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
 /// bursts with long silence after them, so they do not wait for a fixed time.
@@ -324,18 +325,5 @@ impl Session<'_, '_> {
             }
         }
         Ok(measured)
-    }
-}
-
-/// Whether a native run ended as foreseen. Undefined behaviour may end any way.
-pub(crate) fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
-    match claimed {
-        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
-        Ending::Exited => {
-            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
-        }
-        Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // What a run takes for each round from the test may come to its end.
-        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }
