@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use lydian_base::Arena;
 use lydian_ir::{ExprArena, FuncId};
-use lydian_objective::{FunctionObjectives, UnitFlows, RecordRequest};
+use lydian_objective::{FunctionObjectives, RecordRequest, UnitFlows};
 
 use crate::plan::Plan;
 use crate::rewrite::counters::forget_uncounted;

@@ -393,7 +393,10 @@ impl<'a> HyperTable<'a> {
     }
 
     /// The vectors of decisions in a coverage record that no given test had before.
-    fn not_given(&self, has: &[(usize, CoverageRecord)]) -> Vec<((FuncId, DecisionId), DecisionVector)> {
+    fn not_given(
+        &self,
+        has: &[(usize, CoverageRecord)],
+    ) -> Vec<((FuncId, DecisionId), DecisionVector)> {
         let mut new = Vec::new();
         for (position, record) in has {
             let given = &self.given[*position];

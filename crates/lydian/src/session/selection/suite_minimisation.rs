@@ -54,7 +54,10 @@ pub(crate) fn minimise_suite<G: Copy + Eq + std::hash::Hash>(
 }
 
 /// The evidence of some tests together.
-pub(crate) fn coverage_together<G>(tests: &[Candidate<G>], chosen: &[usize]) -> Vec<CoverageRecord> {
+pub(crate) fn coverage_together<G>(
+    tests: &[Candidate<G>],
+    chosen: &[usize],
+) -> Vec<CoverageRecord> {
     let functions = tests.first().map_or(0, |test| test.has.len());
     let mut all = vec![CoverageRecord::new(); functions];
     for at in chosen {

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use lydian_base::EntityId as _;
 use lydian_ir::{ExprId, FuncId};
 use lydian_objective::coverage_record::{RequestedValues, SequenceValues};
-use lydian_objective::hyper::{Formula, FormulaOp, Passage, SequenceScope, Sequence};
+use lydian_objective::hyper::{Formula, FormulaOp, Passage, Sequence, SequenceScope};
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashMap;
 

@@ -25,7 +25,11 @@ pub(crate) struct BoundWords {
 pub(crate) type Metavariables<'n> = dyn Fn(&str) -> Option<(Column, Vec<String>)> + 'n;
 
 /// How a bound value is kept.
-pub(crate) fn value_column(request: &RewriteRequest<'_>, function: usize, bound: &BoundValue) -> Column {
+pub(crate) fn value_column(
+    request: &RewriteRequest<'_>,
+    function: usize,
+    bound: &BoundValue,
+) -> Column {
     let BoundValue::Expr(expr) = bound else { return Column::Unsigned };
     let exprs = &request.watched[function].exprs;
     match &exprs[*expr] {
