@@ -63,6 +63,13 @@ impl Cache {
 
     /// The content of an entry, if it exists and is intact.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let content = self.read(key);
+        let found = if content.is_some() { "has" } else { "lacks" };
+        log::debug!("the cache {found} {}", key.0);
+        content
+    }
+
+    fn read(&self, key: &Key) -> Option<Vec<u8>> {
         let mut content = fs::read(self.folder.as_ref()?.join(&key.0)).ok()?;
         let end = content.len().checked_sub(blake3::OUT_LEN)?;
         let is_whole = blake3::hash(&content[..end]).as_bytes() == &content[end..];

@@ -19,6 +19,10 @@ use lydian_report::totals::thresholds::Threshold;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Write what Lydian does to standard error: a level (`info`, `debug`), or levels of crates, as in
+    /// `info,lydian_symex=debug` [default: $LYDIAN_LOG, else nothing]
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,6 +49,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Show what `gen --trace` wrote: the tree of each exploration
     Trace(TraceArgs),
+    /// Run the tests again that internal errors left: what was claimed, and what the runs show
+    Replay(ReplayArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -52,7 +58,11 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it parses C with clang, surely and first of all.
     pub(crate) const fn parses(&self) -> bool {
-        !matches!(self, Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_))
+        !matches!(
+            self,
+            // A replay parses in the folder of the case, which is not known yet.
+            Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_) | Self::Replay(_)
+        )
     }
 }
 
@@ -63,6 +73,14 @@ pub(crate) struct TraceArgs {
     /// Only the explorations of this function
     #[arg(long, short, value_name = "NAME")]
     pub(crate) function: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian replay tests/unconfirmed/*.json")]
+pub(crate) struct ReplayArgs {
+    /// The files that `gen` kept in the folder `unconfirmed` of its tests
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// What every command that reads C takes.
@@ -179,6 +197,10 @@ pub(crate) struct GenArgs {
     /// shows as trees
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write each question to a solver as a file of SMT-LIB 2, with its answer, which another solver can
+    /// answer again; files of an earlier run are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) log_queries: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]

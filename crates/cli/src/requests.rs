@@ -101,6 +101,7 @@ impl GenArgs {
             fresh: self.fresh,
             formats: self.format.iter().map(|format| (*format).into()).collect(),
             json: self.json.clone(),
+            query_log: self.log_queries.clone(),
         }
     }
 

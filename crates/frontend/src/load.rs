@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir::source::WrittenLine;
@@ -54,12 +55,21 @@ pub struct Unit {
 /// The file, the flags, clang or the program itself; not a construct that is not supported, which
 /// is a diagnostic.
 pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
+    let begun = Instant::now();
     let parsed = parse_unit(&request.parse)?;
+    let parsing = begun.elapsed();
     let mut lowered = lower(&parsed.ast, &parsed.source, request.lowering);
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
     let LoweredUnit { program, outlines, left_out, .. } = lowered;
     let ParsedUnit { source, flags, written, .. } = parsed;
+    log::info!(
+        "loaded {}: {} functions with bodies, {} bytes of text; parsed in {parsing:.1?}, lowered in {:.1?}",
+        request.parse.source.display(),
+        program.defined().count(),
+        source.text().len(),
+        begun.elapsed() - parsing
+    );
     Ok(Unit { program, source, flags, diagnostics, outlines, left_out, written })
 }
 

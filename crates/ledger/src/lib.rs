@@ -38,7 +38,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
 pub use error::LedgerError;
-pub use stored_test::StoredTest;
+pub use stored_test::{PortableTest, StoredTest};
 
 mod error;
 mod schema;

@@ -20,11 +20,29 @@ pub struct StoredTest {
     pub test: Test,
 }
 
-/// A test whose type ids are positions in a list of spellings.
-#[derive(Serialize, Deserialize)]
-struct PortableTest {
+/// A test with its C types spelled out, so that it can be read for another version of its program. Its type
+/// ids are positions in the list of spellings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortableTest {
     types: IndexSet<String>,
     test: Test,
+}
+
+impl PortableTest {
+    /// A test of a program with these types.
+    pub fn new(test: &Test, types: &CTypes) -> Self {
+        let mut portable = Self { types: IndexSet::new(), test: test.clone() };
+        for ty in types_of(&mut portable.test) {
+            let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
+            *ty = CTypeId::from_index(position);
+        }
+        portable
+    }
+
+    /// The test for a program with these types; `None` if it has a type that is none of them.
+    pub fn to_test(&self, types: &CTypes) -> Option<Test> {
+        read(self, &by_spelling(types)).ok().flatten()
+    }
 }
 
 /// All types that a test names.
@@ -37,11 +55,7 @@ fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
 
 /// The hash of a test, and its stored form.
 pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
-    let mut portable = PortableTest { types: IndexSet::new(), test: test.clone() };
-    for ty in types_of(&mut portable.test) {
-        let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
-        *ty = CTypeId::from_index(position);
-    }
+    let portable = PortableTest::new(test, types);
     let json = serde_json::to_string(&portable).expect("a test is valid JSON");
     let hash = blake3::hash(json.as_bytes()).to_hex();
     (TestHash(hash[..32].to_owned()), json)
@@ -61,7 +75,16 @@ pub(super) fn decode(
     json: &str,
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
-    let PortableTest { types, mut test } = serde_json::from_str(json)?;
+    read(&serde_json::from_str(json)?, spelled)
+}
+
+/// The test with the ids of types that are spelled so; `None` if it has another type.
+fn read(
+    portable: &PortableTest,
+    spelled: &FxHashMap<String, CTypeId>,
+) -> Result<Option<Test>, DecodeError> {
+    let PortableTest { types, test } = portable;
+    let mut test = test.clone();
     for ty in types_of(&mut test) {
         let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
         let Some(known) = spelled.get(spelling) else { return Ok(None) };

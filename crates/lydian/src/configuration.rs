@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use lydian_base::{Diagnostic, Place};
 use lydian_inputs::Settings;
 use lydian_inputs::settings::{Position, TomlStep};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -12,7 +13,7 @@ use crate::error::Error;
 pub const FILE: &str = "lydian.toml";
 
 /// Settings, and the folder that paths in them are relative to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Configuration {
     /// The settings.
     pub settings: Settings,

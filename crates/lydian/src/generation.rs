@@ -14,6 +14,7 @@ use lydian_native::Build;
 use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
+use lydian_smt::QueryLog;
 use lydian_symex::Config;
 use lydian_symex::Unreached;
 
@@ -25,9 +26,12 @@ use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
 use crate::project::{Project, WholeProgramTest};
+use crate::replay::keeper::{self, Case, CaseKeeper};
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{FunctionUnderTest, Session, SessionOutcome, TestMemory};
 use crate::shared_ledger::{self, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
+use shared_coverage::SharedContradiction;
 
 mod shared_coverage;
 mod troubles;
@@ -60,6 +64,9 @@ pub struct GeneratorOptions {
     pub formats: Vec<SuiteFormat>,
     /// A file for the summary as JSON, in addition to the one in the folder.
     pub json: Option<PathBuf>,
+    /// A folder for the questions of explorations and proofs to their solvers, as SMT-LIB with their
+    /// answers. The questions of an earlier run are removed from it.
+    pub query_log: Option<PathBuf>,
 }
 
 impl GeneratorOptions {
@@ -76,6 +83,7 @@ impl GeneratorOptions {
             fresh: false,
             formats: Vec::new(),
             json: None,
+            query_log: None,
         }
     }
 }
@@ -101,7 +109,7 @@ pub struct Generation {
     pub shares: Vec<FunctionShare>,
     /// The end of the run.
     pub end: GenerationEnd,
-    /// The result of writing the files.
+    /// The result of writing the files, and the log of questions.
     pub written: Result<(), Error>,
 }
 
@@ -154,6 +162,7 @@ impl<'p> Generator<'p> {
         std::thread::scope(|scope| {
             scope.spawn(|| drop(compiled.get()));
             files::folder(&options.folder)?;
+            let query_log = query_log(project, options)?;
             let mut names = Suite::files(&options.formats);
             names.push(OBJECTIVES_FILE);
             ownership::check(&options.folder, &names)?;
@@ -165,10 +174,20 @@ impl<'p> Generator<'p> {
                 options,
                 configuration: configuration(project, self.objectives),
                 accepted: accepted(project, options),
+                query_log: query_log.as_ref(),
+                keeper: CaseKeeper {
+                    folder: options.folder.join(keeper::FOLDER),
+                    project,
+                    objectives: &self.objectives.request,
+                    measurement: options.measurement,
+                },
                 cancel,
                 observer,
             };
-            run.all(ledger, runners, &compiled)
+            let mut generation = run.all(ledger, runners, &compiled)?;
+            let logged = query_log.map_or(Ok(()), |log| check_written(&log));
+            generation.written = generation.written.and(logged);
+            Ok(generation)
         })
     }
 }
@@ -197,6 +216,30 @@ fn configuration(project: &Project, objectives: &Objectives) -> String {
     text
 }
 
+/// Begins the log of questions, if there is to be one.
+fn query_log(
+    project: &Project,
+    options: &GeneratorOptions,
+) -> Result<Option<Arc<QueryLog>>, Error> {
+    let Some(folder) = &options.query_log else { return Ok(None) };
+    let log = QueryLog::begin(folder, project.texts.all.clone());
+    let log = log.map_err(|error| unwritten_log(folder, &error))?;
+    Ok(Some(Arc::new(log)))
+}
+
+/// An error if not all questions could be logged.
+fn check_written(log: &QueryLog) -> Result<(), Error> {
+    let Some(error) = log.take_error() else { return Ok(()) };
+    let count = log.count();
+    let note = format!("question {count} and those after it are not logged; all else was done");
+    Err(unwritten_log(log.folder(), &error).note(note))
+}
+
+fn unwritten_log(folder: &Path, error: &std::io::Error) -> Error {
+    let what = format!("cannot log questions in {}: {error}", folder.display());
+    Error::environment("log-queries", what)
+}
+
 /// The work on all functions.
 struct Run<'a> {
     project: &'a Project,
@@ -204,6 +247,8 @@ struct Run<'a> {
     options: &'a GeneratorOptions,
     configuration: String,
     accepted: AcceptedAssumptions,
+    query_log: Option<&'a Arc<QueryLog>>,
+    keeper: CaseKeeper<'a>,
     cancel: &'a CancelToken,
     observer: &'a dyn Observer,
 }
@@ -241,7 +286,11 @@ impl<'a> Run<'a> {
         let positions: Vec<usize> = results.done.iter().map(|(position, _)| *position).collect();
         let outcomes = results.done.iter_mut().map(|(_, done)| &mut done.outcome);
         let index = |at: usize, target: usize| tasks[positions[at]].targets[target].index;
-        shared_coverage::credit(&mut outcomes.collect::<Vec<_>>(), index);
+        let shared = shared_coverage::credit(&mut outcomes.collect::<Vec<_>>(), index);
+        for contradiction in shared {
+            let told = self.keep_shared(&contradiction, &results.done)?;
+            results.done[contradiction.at].1.outcome.contradictions.push(told);
+        }
         let mut end = GenerationEnd::Done;
         for (position, done) in &results.done {
             let name = self.project.name(tasks[*position].entry);
@@ -283,8 +332,9 @@ impl<'a> Run<'a> {
             unit: &unit_name(&self.project.build.file),
             runner,
             ledger,
-            replay_folder: self.options.folder.join("unconfirmed"),
+            keeper: &self.keeper,
             observer: self.observer,
+            query_log: self.query_log,
             effort: self.options.minimise,
             workers,
             accepted: &self.accepted,
@@ -294,6 +344,36 @@ impl<'a> Run<'a> {
         let outcome = session.run(&self.exploration(), &budget);
         self.observer.notice(Event::Ended { function });
         Ok(TaskResult { outcome: outcome?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Keeps a test of one function that covers an objective of another which was proved infeasible.
+    /// Returns the sentence about it.
+    fn keep_shared(
+        &self,
+        contradiction: &SharedContradiction,
+        done: &[(usize, TaskResult)],
+    ) -> Result<String, Error> {
+        let SharedContradiction { index, label, told, test: (of, test), sentence, .. } =
+            contradiction;
+        let objectives = &self.objectives.functions[*index];
+        let claim = Claim {
+            engine: "proof".to_owned(),
+            verdict: ClaimedVerdict::Infeasible,
+            function: self.project.name(objectives.function).to_owned(),
+            criterion: told.criterion,
+            name: told.name.clone(),
+            place: objectives.labels[*label].place.to_string(),
+            text: told.text.clone(),
+            key: objectives.labels[*label].key.clone(),
+            is_hyperlabel: false,
+        };
+        self.keeper.keep(Case {
+            sentence: sentence.clone(),
+            test: &done[*of].1.outcome.tests[*test].test,
+            earlier: &[],
+            claims: vec![claim],
+            ending: None,
+        })
     }
 
     /// The configuration of explorations, with the semantics of the objectives for conditions that are

@@ -108,6 +108,7 @@ mod learning;
 mod measurement;
 mod objectives;
 mod project;
+mod replay;
 mod session;
 mod shared_ledger;
 mod suite;
@@ -126,6 +127,7 @@ pub use objectives::{ObjectiveRequest, Objectives, Semantics};
 pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
+pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};

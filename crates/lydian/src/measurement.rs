@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+pub(crate) mod claimed_ending;
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
 pub(crate) mod suite_coverage;
 pub(crate) mod test_runner;
 
 /// Options of native runs of tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasurementOptions {
     /// The time limit of one test.
     pub test_time: Duration,

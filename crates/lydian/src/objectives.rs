@@ -9,13 +9,15 @@ use lydian_objective::hyper::Passage;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
 use crate::project::Project;
 
 /// The value of a condition whose evaluation a decision's outcome does not need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Semantics {
     /// Its value on the state at the outcome, if the evaluation has no effect and cannot trap; else
     /// unknown.
@@ -26,7 +28,7 @@ pub enum Semantics {
 }
 
 /// A request for objectives.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ObjectiveRequest {
     /// The criteria, in the order in which reports have them.
     pub criteria: Vec<Criterion>,
@@ -52,6 +54,8 @@ pub struct Objectives {
     pub(crate) further: Vec<FunctionObjectives>,
     /// The semantics of conditions that were not evaluated.
     pub(crate) semantics: Semantics,
+    /// What was asked for.
+    pub(crate) request: ObjectiveRequest,
 }
 
 impl Project {
@@ -106,7 +110,8 @@ fn annotate(
     let named: BTreeSet<FuncId> = all.iter().flat_map(functions_named).collect();
     let further = named.into_iter().filter(|func| !project.functions.contains(func));
     let further = further.filter_map(|func| annotators.labels_for_others(func).ok()).collect();
-    Ok(Objectives { functions: all, further, semantics: asked.semantics })
+    let semantics = asked.semantics;
+    Ok(Objectives { functions: all, further, semantics, request: asked.clone() })
 }
 
 /// Reads files of hyperlabels.

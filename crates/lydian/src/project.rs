@@ -15,7 +15,7 @@ use lydian_report::sources::Sources;
 
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
-use request::WholeProgramRequest;
+use request::{ProjectRequest, WholeProgramRequest};
 
 pub(crate) mod flags;
 mod functions;
@@ -44,6 +44,8 @@ pub struct Project {
     pub(crate) settings: ProjectSettings,
     /// Set where the program is tested as a whole. Otherwise tests call each function.
     pub(crate) whole: Option<WholeProgramTest>,
+    /// The request that it was loaded for.
+    pub(crate) request: ProjectRequest,
     /// The guesses about inputs, found when they are first asked for.
     guesses: OnceLock<Vec<GuessSummary>>,
 }

@@ -88,9 +88,11 @@ impl Session<'_, '_> {
         let control =
             self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
         let left = self.open_goals()?;
+        log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
         self.prove(&left, config, budget)?;
         self.record_implied_verdicts()?;
         let left = self.open_goals()?;
+        log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
@@ -137,6 +139,12 @@ impl Session<'_, '_> {
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
+        log::info!(
+            "{}: {} tests are kept; {} contradictions",
+            self.name(),
+            tests.len(),
+            contradictions.len()
+        );
         let longest = explored.as_ref().or(control.as_ref());
         let exploration = longest.map(|(summary, last)| exploration_figures(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();

@@ -45,5 +45,6 @@ pub(crate) fn open(
         }
     }
     let ledger = Ledger::open(&path).map_err(Error::from)?;
+    log::debug!("opened the ledger {}", path.display());
     Ok(SharedLedger(Mutex::new(ledger)))
 }

@@ -8,6 +8,7 @@
 //! but for undefined behaviour, which optimisers take advantage of.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use lydian_ir::test::Test;
 use lydian_ir::{Decision, DecisionId, FuncId, Program};
@@ -80,12 +81,19 @@ impl<'a> InstrumentedProgram<'a> {
     /// # Errors
     /// Where the build fails.
     pub fn new(request: MeasureRequest<'a>) -> Result<Self, BuildError> {
+        let begun = Instant::now();
         let RewrittenUnits { text, others, plan } = rewrite_units(&request.rewrite);
         let mut companions = request.companions.to_vec();
         for (companion, text) in companions.iter_mut().zip(others) {
             companion.text = text.unwrap_or_else(|| std::mem::take(&mut companion.text));
         }
+        let rewriting = begun.elapsed();
         let build = build(&request, (&text, &companions), &plan, request.level)?;
+        log::info!(
+            "instrumented the program in {rewriting:.1?}, {} bytes of text, and built it in {:.1?}",
+            text.len(),
+            begun.elapsed() - rewriting
+        );
         Ok(Self { request, text, companions, plan, build, second: Mutex::new(None) })
     }
 
@@ -108,6 +116,7 @@ impl<'a> InstrumentedProgram<'a> {
             Optimization::None => Optimization::Some,
             Optimization::Some | Optimization::Full => Optimization::None,
         };
+        log::debug!("a test makes a second build necessary, with optimisation level {level:?}");
         let made = build(&self.request, (&self.text, &self.companions), &self.plan, level)?;
         Ok(second.insert(made).clone())
     }

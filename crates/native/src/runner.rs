@@ -328,6 +328,7 @@ impl Runner {
                     runs.push(Run::ended(Outcome::Damaged));
                 }
                 RequestEnd::Died(_, outcome) => {
+                    log::debug!("a test of {} ended its runner: {outcome}", tests[first].function);
                     self.process = None;
                     self.impatient |=
                         self.haste == Haste::None && matches!(outcome, Outcome::TimedOut(_));
@@ -616,6 +617,7 @@ impl Runner {
             .stdin(shared.file().map_err(RunError::Start)?)
             .stdout(self.standard_output().map_err(RunError::Start)?)
             .stderr(Stdio::null());
+        log::debug!("starting the runner, {command:?}");
         let child = command.spawn().map_err(RunError::Start)?;
         self.process = Some(Process(child));
         self.starts += 1;

@@ -222,6 +222,7 @@ impl<'a> Toolchain<'a> {
             }
         }
         command.current_dir(self.place).stdin(Stdio::null()).stdout(Stdio::null());
+        log::debug!("starting {command:?}");
         let started = |error| BuildError::Start { compiler: (*linker).to_owned(), error };
         let output = command.stderr(Stdio::piped()).output().map_err(started)?;
         match output.status.success() {

@@ -13,6 +13,7 @@ mod server;
 mod starter;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
@@ -119,6 +120,16 @@ impl Start {
         let (messages, theirs_messages) = io::pipe()?;
         let ours = StreamEnds { input, output, messages };
         Ok((ours, [theirs_in, theirs_out, theirs_messages.into()]))
+    }
+}
+
+impl fmt::Display for Start {
+    /// Its command line, and the folder in which it runs if that is another one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}", self.program.display())?;
+        self.arguments.iter().try_for_each(|word| write!(f, " {}", word.display()))?;
+        f.write_str("`")?;
+        self.directory.iter().try_for_each(|directory| write!(f, " in {}", directory.display()))
     }
 }
 

@@ -102,9 +102,11 @@ impl Starter {
                 self.end(&server);
             }
             if let Some(copy) = copy {
+                log::debug!("starting {start} as a copy of one that is loaded");
                 return Ok(copy);
             }
         }
+        log::debug!("starting {start}");
         start.spawn_by_itself()
     }
 

@@ -40,6 +40,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::fmt;
 
 use lydian_eval::sort_of;
 use lydian_eval::{Evaluation, EventReader, Kleene, StateReader, Traps, eval_pred};
@@ -50,7 +51,7 @@ use lydian_ir::{
     LocalId, Program, Purity, Storage, TrapKind, Type,
 };
 use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
-use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPool};
+use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Subject, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ranges::{
@@ -80,6 +81,16 @@ pub enum LocalOutcome {
     Open,
     /// The solver had no answer.
     Unknown(Reason),
+}
+
+impl fmt::Display for LocalOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Infeasible => f.write_str("it is"),
+            Self::Open => f.write_str("some state satisfies it"),
+            Self::Unknown(reason) => write!(f, "{reason}"),
+        }
+    }
 }
 
 impl LocalOutcome {
@@ -173,6 +184,7 @@ impl<'a> LocalProver<'a> {
         if self.samples.satisfy(pool, &self.symbols.all, &assumptions) {
             return LocalOutcome::Open;
         }
+        solver.set_subject(&|| Subject::Named(format!("{} at {}", label.text, label.place)));
         match solver.check(pool, &assumptions, limits) {
             Answer::Unsat { .. } => LocalOutcome::Infeasible,
             Answer::Sat(_) => LocalOutcome::Open,

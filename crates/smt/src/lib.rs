@@ -20,10 +20,10 @@ mod z3;
 pub use analysis::given::SimplifiedTerm;
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy, SatBackend};
 pub use decorators::{
-    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair,
-    ModelReuse, Narrowing, SmtLibLog, Z3Use, standard_chain,
+    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget,
+    Logging, ModelRepair, ModelReuse, Narrowing, QueryLog, Z3Use, standard_chain,
 };
-pub use solver::{Answer, Limits, Reason, Solver, Theory};
+pub use solver::{Answer, Limits, Reason, Solver, Subject, Theory};
 pub use terms::eval::Evaluator;
 pub use terms::pool::{MARK, TermPool};
 pub use terms::portable::{PortableTerms, Structures};

@@ -4,6 +4,7 @@ use crate::terms::eval::Evaluator;
 use crate::terms::pool::TermPool;
 use crate::terms::term::Term;
 use crate::terms::value::Model;
+use lydian_base::Span;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -154,6 +155,15 @@ impl fmt::Display for Answer {
     }
 }
 
+/// What a query is about, for those who read a log of queries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// Something at a place in the text, such as a state of an exploration.
+    At(Span),
+    /// Something that has a name, such as an objective.
+    Named(String),
+}
+
 /// Decides whether Boolean terms can hold together.
 pub trait Solver {
     /// Whether all assumptions hold in some model. The pool may grow.
@@ -165,6 +175,9 @@ pub trait Solver {
     /// Tells the solver of a model that satisfies most of the next query, such as the model of the
     /// state that asks. Only a hint: it changes what is found first, never whether.
     fn offer(&mut self, _pool: &TermPool, _model: &Model) {}
+
+    /// Says what the next query is about. Only a log asks for it, so it costs nothing where there is none.
+    fn set_subject(&mut self, _subject: &dyn Fn() -> Subject) {}
 
     /// Gives back memory that only makes answers faster: what was learnt, answers, gates.
     fn forget(&mut self) {}
@@ -186,6 +199,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 
     fn offer(&mut self, pool: &TermPool, model: &Model) {
         (**self).offer(pool, model);
+    }
+
+    fn set_subject(&mut self, subject: &dyn Fn() -> Subject) {
+        (**self).set_subject(subject);
     }
 
     fn forget(&mut self) {

@@ -6,19 +6,23 @@
 //! They are not recorded in the ledger, since its evidence on a function must not depend on the
 //! callers.
 
+use lydian_objective::LabelId;
 use lydian_report::{CriterionSummary, ObjectiveSummary, VerdictKind};
 
 use crate::session::SessionOutcome;
 use crate::suite::KeptTest;
 
 /// Adds to the outcome of each function the coverage by tests of the others. `target` maps a function
-/// of a task to its position among all measured functions. An objective that is covered now and was
-/// proved infeasible becomes a contradiction.
-pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usize) -> usize) {
+/// of a task to its position among all measured functions. Returns the objectives that are covered now
+/// and were proved infeasible.
+pub(crate) fn credit(
+    all: &mut [&mut SessionOutcome],
+    target: impl Fn(usize, usize) -> usize,
+) -> Vec<SharedContradiction> {
+    let mut contradictions = Vec::new();
     for at in 0..all.len() {
         let mut own = std::mem::take(&mut all[at].objectives);
         let mut rows = std::mem::take(&mut all[at].rows);
-        let mut contradictions = Vec::new();
         for (position, (objectives, rows)) in own.iter_mut().zip(&mut rows).enumerate() {
             let index = target(at, position);
             for objective in objectives {
@@ -42,14 +46,36 @@ pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usi
                     tests.filter(|(_, kept)| covers(kept)).map(move |(test, _)| (other, test))
                 });
                 objective.elsewhere = others.collect();
-                if !objective.elsewhere.is_empty() {
-                    contradictions.extend(count(&mut objective.told, rows));
+                let Some(test) = objective.elsewhere.first().copied() else { continue };
+                if let Some(sentence) = count(&mut objective.told, rows) {
+                    let told = objective.told.clone();
+                    contradictions.push(SharedContradiction {
+                        at,
+                        index,
+                        label,
+                        told,
+                        test,
+                        sentence,
+                    });
                 }
             }
         }
         (all[at].objectives, all[at].rows) = (own, rows);
-        all[at].contradictions.extend(contradictions);
     }
+    contradictions
+}
+
+/// An objective that was proved to be infeasible and that a test of another function covers.
+pub(crate) struct SharedContradiction {
+    /// The position of the objective's function among those that were worked on.
+    pub(crate) at: usize,
+    /// The position of the function among those that are measured.
+    pub(crate) index: usize,
+    pub(crate) label: LabelId,
+    pub(crate) told: ObjectiveSummary,
+    /// The position of the test's function among those that were worked on, and that of the test.
+    pub(crate) test: (usize, usize),
+    pub(crate) sentence: String,
 }
 
 /// Counts an objective as covered. Returns a sentence if it was proved infeasible.

@@ -37,7 +37,7 @@ pub(super) fn tell_of(
     }
     let shown = outcome.contradictions.iter().map(|text| {
         Diagnostic::error("contradiction", format!("internal error in `{name}`: {text}"))
-            .note("the objective is not counted; please report this with the kept test")
+            .note("the objective is not counted; `lydian replay` runs a kept case again; please report it")
     });
     tell(observer, &shown.collect::<Vec<_>>());
     GenerationEnd::Contradiction

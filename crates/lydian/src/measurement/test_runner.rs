@@ -24,7 +24,7 @@ use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
     Attempt, BoundOf, Haste, MeasureError, MeasuredRun, Measurer, Outcome, Run, RunError, TestError,
 };
-use lydian_objective::trace::{Tracer, is_covered};
+use lydian_objective::trace::{Trace, Tracer, is_covered};
 use lydian_objective::{
     CoverageInterpreter, DecisionVector, FunctionObjectives, Hyper, HyperId, InterpretedRun,
     LabelId,
@@ -81,6 +81,18 @@ pub(crate) enum Patience {
     Short,
     /// The full limit, after a run that was stopped before it met its claims.
     Full,
+}
+
+/// The runs of a test in the interpreter and natively, with all that they show.
+pub(crate) struct BothRuns {
+    /// The run in the interpreter.
+    pub(crate) interpreted: InterpretedRun,
+    /// The interpreter's trace, if it was asked for, is short and covers the whole run.
+    pub(crate) trace: Option<Trace>,
+    /// The native run.
+    pub(crate) measured: MeasuredRun,
+    /// Whether the interpreter follows the run to its end.
+    pub(crate) is_followed: bool,
 }
 
 /// The reason for which a test does not fit the program.
@@ -298,6 +310,52 @@ impl<'a> TestRunner<'a> {
         Ok(Ok(measured))
     }
 
+    /// Runs a test in the interpreter and natively, and keeps all that either run shows, for a comparison of
+    /// the runs. `traces` asks for the interpreter's trace. The inner error is the reason for which the test
+    /// does not fit the program.
+    pub(crate) fn run_both(
+        &mut self,
+        test: &Test,
+        traces: bool,
+    ) -> Result<Result<BothRuns, TestMisfit>, Error> {
+        let interpreted =
+            match self.coverage_interpreter.run_on(&self.interpreter, test, &self.options) {
+                Ok(interpreted) => interpreted,
+                Err(error) => return Ok(Err(error.into())),
+            };
+        let measurer = self.measurer()?;
+        measurer.hurry(Haste::None);
+        let measured = match measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => measured.pop().expect("one test gives one run"),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
+            Err(error) => return Err(compiled_program::failure(error)),
+        };
+        let end = interpreted.outcome.end;
+        let is_stopped = matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_));
+        let is_followed = !is_stopped && self.is_as_given(&interpreted.outcome);
+        let trace = match traces && is_followed {
+            true => self.short_trace(test, &self.options),
+            false => None,
+        };
+        Ok(Ok(BothRuns { interpreted, trace, measured, is_followed }))
+    }
+
+    /// The interpreter's trace of a test; none if it is too long to be used.
+    fn short_trace(&self, test: &Test, options: &Options) -> Option<Trace> {
+        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
+        traced.map(|(trace, _)| trace).filter(|trace| trace.events.len() <= MOST_EVENTS)
+    }
+
+    /// Whether the test gives the results of all undefined functions that a run called.
+    fn is_as_given(&self, run: &interp::Outcome) -> bool {
+        run.externals.iter().all(|function| {
+            let function = &self.project.program.functions[*function];
+            function.noreturn
+                || self.given.contains(&function.name)
+                || function.name.starts_with(INPUT_PREFIX)
+        })
+    }
+
     /// The coverage of a test by the interpreter within a number of steps. Signed overflow traps unless
     /// the user's flags define it. None if the test does not fit the program.
     pub(crate) fn interpret(&self, test: &Test, max_steps: u64) -> Option<InterpretedRun> {
@@ -358,8 +416,7 @@ impl<'a> TestRunner<'a> {
         if measured.sequences.iter().all(Vec::is_empty) {
             return true;
         }
-        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
-        let trace = traced.map(|(trace, _)| trace).filter(|t| t.events.len() <= MOST_EVENTS);
+        let trace = self.short_trace(test, options);
         for (of, sequences) in self.objectives.iter().zip(&mut measured.sequences) {
             sequences.retain(|id| {
                 let covers =
@@ -372,16 +429,10 @@ impl<'a> TestRunner<'a> {
 
     fn standing(&self, interpreted: &InterpretedRun, native: &Outcome) -> Definedness {
         let run = &interpreted.outcome;
-        let as_given = run.externals.iter().all(|function| {
-            let function = &self.project.program.functions[*function];
-            function.noreturn
-                || self.given.contains(&function.name)
-                || function.name.starts_with(INPUT_PREFIX)
-        });
         let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
         match run.end {
             _ if !ended_well => Definedness::Undefined,
-            _ if !as_given => Definedness::NotFollowed,
+            _ if !self.is_as_given(run) => Definedness::NotFollowed,
             _ if run.uninitialised.is_some() => Definedness::Undefined,
             end if is_undefined(end) => Definedness::Undefined,
             End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Definedness::NotFollowed,

@@ -98,6 +98,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         build: UserBuild { file: request.file.clone(), flags, companions, stubs },
         settings: ProjectSettings { text, accepted, config },
         whole,
+        request: request.clone(),
         guesses: OnceLock::new(),
         program,
     })
@@ -155,6 +156,11 @@ fn whole(
         Some(Err(_)) | None => link(parts),
     };
     let linked = linked.map_err(units::unlinked)?;
+    log::info!(
+        "linked the program: {} functions with bodies, {} globals",
+        linked.program.defined().count(),
+        linked.program.globals.len()
+    );
     tell(observer, &linked.diagnostics);
     Ok((linked.program, linked.source))
 }
@@ -165,8 +171,8 @@ fn parse(file: &Path, flags: &CompileFlags, request: &ProjectRequest) -> Result<
     lydian_frontend::load(&load).map_err(rejected)
 }
 
-/// The settings that say which runs are considered. AcceptedAssumptions assumptions do not change evidence and are
-/// left out.
+/// The settings that say which runs are considered. Accepted assumptions do not change evidence and are left
+/// out.
 fn settings_text(config: &Configuration) -> String {
     let settings = Settings { accept: Vec::new(), ..config.settings.clone() };
     serde_json::to_string(&settings).expect("settings are valid JSON")

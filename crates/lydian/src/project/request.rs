@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
+use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
 
 /// A C file with its flags and settings, and the functions of it that are to be tested.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProjectRequest {
     /// The C file.
     pub file: PathBuf,
@@ -42,7 +43,7 @@ impl ProjectRequest {
 /// A program that is tested as a whole: tests run `main`, and the values that it reads are its inputs.
 /// A program is tested so if anything here requests it, or if no functions are named and its text has
 /// inputs in the style of verifiers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeProgramRequest {
     /// Whether it is tested so in any case.
     pub always: bool,
@@ -62,7 +63,7 @@ impl WholeProgramRequest {
 }
 
 /// The number of arguments of `main`, and their length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgumentBounds {
     /// The least number of arguments.
     pub least: u32,
@@ -73,7 +74,7 @@ pub struct ArgumentBounds {
 }
 
 /// The number and size of the files that a program may read as inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileBounds {
     /// The number of files, which are called A, B and so on.
     pub count: u32,

@@ -15,6 +15,16 @@ use super::goals::{FunctionUnderTest, Goal, Verdicts};
 use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 use super::state::{MeasuredTest, Session};
 use crate::error::Error;
+use crate::replay::keeper::Case;
+use crate::replay::kept_case::ClaimedVerdict;
+
+/// An objective that is both covered and infeasible.
+struct ContradictoryGoal {
+    goal: Goal,
+    /// The error, for the user.
+    sentence: String,
+    error: Contradiction,
+}
 
 impl Session<'_, '_> {
     /// Records evidence for each function under test, by its position, all in one transaction.
@@ -71,6 +81,7 @@ impl Session<'_, '_> {
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<(), Error> {
         let tests = self.known_tests()?;
+        log::info!("{}: {} tests are known from before", self.name(), tests.len());
         let all = self.measure_all(tests)?;
         let pending = all.into_iter().map(|(test, measured)| MeasuredTest {
             covered: self.covered_by(&measured),
@@ -247,32 +258,54 @@ impl Session<'_, '_> {
     /// the same exploration or proof are withdrawn.
     pub(crate) fn withdraw_contradicted(&mut self) -> Result<Vec<String>, Error> {
         let mut sentences = Vec::new();
-        for (sentence, error) in self.contradictory()? {
+        for contradiction in self.contradictory()? {
+            let ContradictoryGoal { sentence, error, .. } = &contradiction;
             for engine in [Engine::Exploration, Engine::Proof] {
                 if error.infeasible.rests_on(engine) {
-                    self.withdraw(engine, &sentence)?;
+                    self.withdraw(engine, sentence)?;
                 }
             }
-            sentences.push(sentence);
+            sentences.push(self.keep_contradictory(contradiction)?);
         }
         Ok(sentences)
     }
 
-    /// The objectives that are both covered and infeasible, each as a sentence.
-    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradiction)>, Error> {
+    /// Keeps the tests that cover what is infeasible. Gives the sentence about it.
+    fn keep_contradictory(&self, contradiction: ContradictoryGoal) -> Result<String, Error> {
+        let ContradictoryGoal { goal, sentence, error } = contradiction;
+        let target = &self.targets[goal.target()];
+        let types = &self.project.program.types;
+        let stored = self.ledger.lock().tests(self.function(target), &target.scope, types);
+        let stored = stored.map_err(Error::from)?.into_iter();
+        let covering = stored.filter(|stored| error.covered.contains(&stored.hash));
+        let mut covering: Vec<Test> = covering.map(|stored| stored.test).collect();
+        let Some(test) = covering.pop() else { return Ok(sentence) };
+        let engine = error.infeasible.method();
+        self.keeper.keep(Case {
+            sentence,
+            test: &test,
+            earlier: &covering,
+            claims: self.claims([goal], engine, ClaimedVerdict::Infeasible),
+            ending: None,
+        })
+    }
+
+    /// The objectives that are both covered and infeasible.
+    fn contradictory(&self) -> Result<Vec<ContradictoryGoal>, Error> {
         let mut all = Vec::new();
-        for target in self.targets {
+        for (at, target) in self.targets.iter().enumerate() {
             let (function, accepted) = (self.function(target), self.accepted);
             let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
             let FunctionObjectives { labels, hypers, .. } = target.objectives;
-            let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
-            let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
-            let known: FxHashMap<_, _> =
-                labels.chain(hypers).map(|(key, place, text)| (key, (place, text))).collect();
+            let labels = labels.iter().map(|(id, label)| (&label.key, Goal::Label(at, id)));
+            let hypers = hypers.iter().map(|(id, hyper)| (&hyper.key, Goal::Hyper(at, id)));
+            let known: FxHashMap<&LabelKey, Goal> = labels.chain(hypers).collect();
             all.extend(verdicts.map_err(Error::from)?.into_iter().filter_map(|found| {
                 let error = found.verdict.err()?;
-                let (place, text) = known.get(&found.label)?;
-                Some((format!("{place}: {text}: {error}"), error))
+                let goal = *known.get(&found.label)?;
+                let (place, text) = (target.place(goal), self.text(goal));
+                let sentence = format!("{place}: {text}: {error}");
+                Some(ContradictoryGoal { goal, sentence, error })
             }));
         }
         Ok(all)

@@ -8,7 +8,7 @@ use lydian_objective::Assumption;
 use lydian_objective::assumption::abridged;
 use lydian_objective::evidence::{Engine, Evidence, UnknownReason};
 use lydian_report::Exploration;
-use lydian_smt::{ChainConfig, standard_chain};
+use lydian_smt::standard_chain;
 use lydian_symex::Event;
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 
@@ -68,6 +68,12 @@ impl Session<'_, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<Result<(Summary, LastDiscovery), ExploreError>, Error> {
+        log::info!(
+            "exploring {} for {} objectives, in {:.1?} at most",
+            self.name(),
+            left.len(),
+            budget.remaining().unwrap_or(Duration::MAX)
+        );
         let novelty = config.every_path.then(|| NoveltyFilter::of(left));
         let open =
             OpenObjectives::new((self.all, self.further), self.targets, left, hyper_coverage);
@@ -80,7 +86,8 @@ impl Session<'_, '_> {
             config,
             budget,
         };
-        let solver = || standard_chain(&ChainConfig::default());
+        let chain = self.chain(self.entry);
+        let solver = || standard_chain(&chain);
         let workers = Workers::new(self.workers, &solver);
         let mut trouble = None;
         let mut validation =

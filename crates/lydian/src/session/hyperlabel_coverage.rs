@@ -58,6 +58,11 @@ impl<'a> HyperlabelCoverage<'a> {
         self.tests.len()
     }
 
+    /// The tests that had something that none before had, in the order in which they came.
+    pub(crate) fn tests(&self) -> Vec<Test> {
+        self.tests.iter().map(|(test, _)| test.clone()).collect()
+    }
+
     /// Whether there is anything to judge.
     fn is_idle(&self) -> bool {
         self.all.iter().all(|of| of.hypers.is_empty())

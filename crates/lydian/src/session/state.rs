@@ -1,21 +1,24 @@
 //! The state of a session: its project, its functions under test, its ledger, and the memory of its
 //! tests.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
 use lydian_native::{MeasuredRun, Outcome};
-use lydian_objective::{AcceptedAssumptions, FunctionObjectives};
+use lydian_objective::{AcceptedAssumptions, Criterion, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
+use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, FunctionUnderTest, Goal};
 use crate::events::Observer;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
+use crate::replay::keeper::CaseKeeper;
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::shared_ledger::SharedLedger;
 
 /// The data of a session, which all its steps share.
@@ -32,10 +35,12 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) unit: &'a str,
     pub(crate) runner: &'a mut TestRunner<'m>,
     pub(crate) ledger: &'a SharedLedger,
-    /// The folder for tests that contradict a claim.
-    pub(crate) replay_folder: PathBuf,
+    /// The keeper of tests that contradict a claim.
+    pub(crate) keeper: &'a CaseKeeper<'a>,
     /// The observer of explorations.
     pub(crate) observer: &'a dyn Observer,
+    /// The log of questions to solvers, if that is asked for.
+    pub(crate) query_log: Option<&'a Arc<QueryLog>>,
     /// The effort for minimising the suite.
     pub(crate) effort: Effort,
     /// The number of workers in an exploration.
@@ -119,6 +124,20 @@ pub(crate) struct Round<'s> {
 }
 
 impl<'a> Session<'a, '_> {
+    /// The solvers for questions about a function, with the log of the questions.
+    pub(crate) fn chain(&self, function: FuncId) -> ChainConfig {
+        let target = |log: &Arc<QueryLog>| LogTarget {
+            log: log.clone(),
+            asker: self.project.name(function).to_owned(),
+        };
+        ChainConfig { log: self.query_log.map(target), ..ChainConfig::default() }
+    }
+
+    /// A solver for questions about a function.
+    pub(crate) fn solver(&self, function: FuncId) -> Box<dyn Solver> {
+        standard_chain(&self.chain(function))
+    }
+
     /// The name of the function that tests call.
     pub(crate) fn name(&self) -> &'a str {
         &self.project.program.functions[self.entry].name
@@ -137,6 +156,28 @@ impl<'a> Session<'a, '_> {
             Goal::Label(_, label) => &objectives.labels[label].text,
             Goal::Hyper(_, hyper) => &objectives.hypers[hyper].text,
         }
+    }
+
+    /// The claims of an engine about objectives, one for each criterion that counts one of them.
+    pub(crate) fn claims(
+        &self,
+        goals: impl IntoIterator<Item = Goal>,
+        engine: &str,
+        verdict: ClaimedVerdict,
+    ) -> Vec<Claim> {
+        let goals: FxHashSet<Goal> = goals.into_iter().collect();
+        let entries = self.entries_of(&goals).map(|(target, entry)| Claim {
+            engine: engine.to_owned(),
+            verdict,
+            function: self.project.name(target.objectives.function).to_owned(),
+            criterion: entry.criterion,
+            name: entry.name.to_owned(),
+            place: target.place(entry.goal).to_string(),
+            text: self.text(entry.goal).to_owned(),
+            key: target.key(entry.goal).clone(),
+            is_hyperlabel: entry.goal.label().is_none(),
+        });
+        entries.collect()
     }
 
     /// The entries for some objectives, in the order of the functions under test and of the criteria.

@@ -6,7 +6,6 @@
 //! tests, so its findings do not depend on when they are run.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use lydian_base::Span;
@@ -23,9 +22,11 @@ use super::state::{LastDiscovery, MeasuredTest, Session};
 use super::unknown_reasons::with_place;
 use crate::error::Error;
 use crate::events::Event;
-use crate::files;
+use crate::measurement::claimed_ending::agrees;
 use crate::measurement::test_runner::{Patience, TestMisfit};
 use crate::project::{Project, location_span};
+use crate::replay::keeper::Case;
+use crate::replay::kept_case::ClaimedVerdict;
 
 /// Commits to the ledger may take this fraction (one n-th) of an exploration's time. Findings come in
 /// bursts with long pauses after them, so they do not wait for a fixed time.
@@ -41,6 +42,9 @@ const DAMAGED: &str = "not confirmed by its test, which writes over the memory o
 /// The same if the system refused the test an operation.
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
+
+/// The engine, as claims name it.
+const EXPLORATION: &str = "exploration";
 
 /// Tests of an exploration on their way to the ledger.
 pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
@@ -175,10 +179,14 @@ impl Session<'_, '_> {
         let measured = match self.measure_for(&test, patience, &claimed)? {
             Ok(measured) => measured,
             Err(error) => {
-                let kept = self.keep_for_replay(&test, contradictions.len())?;
-                let kept = kept.display();
-                contradictions
-                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
+                let claims = claimed.into_iter().chain(completed);
+                contradictions.push(self.keeper.keep(Case {
+                    sentence: format!("a generated test cannot be run: {error}"),
+                    test: &test,
+                    earlier: &[],
+                    claims: self.claims(claims, EXPLORATION, ClaimedVerdict::Covered),
+                    ending: None,
+                })?);
                 return Ok(None);
             }
         };
@@ -196,6 +204,14 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let covered = self.covered_by(&measured);
+        log::debug!(
+            "a test of {}: {} and {} hyperlabels claimed, {} labels measured; {}",
+            self.name(),
+            claimed.len(),
+            completed.len(),
+            covered.len(),
+            measured.run.outcome
+        );
         let mut missing: Vec<Goal> =
             claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
         if self.runner.is_untraced() {
@@ -237,12 +253,20 @@ impl Session<'_, '_> {
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
         hyper_coverage.lack();
         let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
-        let kept = self.keep_for_replay(&test, contradictions.len())?;
-        contradictions.push(format!(
-            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
-            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
-            kept.display()
-        ));
+        let missed = if missed.is_empty() { "nothing".into() } else { missed.join("; ") };
+        let counted = claimed.iter().chain(&completed).copied();
+        let counted = counted.filter(|goal| uncounted.iter().all(|(other, _)| goal != other));
+        let earlier = if completed.is_empty() { Vec::new() } else { hyper_coverage.tests() };
+        let is_open = found.placed.is_some() || reaches_out;
+        contradictions.push(self.keeper.keep(Case {
+            sentence: format!(
+                "a test does not do what exploration claimed ({what}; not covered: {missed})"
+            ),
+            test: &test,
+            earlier: &earlier,
+            claims: self.claims(counted, EXPLORATION, ClaimedVerdict::Covered),
+            ending: (!is_open).then_some(found.ending),
+        })?);
         let missing = match ended_as_claimed {
             true => missing,
             false => claimed.into_iter().chain(completed).collect(),
@@ -303,26 +327,5 @@ impl Session<'_, '_> {
             }
         }
         Ok(measured)
-    }
-
-    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Error> {
-        files::folder(&self.replay_folder)?;
-        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
-        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
-        files::file(&path, &text)?;
-        Ok(path)
-    }
-}
-
-/// Whether a run ended as predicted. Undefined behaviour may end in any way.
-fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
-    match claimed {
-        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
-        Ending::Exited => {
-            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
-        }
-        Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // The input that a run reads in each round may be used up.
-        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }

@@ -86,6 +86,7 @@ impl CompilerName {
     pub(crate) fn command(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Command {
         let mut command = command(self.launcher.as_deref(), &self.program);
         command.args(words);
+        log::debug!("starting {command:?}");
         command
     }
 }

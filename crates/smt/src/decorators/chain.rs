@@ -1,8 +1,8 @@
 //! The chain of solvers that the engines use.
 
 use super::{
-    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair, ModelReuse,
-    Narrowing, SmtLibLog,
+    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget, Logging,
+    ModelRepair, ModelReuse, Narrowing,
 };
 use crate::bitblast::SatBackend;
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
@@ -40,8 +40,8 @@ pub struct ChainConfig {
     pub z3: Z3Use,
     /// The program to run as Z3.
     pub z3_program: PathBuf,
-    /// A folder for queries as SMT-LIB, as they reach the back end.
-    pub log: Option<PathBuf>,
+    /// Where queries are logged as SMT-LIB, as they reach the chain.
+    pub log: Option<LogTarget>,
     /// A folder for queries on which solvers disagree.
     pub disagreements: PathBuf,
     /// The number of models that are tried before solving; 0 for none.
@@ -75,7 +75,7 @@ impl Default for ChainConfig {
     }
 }
 
-/// Back ends first, then logging, repair, the cache, slices, and model reuse outermost.
+/// Back ends first, then repair, the cache, slices and model reuse, and logging outermost.
 pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     let embedded = || {
         let solver = BitBlastSolver::with_policy(config.sat, config.rebuild);
@@ -95,9 +95,6 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
         }
         Z3Use::Only => Box::new(z3()),
     };
-    if let Some(folder) = &config.log {
-        solver = Box::new(SmtLibLog::new(solver, folder.clone()));
-    }
     // Below repair, which finds most models for less.
     if config.linear {
         solver = Box::new(LinearRefutation::new(solver));
@@ -115,6 +112,9 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     }
     if config.models > 0 {
         solver = Box::new(ModelReuse::new(solver, config.models));
+    }
+    if let Some(target) = &config.log {
+        solver = Box::new(Logging::new(solver, target.clone()));
     }
     solver
 }

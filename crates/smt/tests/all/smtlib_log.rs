@@ -1,9 +1,12 @@
-//! Logged queries, read back by Z3 where it is installed.
+//! Logged questions, read back by Z3 where it is installed.
 
+use lydian_base::SourceMap;
 use lydian_smt::{
-    BitBlastSolver, FloatSort, Limits, SatBackend, SmtLibLog, Solver, Sort, Term, TermPool,
+    BitBlastSolver, FloatSort, Limits, LogTarget, Logging, QueryLog, SatBackend, Solver, Sort,
+    Term, TermPool,
 };
 use std::process::Command;
+use std::sync::Arc;
 
 /// Queries over every kind of sort, some satisfiable and some not.
 fn queries(p: &mut TermPool) -> Vec<Vec<Term>> {
@@ -41,24 +44,28 @@ fn z3_reads_logged_queries_and_gives_the_answer_that_is_noted_in_them() {
     if Command::new("z3").arg("-version").output().is_err() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("lydian-log-{}", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
     let mut p = TermPool::new();
-    let mut solver = SmtLibLog::new(BitBlastSolver::new(SatBackend::Batsat), folder.clone());
+    let log = QueryLog::begin(folder.path(), SourceMap::from_preprocessed("", "f.c"));
+    let log = Arc::new(log.expect("the folder is writable"));
+    let target = LogTarget { log: log.clone(), asker: "f".to_owned() };
+    let mut solver = Logging::new(BitBlastSolver::new(SatBackend::Batsat), target);
     let queries = queries(&mut p);
     for q in &queries {
         solver.check(&mut p, q, &Limits::none());
     }
-    assert!(solver.error.is_none(), "{:?}", solver.error);
+    let error = log.take_error();
+    assert!(error.is_none(), "{error:?}");
     let (mut sat, mut unsat) = (0, 0);
     for n in 1..=queries.len() {
-        let path = folder.join(format!("query-{n:06}.smt2"));
+        let path = folder.path().join(format!("{n:06}-f.smt2"));
         let text = std::fs::read_to_string(&path).expect("every query is logged");
-        let noted = text.split_whitespace().nth(1).expect("the answer is on the first line");
+        let status = text.lines().find_map(|line| line.strip_prefix("(set-info :status "));
+        let noted = status.and_then(|rest| rest.strip_suffix(')')).expect("the status is noted");
         let out = Command::new("z3").arg("-T:60").arg(&path).output().expect("z3 runs");
         let reply = String::from_utf8_lossy(&out.stdout);
         assert_eq!(reply.trim(), noted, "{text}");
         *(if noted == "sat" { &mut sat } else { &mut unsat }) += 1;
     }
     assert_eq!((sat, unsat), (5, 3));
-    std::fs::remove_dir_all(folder).expect("the folder was made by the log");
 }

@@ -9,6 +9,7 @@ use crate::exploration::outcome::{Event, Summary};
 use crate::exploration::task::Task;
 use crate::exploration::trace_event::TraceEvent;
 use crate::exploration::workers::Workers;
+use crate::machine::reports::statistics::Statistics;
 use crate::machine::setup::ExploreError;
 
 impl Task<'_> {
@@ -56,6 +57,25 @@ impl Task<'_> {
         }
         engine.run();
         engine.machine.statistics.total_time = begun.elapsed();
-        Ok(engine.into_summary())
+        let summary = engine.into_summary();
+        self.log_summary(&summary);
+        Ok(summary)
+    }
+
+    fn log_summary(&self, summary: &Summary) {
+        let Statistics { steps, queries, evicted, solver_time, total_time, .. } =
+            summary.statistics;
+        let name = &self.program.functions[self.func].name;
+        log::info!(
+            "explored {name} in {total_time:.1?}: {} paths, {steps} steps, {queries} questions in \
+             {solver_time:.1?}, {evicted} states evicted; {} labels covered and {} left; {}",
+            summary.path_count(),
+            summary.covered.len(),
+            summary.left.len(),
+            if summary.complete { "complete" } else { "not complete" }
+        );
+        for (cut, count) in &summary.cuts {
+            log::debug!("exploring {name} cut off {count} times: {cut}");
+        }
     }
 }

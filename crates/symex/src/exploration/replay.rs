@@ -61,11 +61,14 @@ impl Engine<'_, '_> {
         if self.machine.context.config.mode == Mode::Direct {
             return;
         }
+        let before = self.machine.statistics.evicted;
         let waiting = self.frontier.states_mut();
         for state in waiting.filter(|state| state.can_be_made_again()) {
             self.eviction.evict(&self.machine.pool, state);
             self.machine.statistics.evicted += 1;
         }
+        let evicted = self.machine.statistics.evicted - before;
+        log::debug!("memory is short: {evicted} of {} states evicted", self.frontier.len());
     }
 
     /// Replays an evicted state. Returns false where that was not possible: then the reason is

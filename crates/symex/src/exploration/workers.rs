@@ -295,6 +295,11 @@ impl Engine<'_, '_> {
             let own = links.remove(0);
             self.exchange.count = started.len() + 1;
             self.share();
+            log::info!(
+                "{} workers explore {} together from here on",
+                self.exchange.count,
+                task.program.functions[task.func].name
+            );
             let seeds = self.seeds(started.len());
             let mut handles = Vec::new();
             for (((give, handle), links), seed) in started.into_iter().zip(links).zip(seeds) {

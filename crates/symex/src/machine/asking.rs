@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Model, Term};
+use lydian_smt::{Answer, Model, Subject, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
@@ -11,6 +11,7 @@ use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
 use crate::machine::reports::outbox::AskedQuestion;
+use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -127,6 +128,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         let begun = Instant::now();
         let limits = self.questions.limits(begun, self.context.config.limits.query_time, effort);
         self.questions.solver.offer(&self.pool, &state.model);
+        let program = self.context.program;
+        self.questions.solver.set_subject(&|| Subject::At(text_at(program, state)));
         let answer = self.questions.solver.check(&mut self.pool, &assumptions, &limits);
         let time = begun.elapsed();
         self.statistics.solver_time += time;

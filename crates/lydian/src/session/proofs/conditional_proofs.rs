@@ -21,7 +21,7 @@ use lydian_objective::evidence::Evidence;
 use lydian_objective::{Assumption, AssumptionKind, LabelId};
 use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};
-use lydian_smt::{ChainConfig, TermPool, standard_chain};
+use lydian_smt::TermPool;
 use lydian_symex::{Config, Mode, Summary};
 
 use super::local::{PROOF_TIME, semantics};
@@ -108,7 +108,7 @@ impl<'a> Session<'a, '_> {
         }
         let prover = LocalProver::new(&program.types, body, objectives, semantics(config));
         let mut prover = equip(prover);
-        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
+        let (mut pool, mut solver) = (TermPool::new(), self.solver(objectives.function));
         for label in left {
             let time = TIME.saturating_sub(begun.elapsed()).min(PROOF_TIME);
             if time.is_zero() || budget.cancel_token().is_cancelled() {
@@ -118,6 +118,11 @@ impl<'a> Session<'a, '_> {
             limits.interrupt = Some(budget.cancel_token().flag().clone());
             let asked = &objectives.labels[label];
             let found = prover.prove(&mut pool, &mut *solver, &limits, asked);
+            log::debug!(
+                "a proof under assumptions that `{}` at {} is infeasible: {found}",
+                asked.text,
+                asked.place
+            );
             if matches!(found, LocalOutcome::Infeasible) {
                 let spec = &self.project.spec;
                 let is_stated = |one: &Assumption| spec.states(program, self.entry, one);

@@ -8,7 +8,7 @@ use lydian_objective::Label;
 use lydian_objective::evidence::Evidence;
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
-use lydian_smt::{ChainConfig, Limits, Solver, TermPool, standard_chain};
+use lydian_smt::{Limits, Solver, TermPool};
 use lydian_symex::Config;
 use lydian_symex::Unreached;
 
@@ -80,7 +80,7 @@ impl Session<'_, '_> {
         let mut asking = Prover {
             prover: prover.with_ranges(program),
             pool: TermPool::new(),
-            solver: standard_chain(&ChainConfig::default()),
+            solver: self.solver(target.objectives.function),
             limits,
             budget,
         };
@@ -115,7 +115,9 @@ struct Prover<'a, 'b> {
 
 impl Prover<'_, '_> {
     fn prove(&mut self, label: &Label) -> LocalOutcome {
-        self.prover.prove(&mut self.pool, &mut *self.solver, &self.limits, label)
+        let outcome = self.prover.prove(&mut self.pool, &mut *self.solver, &self.limits, label);
+        log::debug!("a proof that `{}` at {} is infeasible: {outcome}", label.text, label.place);
+        outcome
     }
 }
 

@@ -218,11 +218,24 @@ impl Engine<'_, '_> {
                 is_busy = self.work_on(member.last_phase);
             }
             self.send(member, outbox, is_busy);
+            self.log_round(member);
             if self.stopped {
                 return;
             }
             member.round += 1;
         }
+    }
+
+    fn log_round(&self, member: &RoundMember) {
+        let Totals { waiting, paths, steps, queries } = self.totals();
+        log::debug!(
+            "worker {} after round {}: {waiting} states wait, {paths} paths, {steps} steps, {queries} \
+             questions; {} states and findings sent, {} received",
+            member.links.index,
+            member.round,
+            member.sent,
+            member.received
+        );
     }
 
     /// Does one piece of work. It replays inputs for questions of others, runs a state or, in the

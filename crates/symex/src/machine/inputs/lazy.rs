@@ -439,20 +439,21 @@ impl<N: Notes> StateView<'_, '_, N> {
         }
     }
 
-    /// Changes the state's model so that a pointer leads to a place, if the condition then holds
-    /// and nothing else of the path changes. Returns whether it did.
+    /// Changes the state's model so that a pointer leads to a place, if the condition then holds,
+    /// nothing else of the path changes, and the model still covers what it covered. Returns whether it
+    /// did.
     fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
         let pointer = self.context.inputs.pointer_at(address);
         let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol()) else {
             return false;
         };
         let Self { state, evaluator, .. } = self;
-        let State { log, model, path: PathCondition { facts, .. }, .. } = &mut **state;
+        let State { log, model, path: PathCondition { facts, .. }, claims, .. } = &mut **state;
         let mut changed = None;
         let leads = log.decide(Question::Holds, || {
             let value = Value::from_u64(pool.sort(symbol), place >> shift);
             let other = model.with([(symbol, value)]);
-            let mut all = facts.iter().chain([&condition]);
+            let mut all = facts.iter().chain(&claims.promises).chain([&condition]);
             let fits = all.all(|fact| evaluator.holds(pool, &other, *fact));
             changed = fits.then_some(other);
             fits
