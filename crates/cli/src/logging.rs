@@ -1,6 +1,6 @@
-//! Lydian's diagnostics of its own work, on standard error where they are asked for.
+//! Log messages about Lydian's own work, written to standard error on request.
 //!
-//! All crates write them with `log`; only this module installs who takes them.
+//! All crates log with the crate `log`; only this module installs a logger.
 
 use std::io::Write as _;
 use std::time::Instant;
@@ -10,11 +10,11 @@ use log::{Log, Metadata, Record};
 
 use crate::exit::Failure;
 
-/// The environment variable that asks for them.
+/// The environment variable with the filter.
 const VARIABLE: &str = "LYDIAN_LOG";
 
-/// Has diagnostics written that a filter asks for: that of the option `--log`, else that of the
-/// environment. Without either nothing is written, and nothing is formatted.
+/// Installs a logger with a filter: that of the option `--log`, else that of the environment. Without
+/// either nothing is written or formatted.
 pub(crate) fn install(option: Option<&str>) -> Result<(), Failure> {
     let variable = std::env::var(VARIABLE).ok();
     let asked = option.or(variable.as_deref()).unwrap_or_default();
@@ -29,14 +29,15 @@ pub(crate) fn install(option: Option<&str>) -> Result<(), Failure> {
     let filter = builder.build();
     let level = filter.filter();
     let logger = FilteredLog::new(Lines { begun: Instant::now() }, filter);
-    // There is no other logger that it could be too late for.
+    // This is the only logger, so installing it cannot fail.
     if log::set_boxed_logger(Box::new(logger)).is_ok() {
         log::set_max_level(level);
     }
     Ok(())
 }
 
-/// Writes a line for each record: the seconds since the start, the level, who says it, and what.
+/// A logger that writes a line for each record: the seconds since the start, the level, the module and
+/// the message.
 struct Lines {
     begun: Instant,
 }

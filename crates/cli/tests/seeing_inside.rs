@@ -1,5 +1,5 @@
-//! What Lydian shows of its own work: questions to solvers, cases of internal errors that are run again, and
-//! diagnostics of what it does.
+//! What Lydian shows of its own work: questions to solvers, replayed cases of internal errors, and log
+//! messages.
 
 mod common;
 

@@ -29,7 +29,7 @@ pub struct PortableTest {
 }
 
 impl PortableTest {
-    /// A test of a program with these types.
+    /// The portable form of a test of a program with the given types.
     pub fn new(test: &Test, types: &CTypes) -> Self {
         let mut portable = Self { types: IndexSet::new(), test: test.clone() };
         for ty in types_of(&mut portable.test) {
@@ -39,7 +39,7 @@ impl PortableTest {
         portable
     }
 
-    /// The test for a program with these types; `None` if it has a type that is none of them.
+    /// The test for a program with the given types; `None` if one of the test's types is not among them.
     pub fn to_test(&self, types: &CTypes) -> Option<Test> {
         read(self, &by_spelling(types)).ok().flatten()
     }
@@ -78,7 +78,7 @@ pub(super) fn decode(
     read(&serde_json::from_str(json)?, spelled)
 }
 
-/// The test with the ids of types that are spelled so; `None` if it has another type.
+/// The test with the ids of the types with these spellings; `None` if it has another type.
 fn read(
     portable: &PortableTest,
     spelled: &FxHashMap<String, CTypeId>,

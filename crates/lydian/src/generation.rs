@@ -64,8 +64,8 @@ pub struct GeneratorOptions {
     pub formats: Vec<SuiteFormat>,
     /// A file for the summary as JSON, in addition to the one in the folder.
     pub json: Option<PathBuf>,
-    /// A folder for the questions of explorations and proofs to their solvers, as SMT-LIB with their
-    /// answers. The questions of an earlier run are removed from it.
+    /// A folder for the questions of explorations and proofs to solvers, each as SMT-LIB with its answer;
+    /// none for no log. The questions of an earlier run are removed from it.
     pub query_log: Option<PathBuf>,
 }
 
@@ -216,7 +216,7 @@ fn configuration(project: &Project, objectives: &Objectives) -> String {
     text
 }
 
-/// Begins the log of questions, if there is to be one.
+/// Begins the log of questions, if it is requested.
 fn query_log(
     project: &Project,
     options: &GeneratorOptions,
@@ -227,7 +227,7 @@ fn query_log(
     Ok(Some(Arc::new(log)))
 }
 
-/// An error if not all questions could be logged.
+/// Fails if not all questions could be logged.
 fn check_written(log: &QueryLog) -> Result<(), Error> {
     let Some(error) = log.take_error() else { return Ok(()) };
     let count = log.count();

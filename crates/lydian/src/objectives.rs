@@ -54,7 +54,7 @@ pub struct Objectives {
     pub(crate) further: Vec<FunctionObjectives>,
     /// The semantics of conditions that were not evaluated.
     pub(crate) semantics: Semantics,
-    /// What was asked for.
+    /// The request that they answer.
     pub(crate) request: ObjectiveRequest,
 }
 

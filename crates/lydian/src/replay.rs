@@ -1,9 +1,9 @@
-//! Cases that internal errors leave, and running them again.
+//! Cases of internal errors: they are kept as files, and replayed later.
 //!
-//! Where engines contradict each other or what is measured, the test is kept with all that its run needs
-//! ([`KeptCase`]). Replaying it loads the program anew and runs the test by the interpreter and natively.
-//! The outcome says for each objective of concern what was claimed and what each run covers
-//! ([`Replay`]).
+//! If engines contradict each other or a measurement, the test is kept with everything that its run
+//! needs ([`KeptCase`]). A replay loads the program again and runs the test in the interpreter and
+//! natively. Its result has, for each objective that the case is about, the claim and the coverage by
+//! each run ([`Replay`]).
 
 mod comparison;
 pub(crate) mod keeper;

@@ -155,12 +155,12 @@ impl fmt::Display for Answer {
     }
 }
 
-/// What a query is about, for those who read a log of queries.
+/// The subject of a query, for the readers of a log of queries.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Subject {
-    /// Something at a place in the text, such as a state of an exploration.
+    /// A place in the text, such as that of a state of an exploration.
     At(Span),
-    /// Something that has a name, such as an objective.
+    /// A name, such as that of an objective.
     Named(String),
 }
 
@@ -176,7 +176,7 @@ pub trait Solver {
     /// state that asks. Only a hint: it changes what is found first, never whether.
     fn offer(&mut self, _pool: &TermPool, _model: &Model) {}
 
-    /// Says what the next query is about. Only a log asks for it, so it costs nothing where there is none.
+    /// Sets the subject of the next query. Only a log calls the function, so it costs nothing without one.
     fn set_subject(&mut self, _subject: &dyn Fn() -> Subject) {}
 
     /// Gives back memory that only makes answers faster: what was learnt, answers, gates.

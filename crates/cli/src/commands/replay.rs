@@ -1,4 +1,4 @@
-//! `lydian replay`: the cases that internal errors left, run again.
+//! `lydian replay`: kept cases of internal errors, run again.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::{output, render};
 const HEADER: [&str; 8] =
     ["function", "criterion", "objective", "at", "claimed", "interpreter", "native", ""];
 
-/// Beside an objective of which a run contradicts what is claimed.
+/// The mark of an objective whose claim a run contradicts.
 const CONTRADICTED: &str = "contradicted";
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
@@ -47,7 +47,7 @@ fn replay(path: &Path) -> Result<Replay, Failure> {
     Ok(case.replay(&Terminal::new())?)
 }
 
-/// What came of a case.
+/// The text about the replay of a case.
 fn rendered(path: &Path, replay: &Replay) -> String {
     let Replay { trouble, lydian, function, objectives, endings } = replay;
     let mut text = format!("{}: a test of {function}\n", path.display());
@@ -99,7 +99,7 @@ fn table(objectives: &[ReplayedObjective]) -> Table {
     table
 }
 
-/// Whether a run covers an objective, if that is known.
+/// The text for whether a run covers an objective, if that is known.
 const fn shown(covered: Option<bool>) -> &'static str {
     match covered {
         Some(true) => "covered",

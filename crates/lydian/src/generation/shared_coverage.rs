@@ -65,15 +65,15 @@ pub(crate) fn credit(
     contradictions
 }
 
-/// An objective that was proved to be infeasible and that a test of another function covers.
+/// An objective that was proved infeasible and that a test of another function covers.
 pub(crate) struct SharedContradiction {
-    /// The position of the objective's function among those that were worked on.
+    /// The position of the objective's function among the outcomes.
     pub(crate) at: usize,
-    /// The position of the function among those that are measured.
+    /// The position of the function among all measured functions.
     pub(crate) index: usize,
     pub(crate) label: LabelId,
     pub(crate) told: ObjectiveSummary,
-    /// The position of the test's function among those that were worked on, and that of the test.
+    /// The position of the test's function among the outcomes, and that of the test.
     pub(crate) test: (usize, usize),
     pub(crate) sentence: String,
 }

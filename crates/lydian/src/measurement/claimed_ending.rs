@@ -1,11 +1,11 @@
-//! How a run should end, as an exploration claims it, beside how it ended.
+//! The comparison of the end of a run with the end that an exploration claims.
 
 use lydian_ir::TrapKind;
 use lydian_ir::interp::End;
 use lydian_native::Outcome;
 use lydian_symex::Ending;
 
-/// Whether a native run ended as foreseen. Undefined behaviour may end any way.
+/// Whether a native run ended as predicted. Undefined behaviour may end in any way.
 pub(crate) fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
     match claimed {
         Ending::Returned => matches!(outcome, Outcome::Returned(_)),
@@ -13,12 +13,12 @@ pub(crate) fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
             matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
         }
         Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // What a run takes for each round from the test may come to its end.
+        // The input that a run reads in each round may be used up.
         Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }
 
-/// Whether a run of the interpreter ended as claimed. One that was stopped says nothing.
+/// Whether a run in the interpreter ended as claimed. A run that was stopped contradicts no claim.
 pub(crate) const fn agrees_when_interpreted(claimed: &Ending, end: End) -> bool {
     if matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_)) {
         return true;

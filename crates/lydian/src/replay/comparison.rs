@@ -1,4 +1,4 @@
-//! What a case claims beside what its runs show now.
+//! The comparison of a case's claims with its runs now.
 
 use lydian_base::Diagnostic;
 use lydian_ir::interp::{self, End};
@@ -18,43 +18,43 @@ use crate::measurement::test_runner::{BothRuns, TestMisfit, TestRunner};
 use crate::objectives::Objectives;
 use crate::project::{Project, location_span};
 
-/// What came of replaying a case.
+/// The result of a replay of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// The error as the user was told of it when the case was kept.
+    /// The error, as it was reported to the user when the case was kept.
     pub trouble: String,
     /// The version of Lydian that kept it.
     pub lydian: String,
     /// The function that the test calls.
     pub function: String,
-    /// The objectives of concern.
+    /// The objectives that the case is about.
     pub objectives: Vec<ReplayedObjective>,
-    /// How the runs ended; or why the test cannot be run.
+    /// The ends of the runs, or the reason why the test cannot be run.
     pub endings: Result<ReplayEndings, String>,
 }
 
-/// An objective of concern: what is claimed of it, and what the runs say.
+/// An objective that a case is about: the claim, and its coverage by the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayedObjective {
-    /// What is claimed.
+    /// The claim.
     pub claim: Claim,
-    /// Whether the run of the interpreter covers it; none where the interpreter does not follow the run so
-    /// far.
+    /// Whether the run in the interpreter covers it; none if the interpreter does not follow the run far
+    /// enough.
     pub interpreted: Option<bool>,
-    /// Whether the native run covers it; none where that cannot be measured.
+    /// Whether the native run covers it; none if that cannot be measured.
     pub measured: Option<bool>,
 }
 
-/// How the runs of a case ended.
+/// The ends of the runs of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayEndings {
-    /// How the engine claims that the run ends, if it does.
+    /// The end that the engine claims, if any.
     pub claimed: Option<String>,
-    /// How the run of the interpreter ended, and where.
+    /// The end of the run in the interpreter, with its place.
     pub interpreted: String,
-    /// How the native run ended.
+    /// The end of the native run.
     pub measured: String,
-    /// Whether both are as claimed.
+    /// Whether both runs end as claimed.
     pub agree: bool,
 }
 
@@ -67,7 +67,7 @@ impl ReplayedObjective {
 }
 
 impl Replay {
-    /// Whether the runs do what is claimed, so that the error does not show.
+    /// Whether the runs confirm all claims, so that the error does not show.
     pub fn agrees(&self) -> bool {
         let endings = self.endings.as_ref();
         endings.is_ok_and(|endings| endings.agree)
@@ -76,7 +76,7 @@ impl Replay {
 }
 
 impl KeptCase {
-    /// Loads the program anew, and runs the test by the interpreter and natively. The present folder is to
+    /// Loads the program again, and runs the test in the interpreter and natively. The current folder must
     /// be [`Self::directory`].
     ///
     /// # Errors
@@ -105,9 +105,9 @@ impl KeptCase {
     }
 }
 
-/// An objective of a claim: its function's position among those that are measured, and which it is.
+/// The objective of a claim, with its function's position among the measured functions.
 #[derive(Clone, Copy)]
-enum Concern {
+enum ClaimedObjective {
     Label(usize, LabelId),
     Hyper(usize, HyperId),
 }
@@ -124,20 +124,20 @@ impl Comparison<'_, '_> {
     fn replay(mut self) -> Result<Replay, Error> {
         let test = self.test(&self.case.test)?;
         let claims = self.case.claims.iter();
-        let concerns = claims.map(|claim| Ok((claim, self.concern(claim)?)));
-        let concerns: Vec<(&Claim, Concern)> = concerns.collect::<Result<_, Error>>()?;
+        let claimed = claims.map(|claim| Ok((claim, self.objective_of(claim)?)));
+        let claimed: Vec<(&Claim, ClaimedObjective)> = claimed.collect::<Result<_, Error>>()?;
         let function = self.project.caller(&test.function).to_owned();
         let (objectives, endings) = match self.run_all(&test)? {
             Err(misfit) => {
-                let unknown = |(claim, _): &(&Claim, Concern)| ReplayedObjective {
+                let unknown = |(claim, _): &(&Claim, ClaimedObjective)| ReplayedObjective {
                     claim: (*claim).clone(),
                     interpreted: None,
                     measured: None,
                 };
-                (concerns.iter().map(unknown).collect(), Err(misfit.to_string()))
+                (claimed.iter().map(unknown).collect(), Err(misfit.to_string()))
             }
             Ok(runs) => {
-                let objectives = self.compare(&concerns, &runs);
+                let objectives = self.compare(&claimed, &runs);
                 (objectives, Ok(self.endings(&runs[0])))
             }
         };
@@ -157,11 +157,11 @@ impl Comparison<'_, '_> {
         })
     }
 
-    /// The objective that a claim is about.
-    fn concern(&self, claim: &Claim) -> Result<Concern, Error> {
+    /// The objective of a claim.
+    fn objective_of(&self, claim: &Claim) -> Result<ClaimedObjective, Error> {
         let mut functions = self.objectives.functions.iter().enumerate();
         let function = functions.find(|(_, of)| self.project.name(of.function) == claim.function);
-        let found = function.and_then(|(index, of)| concern_in(index, of, claim));
+        let found = function.and_then(|(index, of)| objective_in(index, of, claim));
         found.ok_or_else(|| {
             let Claim { function, criterion, name, .. } = claim;
             let what = format!("{function} has no objective {name} of {criterion} now");
@@ -169,7 +169,7 @@ impl Comparison<'_, '_> {
         })
     }
 
-    /// Runs the test, and then those that count together with it.
+    /// Runs the test, and then the tests that count together with it.
     fn run_all(&mut self, test: &Test) -> Result<Result<Vec<BothRuns>, TestMisfit>, Error> {
         let earlier = self.case.earlier.iter().map(|kept| self.test(kept));
         let earlier: Vec<Test> = earlier.collect::<Result<_, _>>()?;
@@ -184,23 +184,27 @@ impl Comparison<'_, '_> {
         Ok(Ok(all))
     }
 
-    /// What some runs, the first of which is that of the case's test, say of objectives.
-    fn compare(&self, concerns: &[(&Claim, Concern)], all: &[BothRuns]) -> Vec<ReplayedObjective> {
+    /// The coverage of objectives by some runs. The first is that of the case's test.
+    fn compare(
+        &self,
+        claimed: &[(&Claim, ClaimedObjective)],
+        all: &[BothRuns],
+    ) -> Vec<ReplayedObjective> {
         let first = &all[0];
         let functions = &self.objectives.functions;
         let native = native_records(functions, all);
         let interpreted = interpreted_records(functions, all);
         let consolidation = Consolidation::new(functions);
-        let compared = concerns.iter().map(|(claim, concern)| {
-            let (interpreted, measured) = match *concern {
-                Concern::Label(index, label) => {
+        let compared = claimed.iter().map(|(claim, objective)| {
+            let (interpreted, measured) = match *objective {
+                ClaimedObjective::Label(index, label) => {
                     let covered = first.interpreted.covered[index].contains(&label);
                     let measured = first.measured.covered[index].contains(&label);
                     let is_measured = self.runner.why_label_unmeasured(index, label).is_none();
                     let interpreted = (covered || first.is_followed).then_some(covered);
                     (interpreted, is_measured.then_some(measured))
                 }
-                Concern::Hyper(index, hyper) => {
+                ClaimedObjective::Hyper(index, hyper) => {
                     let covers = |records: &Vec<CoverageRecord>| {
                         consolidation.covers_with(index, hyper, records)
                     };
@@ -215,7 +219,7 @@ impl Comparison<'_, '_> {
         compared.collect()
     }
 
-    /// How the runs of the case's test ended, and whether as claimed.
+    /// The ends of the runs of the case's test, and whether they are as claimed.
     fn endings(&self, runs: &BothRuns) -> ReplayEndings {
         let (outcome, measured) = (&runs.interpreted.outcome, &runs.measured.run.outcome);
         let claimed = self.case.ending.as_ref();
@@ -230,7 +234,7 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// How a run of the interpreter ended, and where.
+    /// The end of a run in the interpreter, with its place, as text.
     fn shown_end(&self, outcome: &interp::Outcome) -> String {
         let Project { program, texts, .. } = self.project;
         let end = match outcome.end {
@@ -251,19 +255,19 @@ impl Comparison<'_, '_> {
     }
 }
 
-/// The objective of a function, which is at a position, that a claim is about.
-fn concern_in(index: usize, of: &FunctionObjectives, claim: &Claim) -> Option<Concern> {
+/// The objective of a claim among those of a function, given with its position.
+fn objective_in(index: usize, of: &FunctionObjectives, claim: &Claim) -> Option<ClaimedObjective> {
     let key = &claim.key;
     match claim.is_hyperlabel {
         false => {
             let mut labels = of.labels.iter();
             let found = labels.find(|(_, label)| label.key == *key);
-            found.map(|(id, _)| Concern::Label(index, id))
+            found.map(|(id, _)| ClaimedObjective::Label(index, id))
         }
         true => {
             let mut hypers = of.hypers.iter();
             let found = hypers.find(|(_, hyper)| hyper.key == *key);
-            found.map(|(id, _)| Concern::Hyper(index, id))
+            found.map(|(id, _)| ClaimedObjective::Hyper(index, id))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping a case.
+//! The keeper of cases, which writes them to files.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,19 @@ use crate::measurement::MeasurementOptions;
 use crate::objectives::ObjectiveRequest;
 use crate::project::Project;
 
-/// The folder of cases, in that of the tests.
+/// The name of the folder of cases, which is in the folder of the tests.
 pub(crate) const FOLDER: &str = "unconfirmed";
 
-/// A case's file has so many digits of its hash in its name.
+/// The number of digits of a case's hash in the name of its file.
 const DIGITS: usize = 12;
 
 /// Keeps the cases of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseKeeper<'a> {
-    /// Where they are kept. It is made when there is something to keep.
+    /// The folder of the cases. It is created with the first case.
     pub(crate) folder: PathBuf,
     pub(crate) project: &'a Project,
-    /// What is asked of each function.
+    /// The request for objectives.
     pub(crate) objectives: &'a ObjectiveRequest,
     pub(crate) measurement: MeasurementOptions,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Case<'t> {
     /// Tests that count together with it for hyperlabels.
     pub(crate) earlier: &'t [Test],
     pub(crate) claims: Vec<Claim>,
-    /// How the run should end, if that is claimed.
+    /// The claimed end of the run, if there is such a claim.
     pub(crate) ending: Option<Ending>,
 }
 
 impl CaseKeeper<'_> {
-    /// Keeps a case, and gives the sentence with the name of its file.
+    /// Keeps a case. Returns its sentence with the name of its file.
     pub(crate) fn keep(&self, case: Case<'_>) -> Result<String, Error> {
         let sentence = case.sentence.clone();
         let path = self.write(case)?;
@@ -84,8 +84,8 @@ impl CaseKeeper<'_> {
 }
 
 impl Project {
-    /// The files of the program's text that can be read, each with the hash of its bytes. The settings are
-    /// none of them, though preconditions are C: the request has their text.
+    /// The readable files of the program's text, each with the hash of its bytes. The file of settings is
+    /// left out, although its preconditions are C: the request has its text.
     fn source_digests(&self) -> impl Iterator<Item = (&Path, &str)> {
         let settings = self.request.configuration.path();
         let files = self.texts.all.files().into_iter();

@@ -1,4 +1,4 @@
-//! A case as a file.
+//! A kept case: a test that shows an internal error, as a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,59 +15,59 @@ use crate::measurement::MeasurementOptions;
 use crate::objectives::ObjectiveRequest;
 use crate::project::request::ProjectRequest;
 
-/// The version of the form of these files.
+/// The version of the format of these files.
 pub(super) const VERSION: u64 = 1;
-/// The version of Lydian that writes them now.
+/// The version of this Lydian.
 pub(super) const LYDIAN: &str = env!("CARGO_PKG_VERSION");
 
-/// A test that shows an internal error of Lydian's, with all that it takes to run it again.
+/// A test that shows an internal error of Lydian's, with everything that is needed to run it again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KeptCase {
-    /// The version of the form.
+    /// The version of the format.
     pub(super) version: u64,
     /// The version of Lydian that found it.
     pub(super) lydian: String,
-    /// The error, as the user was told of it.
+    /// The error, as it was reported to the user.
     pub(super) trouble: String,
-    /// The folder in which Lydian ran. Relative paths of the request and of its flags start there.
+    /// The folder in which Lydian ran. Relative paths in the request and its flags start there.
     pub(super) directory: PathBuf,
     /// The program: its files, flags and settings.
     pub(super) program: ProjectRequest,
-    /// What was asked of each function.
+    /// The request for objectives.
     pub(super) objectives: ObjectiveRequest,
-    /// How tests ran natively.
+    /// The options of native runs.
     pub(super) measurement: MeasurementOptions,
     /// The BLAKE3 hash of each file that the program's text came from.
     pub(super) texts: BTreeMap<PathBuf, String>,
-    /// What is claimed of objectives that the test is about.
+    /// The claims about objectives that the test contradicts or should cover.
     pub(super) claims: Vec<Claim>,
-    /// How the run should end; none where nothing is claimed of that.
+    /// The claimed end of the run; none if there is no such claim.
     pub(super) ending: Option<Ending>,
     /// The test.
     pub(super) test: PortableTest,
-    /// Tests that count together with it, where claims are about hyperlabels.
+    /// Tests that count together with it, if claims are about hyperlabels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) earlier: Vec<PortableTest>,
 }
 
-/// What an engine claims of an objective.
+/// The claim of an engine about an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// The engine, or its method.
     pub engine: String,
-    /// What it says.
+    /// The claimed verdict.
     pub verdict: ClaimedVerdict,
     /// The function that has the objective.
     pub function: String,
-    /// A criterion that asks for it.
+    /// A criterion that counts the objective.
     pub criterion: Criterion,
-    /// What the criterion calls it.
+    /// The criterion's name for it.
     pub name: String,
-    /// Where it is.
+    /// Its place.
     pub place: String,
-    /// What is to hold there, in C.
+    /// The condition that a test must meet there, in C.
     pub text: String,
-    /// What identifies it within the function.
+    /// Its key within the function.
     pub(crate) key: LabelKey,
     /// Whether it is a hyperlabel.
     pub(crate) is_hyperlabel: bool,
@@ -87,7 +87,7 @@ impl KeptCase {
     /// Reads a case.
     ///
     /// # Errors
-    /// A file that cannot be read (of kind `Source`), is no case, or has the form of another version.
+    /// A file that cannot be read (of kind `Source`), is no case, or has the format of another version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let shown = path.display();
         let text = std::fs::read_to_string(path)
@@ -110,13 +110,13 @@ impl KeptCase {
         serde_json::from_value(value).map_err(|error| no_case(error.to_string()))
     }
 
-    /// The folder in which Lydian ran, an absolute path. The case is to be replayed there, since paths in
-    /// it and in the compiler's flags may be relative.
+    /// The folder in which Lydian ran, as an absolute path. The case must be replayed there, since paths
+    /// in it and in the compiler's flags may be relative.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// An error if a file of the program is gone or has another text than when the case was kept.
+    /// Fails if a file of the program is missing or its text has changed since the case was kept.
     pub(super) fn check_texts(&self) -> Result<(), Error> {
         for (path, digest) in &self.texts {
             let shown = path.display();

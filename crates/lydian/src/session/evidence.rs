@@ -270,7 +270,7 @@ impl Session<'_, '_> {
         Ok(sentences)
     }
 
-    /// Keeps the tests that cover what is infeasible. Gives the sentence about it.
+    /// Keeps the tests that cover an infeasible objective. Returns the sentence about it.
     fn keep_contradictory(&self, contradiction: ContradictoryGoal) -> Result<String, Error> {
         let ContradictoryGoal { goal, sentence, error } = contradiction;
         let target = &self.targets[goal.target()];

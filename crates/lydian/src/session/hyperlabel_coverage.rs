@@ -58,7 +58,7 @@ impl<'a> HyperlabelCoverage<'a> {
         self.tests.len()
     }
 
-    /// The tests that had something that none before had, in the order in which they came.
+    /// The tests with new coverage, in the order in which they were added.
     pub(crate) fn tests(&self) -> Vec<Test> {
         self.tests.iter().map(|(test, _)| test.clone()).collect()
     }

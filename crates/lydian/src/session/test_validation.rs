@@ -43,7 +43,7 @@ const DAMAGED: &str = "not confirmed by its test, which writes over the memory o
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
 
-/// The engine, as claims name it.
+/// The name of the exploration in claims.
 const EXPLORATION: &str = "exploration";
 
 /// Tests of an exploration on their way to the ledger.

@@ -40,7 +40,7 @@ pub struct ChainConfig {
     pub z3: Z3Use,
     /// The program to run as Z3.
     pub z3_program: PathBuf,
-    /// Where queries are logged as SMT-LIB, as they reach the chain.
+    /// The log of queries as SMT-LIB, as they reach the chain; none for no log.
     pub log: Option<LogTarget>,
     /// A folder for queries on which solvers disagree.
     pub disagreements: PathBuf,

@@ -1,8 +1,8 @@
-//! A log of questions: each is written to a file that any SMT-LIB solver reads.
+//! A log of questions, each as a file that any SMT-LIB solver reads.
 //!
-//! [`Logging`] is meant for the outside of a chain, where it sees each question as an engine asks it,
-//! before caches, slices and rewrites of other decorators decide or change it. Several chains in several
-//! threads may share a [`QueryLog`], which numbers their questions in the order in which they are answered.
+//! [`Logging`] is the outermost decorator of a chain. There it gets each question as an engine asks it,
+//! before the caches, slices and rewrites of other decorators answer or change it. Chains in several
+//! threads may share a [`QueryLog`], which numbers their questions in the order of the answers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,31 @@ use crate::terms::term::Term;
 use crate::terms::value::Model;
 use crate::text::smtlib;
 
-/// How the names of the log's files end.
+/// The end of the names of the log's files.
 const SUFFIX: &str = ".smt2";
-/// A file's number has so many digits, so that names sort in the order of the questions.
+/// The least number of digits of a file's number, so that names sort in the order of the questions.
 const DIGITS: usize = 6;
-/// A file's name has so many characters of the asker's.
+/// The most characters of the asker's name in a file's name.
 const MOST_CHARACTERS: usize = 64;
 
 /// A folder with a file for each question.
 #[derive(Debug)]
 pub struct QueryLog {
     folder: PathBuf,
-    /// The texts that subjects of questions refer to.
+    /// The texts to which subjects of questions refer.
     map: SourceMap,
     count: AtomicU64,
-    /// The first thing that went wrong. Nothing is written after it.
+    /// The first error of writing. Nothing is written after it.
     error: Mutex<Option<io::Error>>,
 }
 
 impl QueryLog {
-    /// Begins a log in a folder, which is made if it is missing. The files of an earlier log are removed.
+    /// Begins a log in a folder, which is created if it does not exist. The files of an earlier log are
+    /// removed.
     /// `map` has the texts to which subjects of questions refer.
     ///
     /// # Errors
-    /// A folder that cannot be made, read or written.
+    /// A folder that cannot be created, read or written.
     pub fn begin(folder: &Path, map: SourceMap) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         for entry in std::fs::read_dir(folder)? {
@@ -66,12 +67,12 @@ impl QueryLog {
         &self.folder
     }
 
-    /// How many questions were logged.
+    /// The number of questions so far, up to the first that could not be written.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// The first error of writing, once. From then on nothing was logged.
+    /// The first error of writing, once. After it nothing was logged.
     pub fn take_error(&self) -> Option<io::Error> {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -81,7 +82,7 @@ impl QueryLog {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Writes a question's file, with a number of its own.
+    /// Writes the file of a question, with the next number.
     fn write(&self, asker: &str, question: &Question<'_>) {
         if self.has_failed() {
             return;
@@ -97,7 +98,7 @@ impl QueryLog {
         }
     }
 
-    /// A subject, after the asker.
+    /// The text of a subject, which follows that of the asker.
     fn shown(&self, subject: &Subject) -> String {
         match subject {
             Subject::At(span) if span.is_none() => String::new(),
@@ -150,12 +151,12 @@ impl Question<'_> {
     }
 }
 
-/// Where a chain's questions are logged, and who asks them.
+/// The log of a chain's questions, and the asker.
 #[derive(Clone, Debug)]
 pub struct LogTarget {
     /// The log.
     pub log: Arc<QueryLog>,
-    /// Who asks: the function that is explored or proved something of.
+    /// The asker: the name of the function that an exploration or a proof is about.
     pub asker: String,
 }
 
@@ -163,7 +164,7 @@ pub struct LogTarget {
 pub struct Logging<S> {
     inner: S,
     target: LogTarget,
-    /// What the next question is about, if that was said.
+    /// The subject of the next question, if it is known.
     subject: Option<Subject>,
 }
 
