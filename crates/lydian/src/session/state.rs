@@ -8,7 +8,7 @@ use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
 use lydian_native::{MeasuredRun, Outcome};
-use lydian_objective::{AcceptedAssumptions, Criterion, FunctionObjectives};
+use lydian_objective::{AcceptedAssumptions, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
 use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,12 +1,10 @@
 //! What Lydian shows of its own work: questions to solvers, replayed cases of internal errors, and log
 //! messages.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Ran, Workplace, entries};
+use crate::common::{Ran, Workplace, entries};
 
 /// Computes with a float, and reads an array at an index that is an input.
 const FLOATS_AND_ARRAYS: &str = "\

@@ -1,9 +1,7 @@
 //! Functions that align the memory that they get, so that what they do depends on the number that an address
 //! is.
 
-mod common;
-
-use common::{Workplace, figures};
+use crate::common::{Workplace, figures};
 
 const ALIGNED: &str = "\
 #include <stdint.h>
