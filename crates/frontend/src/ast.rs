@@ -18,15 +18,17 @@ mod stmt;
 
 pub use children::for_each_child;
 pub use decl::{
-    Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef,
-    FunctionDecl, FunctionId, LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel,
-    TypedefDecl, TypedefId, VarDecl, VarId, VarStorage,
+    Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, FieldDecl, FieldRef, FunctionDecl,
+    FunctionId, LabelDecl, LabelId, RecordDecl, RecordKind, TopLevel, TypedefDecl, TypedefId,
+    VarDecl, VarId, VarStorage,
 };
 pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,
     TraitArgument, TraitKind, UnaryOp, ValueCategory,
 };
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
+
+pub use crate::ctypes::{EnumId, RecordId};
 
 use crate::ctypes::{CType, CTypes, QualType, TargetLayout};
 use indexmap::IndexMap;

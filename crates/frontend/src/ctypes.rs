@@ -15,11 +15,18 @@ mod parse;
 pub use display::DisplayType;
 pub use parse::{TagKind, TagName, TypeNames, parse_type, parse_type_prefix, qualify};
 
-use crate::ast::{EnumId, RecordId};
 use lydian_base::{Arena, entity_id};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
+entity_id! {
+    /// A struct or union.
+    RecordId, "rec"
+}
+entity_id! {
+    /// An enumeration.
+    EnumId, "enum"
+}
 entity_id! {
     /// A canonical, unqualified C type in [`CTypes`].
     TypeId, "ty"

@@ -1,5 +1,5 @@
 //! The dependences among the modules of a crate, by the text of its source: the paths in `use` lines
-//! and elsewhere that begin with `crate`, `super` or `self`.
+//! and elsewhere that begin with `crate`, `super`, `self` or the name of a child module.
 //!
 //! Tests are left out, and so is a crate's root, which names all its modules.
 
@@ -115,8 +115,19 @@ fn used_by(module: &Module, text: &str, known: &BTreeSet<Module>) -> BTreeSet<Mo
     let mut found = BTreeSet::new();
     let is_start = |at: usize| {
         let before = text[..at].chars().next_back();
-        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
+        let inside = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        // `pub(in crate::module)` says who may use an item, and uses nothing.
+        !inside && !text[..at].ends_with("(in ")
     };
+    for child in known.iter().filter(|child| child.len() == module.len() + 1) {
+        let Some(name) = child.strip_prefix(module.as_slice()).and_then(|rest| rest.first()) else {
+            continue;
+        };
+        let path = format!("{name}::");
+        for (at, _) in text.match_indices(&path).filter(|(at, _)| is_start(*at)) {
+            add_tree(child, &text[at + path.len()..], known, &mut found);
+        }
+    }
     for keyword in ["crate::", "super::", "self::"] {
         for (at, _) in text.match_indices(keyword).filter(|(at, _)| is_start(*at)) {
             let mut base = match keyword {
@@ -234,5 +245,15 @@ mod tests {
         assert_eq!(found.circles(), [["a", "b::c", "d"]]);
         assert_eq!(found.files_between("b", "d"), ["b::c"]);
         assert_eq!(found.files(), 4);
+    }
+
+    #[test]
+    fn a_path_from_a_child_is_a_use_and_a_visibility_is_none() {
+        let found = structure(&[
+            ("a.rs", "mod b;\nmod c;\nuse b::Item;\nfn f() { other::c::g(); }"),
+            ("a/b.rs", "pub(in crate::a) struct Item(super::Thing);"),
+            ("a/c.rs", "pub(in crate::a) fn g() {}"),
+        ]);
+        assert_eq!(found.circles(), [["a", "a::b"]]);
     }
 }

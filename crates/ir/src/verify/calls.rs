@@ -1,6 +1,6 @@
 //! Rule 14: calls.
 
-use super::{BodyContext, Rule, Violations};
+use super::violation::{BodyContext, Rule, Violations};
 use crate::program::ctype::{CType, CTypeId};
 use crate::program::expr::Type;
 use crate::program::function::Storage;

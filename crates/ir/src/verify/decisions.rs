@@ -5,7 +5,7 @@ use std::fmt::Display;
 use lydian_base::EntityId;
 use rustc_hash::FxHashSet;
 
-use super::{BodyContext, Rule, Violations};
+use super::violation::{BodyContext, Rule, Violations};
 use crate::cfg::Cfg;
 use crate::program::arith::Overflow;
 use crate::program::decision::{BoolTree, Decision, DecisionId, Purity, UnreachedValue};

@@ -2,7 +2,7 @@
 
 use lydian_base::EntityId;
 
-use super::{BodyContext, Rule, Violations};
+use super::violation::{BodyContext, Rule, Violations};
 use crate::program::arith;
 use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::program::function::{Body, LocalKind, Storage};

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use lydian_base::{Arena, EntityId};
 
-use super::{Rule, Violations};
+use super::violation::{Rule, Violations};
 use crate::program::ctype::{CType, CTypeId, CTypes};
 use crate::program::decision::Decision;
 use crate::program::expr::Expr;

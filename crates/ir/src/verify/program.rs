@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Rule, Violations};
+use super::violation::{Rule, Violations};
 use crate::program::ctype::{CType, Target};
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 

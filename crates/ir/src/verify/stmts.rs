@@ -3,7 +3,8 @@
 use lydian_base::EntityId;
 
 use super::exprs::is_machine_type;
-use super::{BodyContext, Rule, Violations, calls, exprs};
+use super::violation::{BodyContext, Rule, Violations};
+use super::{calls, exprs};
 use crate::program::ctype::CType;
 use crate::program::expr::{ExprId, Type};
 use crate::program::function::{Local, LocalId, LocalKind, Storage};

@@ -104,15 +104,15 @@ pub(crate) struct FunctionRewriter<'a, 'p> {
     pub(crate) body: &'a Body,
     pub(crate) number: u32,
     /// The decisions whose vectors hyperlabels want.
-    pub(crate) wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
-    pub(crate) flow: &'p VariablePairs<'p>,
-    pub(crate) cells: &'p CellPairs<'p>,
+    wanted: &'p BTreeMap<DecisionId, Vec<Pred>>,
+    flow: &'p VariablePairs<'p>,
+    cells: &'p CellPairs<'p>,
     pub(crate) plan: &'p mut Plan,
     pub(crate) mutant_probes: &'p mut MutantProbes,
     pub(crate) hooks: PredicateWriter<'a>,
-    pub(crate) sites: IndexMap<Site, Vec<LabelId>>,
+    sites: IndexMap<Site, Vec<LabelId>>,
     /// The labels that have a cell of their own.
-    pub(crate) standalone: Vec<LabelId>,
+    standalone: Vec<LabelId>,
     /// The labels of run-time errors, and of mutants.
     pub(crate) errors: FxHashSet<LabelId>,
     pub(crate) mutants: FxHashSet<LabelId>,

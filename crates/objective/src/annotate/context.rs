@@ -48,31 +48,38 @@ pub struct Context<'a> {
     pub(crate) exprs: ExprBuilder<'a>,
     /// The expressions that have the text of an update.
     pub(super) updates: FxHashSet<ExprId>,
-    pub(super) func: FuncId,
+    func: FuncId,
     /// The labels so far.
     pub(super) drafts: Arena<LabelId, LabelDraft>,
-    pub(super) known: FxHashMap<(Site, Pred), LabelId>,
+    known: FxHashMap<(Site, Pred), LabelId>,
     pub(super) sequences: Arena<SequenceId, Sequence>,
     pub(super) hypers: Arena<HyperId, HyperDraft>,
-    pub(super) known_hypers: FxHashMap<Hyper, HyperId>,
-    /// The sequences of pairs, for criteria that share them.
+    known_hypers: FxHashMap<Hyper, HyperId>,
+    pub(super) shared_sequences: SharedSequences,
+    /// The trees that criteria ask about, by decision.
+    trees: Vec<Rc<BoolTree>>,
+    /// Results that several criteria need, once one of them has computed them.
+    graph: Option<Rc<NodeGraph>>,
+    prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
+    /// The labels and hyperlabels that the current annotator has added, with their names.
+    pub(super) found: Vec<(LabelId, String)>,
+    found_hypers: Vec<(HyperId, String)>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// The sequences that several criteria ask for, and the definitions in them.
+#[derive(Default)]
+pub(super) struct SharedSequences {
+    /// The sequences of pairs.
     pub(super) pairs: FxHashMap<DefUse, SequenceId>,
-    /// The same of pairs of cells.
+    /// The sequences of pairs of cells.
     pub(super) cell_pairs: FxHashMap<DefUse, SequenceId>,
     /// The definitions of cells of each variable.
     pub(super) cells: FxHashMap<Variable, Arc<CellDefinitions>>,
     /// The definitions of variables that sequences must not pass.
     pub(super) clear: FxHashMap<Variable, Arc<Definitions>>,
-    pub(super) known_paths: FxHashMap<Path, SequenceId>,
-    /// The trees that criteria ask about, by decision.
-    pub(super) trees: Vec<Rc<BoolTree>>,
-    /// Results that several criteria need, once one of them has computed them.
-    pub(super) graph: Option<Rc<NodeGraph>>,
-    pub(super) prime_paths: Option<Rc<Result<Vec<Path>, TooManyPaths>>>,
-    /// The labels and hyperlabels that the current annotator has added, with their names.
-    pub(super) found: Vec<(LabelId, String)>,
-    pub(super) found_hypers: Vec<(HyperId, String)>,
-    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The sequences of paths.
+    pub(super) paths: FxHashMap<Path, SequenceId>,
 }
 
 /// A label before it has text and key.
@@ -110,11 +117,7 @@ impl<'a> Context<'a> {
             sequences: Arena::new(),
             hypers: Arena::new(),
             known_hypers: FxHashMap::default(),
-            pairs: FxHashMap::default(),
-            cell_pairs: FxHashMap::default(),
-            cells: FxHashMap::default(),
-            clear: FxHashMap::default(),
-            known_paths: FxHashMap::default(),
+            shared_sequences: SharedSequences::default(),
             trees: body.decisions.values().map(|it| it.asked(&body.exprs).into()).collect(),
             graph: None,
             prime_paths: None,

@@ -66,7 +66,7 @@ impl Context<'_> {
         criteria: IndexMap<Criterion, Vec<LabelEntry>>,
         hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
     ) -> Annotation {
-        let func = self.func;
+        let func = self.id();
         let mut keys = KeyMaker::new(self.program, self.map, func);
         let drafts = std::mem::take(&mut self.drafts);
         let labels = self.labels(drafts, &mut keys);

@@ -160,13 +160,13 @@ pub(crate) fn hyper(cx: &mut Context<'_>, graph: &NodeGraph, path: &[NodeId]) ->
     if atoms.len() == 1 {
         return Hyper::Atom(atoms.remove(0));
     }
-    if let Some(known) = cx.known_paths.get(path) {
+    if let Some(known) = cx.shared_sequences.paths.get(path) {
         return Hyper::Sequence(*known);
     }
     let passages = vec![Passage::Adjacent; path.len() - 1];
     let sequence = Sequence { atoms, passages, scope: SequenceScope::Activation, flow: None };
     let id = cx.sequence(sequence);
-    cx.known_paths.insert(path.to_vec(), id);
+    cx.shared_sequences.paths.insert(path.to_vec(), id);
     Hyper::Sequence(id)
 }
 

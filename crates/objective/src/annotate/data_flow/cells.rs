@@ -102,13 +102,13 @@ fn is_whole(cx: &Context<'_>, flow: &DataFlow, pair: DefUse) -> bool {
 
 /// The sequence of a pair of cells.
 fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
-    if let Some(known) = cx.cell_pairs.get(&pair) {
+    if let Some(known) = cx.shared_sequences.cell_pairs.get(&pair) {
         return *known;
     }
     let same = same_cell(cx, flow, pair);
     let sequence = sequence_with(cx, flow, pair, same);
     let id = cx.sequence(sequence);
-    cx.cell_pairs.insert(pair, id);
+    cx.shared_sequences.cell_pairs.insert(pair, id);
     id
 }
 
@@ -132,7 +132,7 @@ fn same_cell(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> Passage {
 
 /// The definitions of a variable's cells that no sequence of it may pass.
 fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc<CellDefinitions> {
-    if let Some(known) = cx.cells.get(&variable) {
+    if let Some(known) = cx.shared_sequences.cells.get(&variable) {
         return Arc::clone(known);
     }
     let made = match variable {
@@ -152,7 +152,7 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
             Arc::new(CellDefinitions { variable: variable_name, of, places })
         }
     };
-    cx.cells.insert(variable, Arc::clone(&made));
+    cx.shared_sequences.cells.insert(variable, Arc::clone(&made));
     made
 }
 

@@ -355,13 +355,13 @@ pub(crate) fn way_name(cx: &Context<'_>, usage: &Use, way: u32) -> String {
 
 /// The sequence of a pair of a whole variable.
 fn sequence(cx: &mut Context<'_>, flow: &DataFlow, pair: DefUse) -> SequenceId {
-    if let Some(known) = cx.pairs.get(&pair) {
+    if let Some(known) = cx.shared_sequences.pairs.get(&pair) {
         return *known;
     }
     let clear = Passage::Clear(definitions(cx, flow, flow.definition(pair.definition).variable));
     let sequence = sequence_with(cx, flow, pair, clear);
     let id = cx.sequence(Sequence { flow: Some(pair), ..sequence });
-    cx.pairs.insert(pair, id);
+    cx.shared_sequences.pairs.insert(pair, id);
     id
 }
 
@@ -409,7 +409,7 @@ pub(crate) fn sequence_with(
 /// The definitions of a variable that no sequence of it may pass. The definition of the sequence's
 /// own first atom may be among them: a run that passes it again has a sequence that begins there.
 fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc<Definitions> {
-    if let Some(known) = cx.clear.get(&variable) {
+    if let Some(known) = cx.shared_sequences.clear.get(&variable) {
         return Arc::clone(known);
     }
     let all = match variable {
@@ -429,7 +429,7 @@ fn definitions(cx: &mut Context<'_>, flow: &DataFlow, variable: Variable) -> Arc
             Arc::new(Definitions { variable: name, of: Some(variable), places, indirect })
         }
     };
-    cx.clear.insert(variable, Arc::clone(&all));
+    cx.shared_sequences.clear.insert(variable, Arc::clone(&all));
     all
 }
 
