@@ -1,7 +1,7 @@
 //! The plan: the meaning of each cell of an instrumented text.
 //!
 //! Instrumented code only sets cells, bytes that start as 0. What a cell means for which label is
-//! worked out once, when the text is rewritten, so that harvesting is a look-up. Only decisions
+//! worked out once, when the text is rewritten, so that reading what a run covered is a look-up. Only decisions
 //! with very many conditions record vectors, which are judged afterwards.
 
 use std::collections::BTreeSet;
@@ -189,7 +189,7 @@ impl BoundOf {
 }
 
 impl ShortOf {
-    /// Notes in the function's harvest that values are missing.
+    /// Notes in the function's coverage record that values are missing.
     pub fn add(self, record: &mut CoverageRecord) {
         match self {
             Self::Label(label) => record.mark_label_incomplete(label),

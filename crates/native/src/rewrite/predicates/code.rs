@@ -96,7 +96,7 @@ numbered! {
         Byte,
         /// The byte that a mutant must have, by whether its condition decides and by the
         /// condition's value.
-        RecordRequest,
+        Wanted,
         Add,
         Sub,
         Mul,
@@ -291,7 +291,7 @@ impl CodeWriter<'_> {
     pub(crate) fn wanted(&mut self, condition: ConditionId, decides: &Pred) -> Option<Vec<u8>> {
         let decides = self.truth(decides)?;
         let own = self.truth(&Pred::Cond(condition))?;
-        self.ended(decides.and(&own).then(Op::RecordRequest, &[]))
+        self.ended(decides.and(&own).then(Op::Wanted, &[]))
     }
 
     fn ended(&self, value: ValueCode) -> Option<Vec<u8>> {

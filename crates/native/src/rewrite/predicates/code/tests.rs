@@ -270,7 +270,7 @@ fn code_means_what_the_operators_of_the_ir_mean() {
 fn every_operator_has_a_name_in_c() {
     assert_eq!(Op::NAMES.len(), Op::ShlS as usize + 1);
     let text = operators();
-    for (name, op) in [("CONST", Op::Const), ("WANTED", Op::RecordRequest), ("SHLS", Op::ShlS)] {
+    for (name, op) in [("CONST", Op::Const), ("WANTED", Op::Wanted), ("SHLS", Op::ShlS)] {
         assert!(text.contains(&format!("OP_{name} = {}", op as u8)), "{text}");
     }
 }
