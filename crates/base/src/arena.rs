@@ -80,7 +80,7 @@ impl<I: EntityId, T> Arena<I, T> {
         self.items.get(id.index())
     }
 
-    /// How many entities there are.
+    /// The number of entities.
     pub fn len(&self) -> usize {
         self.items.len()
     }

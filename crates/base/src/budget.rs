@@ -1,11 +1,11 @@
-//! Budgets: every limit has a typed reason that carries it, and nothing is silently cut.
+//! Budgets: every limit has a typed reason that carries it, and no work is cut silently.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Why some work stopped before its natural end.
+/// The reason for which work stopped before its natural end.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -38,12 +38,12 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// Tells running work that the user wants it to stop. Clones share one flag.
+/// A flag that tells running work to stop. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// A token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,10 +69,10 @@ impl CancelToken {
 pub struct Budget {
     started: Instant,
     limit: Option<Duration>,
-    /// So much earlier it stops.
+    /// The time that is reserved at the end of the limit.
     kept: Duration,
-    /// Microseconds that do not count, of this budget and all parts of it, and how many there were when
-    /// it began.
+    /// Paused time in microseconds, of this budget and all parts of it, and its value at the start of
+    /// this one.
     paused: Arc<AtomicU64>,
     before: u64,
     cancel: CancelToken,
@@ -85,22 +85,22 @@ impl Budget {
         Self { started: Instant::now(), limit, kept: Duration::ZERO, paused, before: 0, cancel }
     }
 
-    /// A part of this budget that begins now and has a limit of its own. What does not count of the one
-    /// does not count of the other.
+    /// A part of this budget that begins now and has a limit of its own. Pauses of one are pauses of
+    /// the other.
     #[must_use]
     pub fn part(&self, limit: Option<Duration>) -> Self {
         let before = self.paused.load(Ordering::Relaxed);
         Self { started: Instant::now(), limit, kept: Duration::ZERO, before, ..self.clone() }
     }
 
-    /// Has some time not count: work waited for something that is no part of it.
+    /// Excludes some time from the budget, in which work waited for something else.
     pub fn pause(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.paused.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// The same budget, of which some time is kept for what follows. Where it stops for time, the
-    /// reason names the whole limit.
+    /// The same budget with some time reserved for later work. If time stops it, the reason names the
+    /// whole limit.
     pub fn keeping(&self, kept: Duration) -> Self {
         Self { kept: self.kept + kept, ..self.clone() }
     }
@@ -115,12 +115,12 @@ impl Budget {
         is_over.then_some(StopReason::Time(limit.as_millis() as u64))
     }
 
-    /// What is left of the wall-clock limit.
+    /// The remaining wall-clock time.
     pub fn remaining(&self) -> Option<Duration> {
         self.limit.map(|limit| limit.saturating_sub(self.elapsed() + self.kept))
     }
 
-    /// Time since the start that counts.
+    /// The time since the start, without pauses.
     pub fn elapsed(&self) -> Duration {
         let paused = self.paused.load(Ordering::Relaxed).saturating_sub(self.before);
         self.started.elapsed().saturating_sub(Duration::from_micros(paused))

@@ -1,9 +1,10 @@
-//! Results that are kept between runs, in a folder of the user's.
+//! A cache of results between runs, in a folder of the user's.
 //!
-//! Kept is only what depends on the compiler and on Lydian alone and never on a user's program: what
-//! asking the compiler again, or compiling Lydian's own C again, would give. An entry is a file that
-//! is named after the hash of all that it depends on, and ends with the hash of its content, so that
-//! one that is damaged is none. Nothing needs the folder: where it cannot be used, all is made anew.
+//! The cache has only results that depend on the compiler and on Lydian alone, and never on a user's
+//! program: answers of the compiler, and Lydian's own C in compiled form. An entry is a file that is
+//! named after the hash of everything that it depends on, and ends with the hash of its content, so
+//! that damaged entries are detected. The folder is optional: if it cannot be used, everything is made
+//! anew.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names another folder; with an empty value nothing is kept.
 pub const CACHE_VARIABLE: &str = "LYDIAN_CACHE";
 
-/// So many of a hash's 64 digits are not in the name of a socket.
+/// The number of a hash's 64 digits that the name of a socket leaves out.
 const SOCKET_LESS: usize = 40;
 
 /// The folder.
@@ -28,7 +29,8 @@ pub struct Cache {
 pub struct Key(String);
 
 impl Key {
-    /// A key for what is made from these parts in the way that `what` names, in letters and `-`.
+    /// A key for a result that is made from these parts. `what` names the kind of result, in letters
+    /// and `-`.
     pub fn new<'a>(what: &str, parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = blake3::Hasher::new();
         for part in std::iter::once(env!("CARGO_PKG_VERSION").as_bytes()).chain(parts) {
@@ -54,13 +56,20 @@ impl Cache {
         Self { folder }
     }
 
-    /// One in a folder of the caller's choice.
+    /// A cache in a folder of the caller's choice.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()) }
     }
 
-    /// The content of an entry, if it is there and whole.
+    /// The content of an entry, if it exists and is intact.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let content = self.read(key);
+        let found = if content.is_some() { "has" } else { "lacks" };
+        log::debug!("the cache {found} {}", key.0);
+        content
+    }
+
+    fn read(&self, key: &Key) -> Option<Vec<u8>> {
         let mut content = fs::read(self.folder.as_ref()?.join(&key.0)).ok()?;
         let end = content.len().checked_sub(blake3::OUT_LEN)?;
         let is_whole = blake3::hash(&content[..end]).as_bytes() == &content[end..];
@@ -68,22 +77,22 @@ impl Cache {
         is_whole.then_some(content)
     }
 
-    /// The file of an entry that is there and whole, for a program to be run from: its last bytes
-    /// are not the content's.
+    /// The file of an intact entry, from which a program can run: its last bytes do not belong to the
+    /// content.
     pub fn file(&self, key: &Key) -> Option<PathBuf> {
         self.get(key)?;
         Some(self.folder.as_ref()?.join(&key.0))
     }
 
-    /// Where a socket of this name is, or would be; its folder is made. The name is shorter than that of
-    /// an entry, as addresses of sockets are.
+    /// The path of a socket for a key; its folder is created. The name is shorter than that of an
+    /// entry, because addresses of sockets are limited in length.
     pub fn socket(&self, key: &Key) -> Option<PathBuf> {
         let folder = self.folder.as_ref()?;
         fs::create_dir_all(folder).ok()?;
         Some(folder.join(&key.0[..key.0.len() - SOCKET_LESS]))
     }
 
-    /// Keeps an entry. Where that fails, it is not kept.
+    /// Stores an entry. A failure is ignored.
     pub fn put(&self, key: &Key, content: &[u8]) {
         if let Some(folder) = &self.folder {
             // No run depends on it.
@@ -108,7 +117,7 @@ fn write(folder: &Path, key: &Key, content: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// Where a program is that is named by its path or by its name in `PATH`.
+/// The path of a program that is named by its path or by its name in `PATH`.
 pub fn locate(program: &OsStr) -> Option<PathBuf> {
     match Path::new(program).components().count() {
         0 => None,
@@ -121,8 +130,8 @@ pub fn locate(program: &OsStr) -> Option<PathBuf> {
     }
 }
 
-/// What tells a program from others of its name and from its other versions: path, size, time of
-/// change. None if it is not found, by its path or in `PATH`.
+/// The identity of a program: path, size, and time of change, which distinguish it from others of its
+/// name and from its other versions. None if it is not found, by its path or in `PATH`.
 pub fn identity(program: &OsStr) -> Option<Vec<u8>> {
     let found = fs::canonicalize(locate(program)?).ok()?;
     let about = fs::metadata(&found).ok()?;

@@ -1,18 +1,18 @@
-//! Columns of the source for what stands behind macros in a preprocessed text.
+//! Columns of the source for text after macros in a preprocessed text.
 //!
-//! The tokens of a line are the source's, but that each call of a macro is replaced by others. So the
-//! two are laid beside each other: equal tokens stand for each other, and a name with what is in the
-//! parentheses behind it may stand for any tokens whose parentheses match. A line on which that does
-//! not come out even keeps the columns of the preprocessed text.
+//! The tokens of a preprocessed line are the source's, except that each call of a macro is replaced by
+//! others. So the two lines are aligned: equal tokens match, and a name with its parenthesised
+//! arguments may match any tokens whose parentheses balance. A line that cannot be aligned keeps the
+//! columns of the preprocessed text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-/// More work than so many steps is not done for one line,
+/// The most steps for one line.
 const MOST_STEPS: usize = 100_000;
-/// nor is it done with so many tokens of the source.
+/// The most tokens of the source for one line.
 const MOST_TOKENS: usize = 1000;
 
 /// The lines of a source with their tokens, without comments and directives.
@@ -41,13 +41,14 @@ impl Token<'_> {
     }
 }
 
-/// A piece of a preprocessed line whose columns are others: an offset, and the column in the source. Up
-/// to the next piece of the line either one column goes with each byte, or all have the same.
+/// A piece of a preprocessed line with its own columns: an offset, and the column in the source. Up to
+/// the next piece of the line, either the column increases with each byte, or all bytes have the same
+/// column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) at: u32,
     pub(crate) column: u32,
-    /// Whether it is of a macro: all of it stands where the macro's name does.
+    /// Whether it comes from a macro: all of it has the column of the macro's name.
     pub(crate) of_macro: bool,
 }
 
@@ -62,8 +63,8 @@ impl<'s> SourceLines<'s> {
         Self { lines, tokens, first }
     }
 
-    /// The pieces of what was made of a line: ranges of the preprocessed text in their order. None where
-    /// its columns are those of the source, or cannot be found.
+    /// The pieces of the text that a line became, which is given as ranges of the preprocessed text in
+    /// their order. None if its columns are those of the source, or cannot be found.
     pub(crate) fn pieces(&self, text: &str, ranges: &[Range<usize>], line: u32) -> Vec<Piece> {
         let written = (line as usize).checked_sub(1).and_then(|index| self.lines.get(index));
         let Some((written, first)) = written.zip(self.first.get(&line)) else { return Vec::new() };
@@ -79,14 +80,15 @@ impl<'s> SourceLines<'s> {
         let made: Vec<Token<'_>> = made.collect();
         let source = &self.tokens[*first..];
         let own = source.iter().take_while(|token| token.line == line).count();
-        // A macro may bring up what stands on further lines. The line may begin within the arguments of
-        // one of a line before. What is left in the made line is hardly a macro's name.
+        // A macro may take arguments from further lines, and the line may begin within the arguments of
+        // one before. Names that remain in the preprocessed line are hardly macros.
         let left: FxHashSet<&str> = made.iter().map(|token| token.text).collect();
         let none = FxHashSet::default();
         let ways = [(own, &left), (source.len(), &left), (own, &none), (source.len(), &none)];
         let found = ways.into_iter().find_map(|(end, no_macros)| {
             let (source, dead) = (&source[..end.min(MOST_TOKENS)], FxHashSet::default());
-            let mut beside = Beside { source, made: &made, line, no_macros, steps: 0, dead };
+            let mut beside =
+                TokenAlignment { source, made: &made, line, no_macros, steps: 0, dead };
             (0..own).find_map(|start| {
                 let mut found = Vec::new();
                 beside.goes_on(start, 0, &mut found).then_some(found)
@@ -95,7 +97,7 @@ impl<'s> SourceLines<'s> {
         let mut last = 1;
         let piece = |(at, from): (usize, usize)| {
             let (made, source) = (&made[at], &source[from]);
-            // What macros bring up from further lines stands with them.
+            // Arguments from further lines have the column of the macro.
             let of_macro = made.text != source.text || source.line != line;
             last = if source.line == line { source.column } else { last };
             Piece { at: made.at as u32, column: last, of_macro }
@@ -104,23 +106,23 @@ impl<'s> SourceLines<'s> {
     }
 }
 
-/// The search for tokens that stand for each other.
-struct Beside<'a, 's> {
+/// The search for an alignment of tokens.
+struct TokenAlignment<'a, 's> {
     /// The tokens of the source from the line on.
     source: &'a [Token<'s>],
-    /// Those of the preprocessed line.
+    /// The tokens of the preprocessed line.
     made: &'a [Token<'s>],
     line: u32,
-    /// The names that are no macros.
+    /// The names that are not macros.
     no_macros: &'a FxHashSet<&'a str>,
     steps: usize,
-    /// From where it does not come out even.
+    /// Pairs of positions from which no alignment exists.
     dead: FxHashSet<(usize, usize)>,
 }
 
-impl Beside<'_, '_> {
-    /// Whether the rest of both comes out even. `found` gets the position of each token of the made line
-    /// with that of the source.
+impl TokenAlignment<'_, '_> {
+    /// Whether the rest of both can be aligned. `found` gets the position of each token of the
+    /// preprocessed line with its position in the source.
     fn goes_on(&mut self, from: usize, at: usize, found: &mut Vec<(usize, usize)>) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS || self.dead.contains(&(from, at)) {
@@ -147,7 +149,7 @@ impl Beside<'_, '_> {
         false
     }
 
-    /// Whether it does where a name, with arguments or without, stands for some tokens.
+    /// Whether the rest can be aligned if a name here, with or without arguments, matches some tokens.
     fn is_macro(&mut self, from: usize, at: usize, found: &mut Vec<(usize, usize)>) -> bool {
         let (ends, before) = ([closed(self.source, from + 1), Some(from + 1)], found.len());
         for end in ends.into_iter().flatten() {
@@ -170,7 +172,7 @@ impl Beside<'_, '_> {
     }
 }
 
-/// The position behind the parentheses that open here.
+/// The position after the parentheses that open here.
 fn closed(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0i32;
     for (index, token) in tokens.iter().enumerate().skip(open) {
@@ -286,7 +288,7 @@ pub(crate) type Ranges = Vec<(u32, Vec<Range<usize>>)>;
 mod tests {
     use super::*;
 
-    /// The columns of some texts of the preprocessed line, each found behind the one before.
+    /// The columns of some texts of the preprocessed line, each found after the one before.
     fn columns(source: &str, line: u32, made: &str, wanted: &[&str]) -> Vec<u32> {
         let lines = SourceLines::new(source);
         let pieces = lines.pieces(made, std::slice::from_ref(&(0..made.len())), line);

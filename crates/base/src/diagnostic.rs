@@ -2,12 +2,12 @@
 
 use crate::span::Place;
 
-/// How bad it is.
+/// Its severity.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub enum Severity {
-    /// Something the user may want to know.
+    /// Information for the user.
     Note,
     /// Part of the input is left out; the rest goes on.
     Warning,
@@ -20,13 +20,13 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Stable and documented, such as `unsupported-construct`.
     pub code: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// One sentence that says what is wrong, without the place.
+    /// One sentence about the problem, without the place.
     pub message: String,
-    /// Where it is, when it is somewhere.
+    /// Its place, if it has one.
     pub place: Option<Place>,
-    /// What the user can do about it, or further facts; one sentence each.
+    /// Remedies or further facts, one sentence each.
     pub notes: Vec<String>,
 }
 

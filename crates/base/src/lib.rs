@@ -1,5 +1,5 @@
-//! What every other crate stands on: typed ids and arenas, places in the source, diagnostics,
-//! budgets with typed reasons, seeded randomness, a cache.
+//! The basis of all other crates: typed ids and arenas, places in the source, diagnostics, budgets with
+//! typed reasons, seeded randomness, a cache.
 //!
 //! This crate knows nothing of C, of the IR or of solvers, and starts no processes.
 

@@ -1,4 +1,4 @@
-//! How much memory this process has.
+//! The memory of this process and of the machine.
 
 /// Resident memory of this process in bytes; `None` where the system does not tell (Linux does, in
 /// `/proc/self/statm`). Takes a few microseconds.
@@ -10,8 +10,8 @@ pub fn resident() -> Option<u64> {
     Some(pages * u64::try_from(page).ok()?)
 }
 
-/// Memory in bytes that new work on this machine can have without others being pushed out; `None`
-/// where the system does not tell. The limit of the control group counts, too.
+/// The memory in bytes that new work on this machine can use without displacing others; `None` if the
+/// system does not tell. The limit of the control group counts, too.
 pub fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -21,11 +21,11 @@ pub fn available() -> Option<u64> {
     Some(group.min(kilobytes << 10))
 }
 
-/// Gives memory that was freed back to the system, so far as the allocator can: only then does
-/// [`resident`] show that it was freed. Takes milliseconds for a gigabyte.
+/// Returns freed memory to the system as far as the allocator can. Only then does [`resident`]
+/// decrease. Takes milliseconds for a gigabyte.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the function may be called at any time, and only touches memory that nobody has.
+    // SAFETY: the function may be called at any time, and only touches free memory.
     unsafe {
         libc::malloc_trim(0);
     }

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameSet {
     text: String,
-    /// Where each name begins.
+    /// The offset of each name.
     starts: Vec<u32>,
 }
 
 impl NameSet {
-    /// Reads what [`NameSet::text`] gave; none for another text.
+    /// Reads the text that [`NameSet::text`] gave; none for another text.
     pub fn from_text(text: String) -> Option<Self> {
         let mut starts = Vec::new();
         let (mut last, mut at) = ("", 0);
@@ -40,7 +40,7 @@ impl NameSet {
         self.starts.binary_search_by(|start| name_at(start).cmp(name)).is_ok()
     }
 
-    /// How many there are.
+    /// The number of names.
     pub const fn len(&self) -> usize {
         self.starts.len()
     }

@@ -39,10 +39,10 @@ impl Span {
         Self { start, end }
     }
 
-    /// The span of things that no text stands for.
+    /// The span of entities without text.
     pub const NONE: Self = Self { start: 0, end: 0 };
 
-    /// Whether no text stands for it.
+    /// Whether it has no text.
     pub const fn is_none(self) -> bool {
         self.start == self.end
     }
@@ -75,7 +75,8 @@ impl Span {
     }
 }
 
-/// A line and column of a user's file, both counted from 1; column counts bytes.
+/// A place in the source: a line and column of a user's file, both counted from 1. The column counts
+/// bytes.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -84,7 +85,7 @@ pub struct Place {
     pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
-    /// Column in bytes, from 1. What a macro stands for has that of its name.
+    /// Column in bytes, from 1. The expansion of a macro has the column of its name.
     pub column: u32,
 }
 
@@ -109,7 +110,8 @@ pub struct SourceMap {
     text: Arc<str>,
     stretches: Vec<Stretch>,
     line_starts: Vec<u32>,
-    /// Where columns of the source are others than those of the text, in the order of their offsets.
+    /// The pieces whose columns in the source differ from those of the text, in the order of their
+    /// offsets.
     pieces: Vec<Piece>,
 }
 
@@ -119,7 +121,7 @@ impl SourceMap {
     pub fn from_preprocessed(text: impl Into<Arc<str>>, main_file: &str) -> Self {
         let text: Arc<str> = text.into();
         let mut builder = SourceMapBuilder::new(main_file);
-        let mut included = Included::new();
+        let mut included = IncludeStack::new();
         let mut line_starts = Vec::new();
         let mut offset = 0u32;
         for line in text.split_inclusive('\n') {
@@ -135,7 +137,7 @@ impl SourceMap {
         Self { text, stretches: builder.stretches, line_starts, pieces: Vec::new() }
     }
 
-    /// Finds the columns of what stands behind macros. `read` gives the text of a source.
+    /// Finds the columns of text after macros. `read` returns the text of a source.
     pub fn find_columns(&mut self, read: impl Fn(&str) -> Option<String>) {
         let users = self.stretches.iter().filter(|stretch| !stretch.system);
         let users: BTreeSet<&str> = users.map(|stretch| &*stretch.file).collect();
@@ -171,8 +173,8 @@ impl SourceMap {
         self.text[line.clone()].trim_start().starts_with('#')
     }
 
-    /// One map for the texts of several, one after the other, and the offset at which each now
-    /// starts. `None` where they are too long together for an offset of 32 bits.
+    /// One map for the texts of several, concatenated, and the offset at which each now starts. `None`
+    /// if they are too long together for an offset of 32 bits.
     pub fn join(maps: &[Self]) -> Option<(Self, Vec<u32>)> {
         let total: usize = maps.iter().map(|map| map.text.len()).sum();
         u32::try_from(total).ok()?;
@@ -281,14 +283,14 @@ struct Marker {
     file: String,
     /// Flag 1: the file begins here.
     enters: bool,
-    /// Flag 2: the file goes on here, after another one that it includes.
+    /// Flag 2: the file continues here, after another one that it includes.
     returns: bool,
     /// Flag 3: it is a system header.
     system: bool,
 }
 
 /// The files that are being read, the innermost last; the first is the main file.
-struct Included(Vec<Level>);
+struct IncludeStack(Vec<Level>);
 
 /// A file that is being read.
 #[derive(Default)]
@@ -302,20 +304,20 @@ struct Level {
     marked: Vec<usize>,
 }
 
-impl Included {
+impl IncludeStack {
     fn new() -> Self {
         Self(vec![Level::default()])
     }
 
-    /// Whether what follows a marker is of a system header, which is the next stretch.
+    /// Whether the text after a marker belongs to a system header; it is the next stretch.
     ///
-    /// The pragma hands its mark on to all that the file includes, as generated files for precompiled
-    /// headers do with headers of the project: of these only the system's own are system headers.
-    /// Tokens of a macro are marked alone: what follows them has no mark, which a pragma's text always
-    /// has. Then they are the user's, as `bool` at the beginning of a function is.
+    /// The pragma marks all files that the file includes, too, as generated files for precompiled
+    /// headers include headers of the project: of these only the system's own are system headers. A
+    /// marked macro token stands alone: the text after it has no mark, whereas all text after a pragma
+    /// has one. Such text is the user's, as `bool` at the beginning of a function is.
     fn is_system(&mut self, marker: &Marker, stretches: &mut [Stretch]) -> bool {
         if marker.enters && marker.file.starts_with('<') {
-            // It is no file, and nothing returns from it.
+            // It is no file, and no marker returns from it.
             return marker.system;
         }
         if marker.enters {

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lydian_objective::Criterion;
-use native::{Build, Met, Runtime};
+use native::{Build, CellHits, Runtime};
 use subject::{Subject, Unit};
 
 /// How many functions of one file are drawn at most.
@@ -233,7 +233,7 @@ impl Attack {
         let cells: Vec<usize> =
             subject.targets.iter().flat_map(|target| target.cells.clone()).collect();
         let Options { first, runs, seconds, .. } = self.options;
-        let Met { hits: met, trapped, runs } =
+        let CellHits { hits: met, trapped, runs } =
             self.runtime.run(&built, first, runs, &cells, seconds);
         counts.trapped += trapped;
         counts.functions += 1;

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 const CRITERIA: &str = "dc,cc,mcc,gacc,cacc,racc,wm";
 
-struct Asked {
+struct Arguments {
     seconds: String,
     criteria: String,
     only: Vec<String>,
@@ -35,7 +35,7 @@ struct Asked {
     real: Vec<String>,
 }
 
-impl Asked {
+impl Arguments {
     fn of_arguments() -> Self {
         let mut asked = Self {
             seconds: "10".to_owned(),
@@ -70,7 +70,7 @@ struct Counts {
 }
 
 fn main() {
-    let asked = Asked::of_arguments();
+    let asked = Arguments::of_arguments();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !asked.searches.is_empty() {
         return searches::compare(&root, &asked);
@@ -125,7 +125,7 @@ fn programs(root: &Path, only: &[String]) -> Vec<PathBuf> {
 }
 
 /// The counts of each criterion.
-fn generate(program: &Path, asked: &Asked) -> Option<Vec<(String, Counts)>> {
+fn generate(program: &Path, asked: &Arguments) -> Option<Vec<(String, Counts)>> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let json = folder.path().join("table.json");
     let output = Command::new(env!("CARGO_BIN_EXE_lydian"))

@@ -1,4 +1,4 @@
-//! What each idea of the exploration brings: the same programs with one of them left out at a time.
+//! The effect of each idea of the exploration: the same programs with one idea left out at a time.
 //!
 //!     cargo bench -p lydian-cli --bench ideas [-- [WORD...] [time=SECONDS] [rounds=N]]
 //!
@@ -9,10 +9,10 @@
 //! `main` is followed to its end, with the labels of branch coverage in all functions, in this process:
 //! no compiler and no test is run. Times are processor times of the exploration.
 //!
-//! Left out are: merging of ways (`--no-merge`), uniting of ways through loops and
-//! calls that do not matter (`--no-unite`), label deletion (P* alone) and its flavours
-//! (`--label-deletion`), letting labels wait for the program's own paths, models that are
-//! tried before solving, their repair, linear arithmetic, slices of path conditions, remembered answers.
+//! Left out are: merging of ways (`--no-merge`), state merging behind loops and calls that do not matter
+//! (`--no-state-merging`), label deletion (P* alone) and its flavours (`--label-deletion`), letting labels
+//! wait for the program's own paths, models that are tried before solving, their repair, linear arithmetic,
+//! slices of path conditions, and remembered answers.
 
 #[path = "shared/processor.rs"]
 mod processor;
@@ -44,7 +44,7 @@ struct Idea {
 
 const IDEAS: [Idea; 11] = [
     Idea { name: "merging", without: |config, _| config.merge = false },
-    Idea { name: "uniting", without: |config, _| config.unite_after = None },
+    Idea { name: "state merging", without: |config, _| config.merge_states_after = None },
     Idea { name: "deletion", without: |config, _| config.label_deletion = LabelDeletion::Off },
     Idea { name: "IDL-2", without: |config, _| config.label_deletion = LabelDeletion::Solved },
     Idea { name: "kept inputs", without: |config, _| config.label_deletion = LabelDeletion::Run },
@@ -71,7 +71,7 @@ fn main() {
     table.load_style(presets::ASCII_MARKDOWN).set_header(header);
     let mut logarithms: Vec<Vec<f64>> = IDEAS.iter().map(|_| Vec::new()).collect();
     for program in &programs(&options.words) {
-        let loaded = Loaded::of(program);
+        let loaded = LoadedProgram::of(program);
         // What is touched for the first time takes longer.
         loaded.explore(|_, _| {}, options.time);
         let all = loaded.fastest(|_, _| {}, &options);
@@ -152,7 +152,7 @@ fn programs(words: &[String]) -> Vec<Subject> {
 }
 
 /// A program that is ready to be explored.
-struct Loaded {
+struct LoadedProgram {
     program: Program,
     func: FuncId,
     spec: InputSpec,
@@ -160,12 +160,12 @@ struct Loaded {
 }
 
 /// An exploration, and how many seconds of processor time it took.
-struct Explored {
+struct Exploration {
     summary: Summary,
     seconds: f64,
 }
 
-impl Loaded {
+impl LoadedProgram {
     fn of(subject: &Subject) -> Self {
         let flags =
             CompileFlags::new(&subject.flags, &subject.file).expect("the flags are clang's");
@@ -190,7 +190,11 @@ impl Loaded {
     }
 
     /// The fastest of several explorations without an idea.
-    fn fastest(&self, without: fn(&mut Config, &mut ChainConfig), options: &Options) -> Explored {
+    fn fastest(
+        &self,
+        without: fn(&mut Config, &mut ChainConfig),
+        options: &Options,
+    ) -> Exploration {
         let mut best = self.explore(without, options.time);
         for _ in 1..options.rounds {
             if best.seconds > 1.0 {
@@ -204,7 +208,7 @@ impl Loaded {
         best
     }
 
-    fn explore(&self, without: fn(&mut Config, &mut ChainConfig), time: Duration) -> Explored {
+    fn explore(&self, without: fn(&mut Config, &mut ChainConfig), time: Duration) -> Exploration {
         let mut config = Config {
             limits: Limits { query_time: Some(time), ..Limits::unbounded() },
             stop_when_covered: false,
@@ -225,11 +229,11 @@ impl Loaded {
             budget: &budget,
         };
         let (summary, seconds) = timed(|| task.run(&mut *solver, &mut |_| {}));
-        Explored { summary: summary.expect("the inputs can be planned"), seconds }
+        Exploration { summary: summary.expect("the inputs can be planned"), seconds }
     }
 }
 
-impl Explored {
+impl Exploration {
     fn paths(&self) -> u64 {
         self.summary.path_count() + self.summary.label_paths
     }
@@ -240,7 +244,7 @@ impl Explored {
     }
 }
 
-fn covered(explored: &Explored) -> std::collections::BTreeSet<lydian_symex::LabelRef> {
+fn covered(explored: &Exploration) -> std::collections::BTreeSet<lydian_symex::LabelRef> {
     explored.summary.covered.iter().copied().collect()
 }
 

@@ -41,7 +41,7 @@ use std::path::Path;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use subjects::{SUBJECTS, Subject};
-use tools::{Folding, Found, Tools};
+use tools::{Folding, ToolRun, Tools};
 
 /// What the command line asks for.
 struct Options {
@@ -58,11 +58,11 @@ struct Row {
     name: &'static str,
     bounds: &'static str,
     small: bool,
-    klee: Found,
-    unfolded: Found,
-    lydian: Found,
+    klee: ToolRun,
+    unfolded: ToolRun,
+    lydian: ToolRun,
     /// Lydian until it covers what KLEE covers, beside each way of KLEE, where neither ended.
-    until_klee: [Option<Found>; 2],
+    until_klee: [Option<ToolRun>; 2],
 }
 
 fn main() {
@@ -95,7 +95,7 @@ fn main() {
 }
 
 fn compare(tools: &Tools, subject: &'static Subject, options: &Options) -> Row {
-    let least = |run: &dyn Fn() -> Found| {
+    let least = |run: &dyn Fn() -> ToolRun| {
         let mut best = run();
         let mut rounds = 1;
         while rounds < options.rounds && best.seconds < 1.0 {
@@ -110,7 +110,7 @@ fn compare(tools: &Tools, subject: &'static Subject, options: &Options) -> Row {
     let klee = least(&|| tools.klee(subject, Folding::AsItComes));
     let unfolded = least(&|| tools.klee(subject, Folding::Off));
     let lydian = least(&|| tools.lydian(subject));
-    let until = |klee: &Found| match klee.complete || lydian.complete {
+    let until = |klee: &ToolRun| match klee.complete || lydian.complete {
         true => None,
         false => tools.until(subject, klee.covered),
     };
@@ -122,8 +122,8 @@ fn compare(tools: &Tools, subject: &'static Subject, options: &Options) -> Row {
 impl Row {
     /// How many times less of some time Lydian takes than each way of running KLEE. None where neither
     /// ended and Lydian never covered as much.
-    fn ratios_of(&self, time: impl Fn(&Found) -> f64) -> [Option<f64>; 2] {
-        let of = |klee: &Found, until: &Option<Found>| {
+    fn ratios_of(&self, time: impl Fn(&ToolRun) -> f64) -> [Option<f64>; 2] {
+        let of = |klee: &ToolRun, until: &Option<ToolRun>| {
             let ended = klee.complete || self.lydian.complete;
             let lydian = if ended { Some(&self.lydian) } else { until.as_ref() };
             lydian.map(|lydian| time(klee) / time(lydian))
@@ -137,15 +137,23 @@ impl Row {
     }
 
     /// What part of KLEE's memory Lydian takes: its own, and with what it starts.
-    fn memory(&self, klee: &Found) -> [f64; 2] {
+    fn memory(&self, klee: &ToolRun) -> [f64; 2] {
         [self.lydian.own_mb / klee.own_mb, self.lydian.peak_mb / klee.peak_mb]
     }
 }
 
 fn in_short(row: &Row) -> String {
-    let of = |name: &str, found: &Found| {
-        let Found {
-            seconds, cpu_seconds, own_mb, peak_mb, paths, tests, covered, objectives, ..
+    let of = |name: &str, found: &ToolRun| {
+        let ToolRun {
+            seconds,
+            cpu_seconds,
+            own_mb,
+            peak_mb,
+            paths,
+            tests,
+            covered,
+            objectives,
+            ..
         } = found;
         let end = if found.complete { " " } else { ">" };
         format!(
@@ -174,7 +182,7 @@ fn table(rows: &[Row]) -> String {
     }
     for row in rows {
         let [folded, unfolded] = row.ratios();
-        let mut add = |tool: &str, found: &Found, ratio: Option<f64>| {
+        let mut add = |tool: &str, found: &ToolRun, ratio: Option<f64>| {
             let share = 100.0 * f64::from(found.covered) / f64::from(found.objectives.max(1));
             table.add_row([
                 format!("{} {}", row.name, row.bounds).trim().to_owned(),

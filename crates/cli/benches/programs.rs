@@ -98,10 +98,10 @@ struct Outcome<'v> {
     compile: Duration,
     run: Duration,
     /// What the report says, and how long it takes.
-    report: Option<Reported>,
+    report: Option<ReportFigures>,
 }
 
-struct Reported {
+struct ReportFigures {
     objectives: u64,
     covered: u64,
     unmeasured: u64,
@@ -223,7 +223,7 @@ fn run(program: &Path) -> Duration {
     Duration::from_micros(text.trim().parse().expect("the program prints its time"))
 }
 
-fn report(place: &Path) -> Reported {
+fn report(place: &Path) -> ReportFigures {
     let lydian = |words: &[&str]| {
         let begun = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_lydian"));
@@ -242,7 +242,7 @@ fn report(place: &Path) -> Reported {
     };
     let size = walk(&place.join("pages"));
     let (objectives, covered) = (count("objectives"), count("covered"));
-    Reported { objectives, covered, unmeasured: count("unmeasured"), table, pages, size }
+    ReportFigures { objectives, covered, unmeasured: count("unmeasured"), table, pages, size }
 }
 
 /// The bytes of all files in a folder.

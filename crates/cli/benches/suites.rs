@@ -34,7 +34,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use builds::{BUILDS, Built};
-use coverage::Confirmed;
+use coverage::ToolAgreement;
 use foreign::{Library, Unit};
 use reading::Reading;
 
@@ -56,7 +56,7 @@ struct Row {
     /// For each build.
     built: Vec<Built>,
     /// What tools of coverage make of it, or why they do not.
-    confirmed: Result<Confirmed, String>,
+    confirmed: Result<ToolAgreement, String>,
 }
 
 fn main() {

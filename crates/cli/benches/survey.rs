@@ -28,7 +28,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use foreign::{Library, Unit};
-use generation::{Gathered, Work};
+use generation::{GenResults, Work};
 use results::{Survey, Trouble};
 
 /// The words of the command line.
@@ -52,7 +52,7 @@ fn main() {
     let (work, mut troubles) = all_work(&libraries, &options);
     let count: usize = work.iter().map(|piece| piece.functions.len()).sum();
     say(&format!("{count} functions, seed {}", options.seed));
-    let Gathered { functions, troubles: found } =
+    let GenResults { functions, troubles: found } =
         generation::run_all(&work, options.jobs, options.time, tell);
     troubles.extend(found);
     let survey = Survey { part: options.part.clone(), time: options.time, functions, troubles };
@@ -131,7 +131,7 @@ fn all_work<'a>(libraries: &'a [Library], options: &Options) -> (Vec<Work<'a>>, 
 }
 
 /// Says what became of a file.
-fn tell(work: &Work<'_>, gathered: &Gathered) {
+fn tell(work: &Work<'_>, gathered: &GenResults) {
     let decided = gathered.functions.iter().filter(|function| function.decided).count();
     let all = gathered.functions.len();
     say(&format!("{} {}: {decided} of {all} decided", work.library.name, work.unit.file));

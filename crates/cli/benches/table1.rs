@@ -232,7 +232,7 @@ fn main() {
     let mut measured = Vec::new();
     let mut ratios = Vec::new();
     for subject in chosen {
-        let loaded = Loaded::of(subject, options.merge);
+        let loaded = LoadedProgram::of(subject, options.merge);
         let plain = loaded.fastest(Mode::Plain, &[], options.time);
         for (criterion, paper) in &subject.criteria {
             if !options.chooses_criterion(*criterion) {
@@ -313,7 +313,7 @@ fn is_criterion(word: &str) -> bool {
 
 /// Explores again and again.
 fn repeat(subject: &Subject, mode: Mode, rounds: u32, options: &Options) {
-    let loaded = Loaded::of(subject, options.merge);
+    let loaded = LoadedProgram::of(subject, options.merge);
     if mode == Mode::Plain {
         for _ in 0..rounds {
             show_plain(subject.name, &loaded.explore(mode, &[], options.time));
@@ -334,14 +334,14 @@ fn repeat(subject: &Subject, mode: Mode, rounds: u32, options: &Options) {
 }
 
 /// An exploration.
-struct Explored {
+struct Exploration {
     summary: Summary,
     /// Seconds of processor time.
     seconds: f64,
 }
 
 /// A program that is ready to be explored.
-struct Loaded {
+struct LoadedProgram {
     unit: Unit,
     func: FuncId,
     spec: InputSpec,
@@ -350,7 +350,7 @@ struct Loaded {
     loading: f64,
 }
 
-impl Loaded {
+impl LoadedProgram {
     fn of(subject: &Subject, merge: bool) -> Self {
         let (loaded, loading) = timed(|| Self::load(subject, merge));
         Self { loading, ..loaded }
@@ -382,7 +382,12 @@ impl Loaded {
             .collect()
     }
 
-    fn explore(&self, mode: Mode, objectives: &[FunctionObjectives], time: Duration) -> Explored {
+    fn explore(
+        &self,
+        mode: Mode,
+        objectives: &[FunctionObjectives],
+        time: Duration,
+    ) -> Exploration {
         self.explore_with(Config { mode, ..Config::default() }, objectives, time)
     }
 
@@ -398,7 +403,7 @@ impl Loaded {
         config: Config,
         objectives: &[FunctionObjectives],
         time: Duration,
-    ) -> Explored {
+    ) -> Exploration {
         let config = Config {
             limits: Limits { query_time: Some(QUERY_TIME), ..Limits::unbounded() },
             stop_when_covered: false,
@@ -419,11 +424,16 @@ impl Loaded {
             budget: &budget,
         };
         let (summary, seconds) = timed(|| task.run(&mut *solver, &mut |_| {}));
-        Explored { summary: summary.expect("the example's inputs can be planned"), seconds }
+        Exploration { summary: summary.expect("the example's inputs can be planned"), seconds }
     }
 
     /// The fastest of several explorations, fewer of those that take long.
-    fn fastest(&self, mode: Mode, objectives: &[FunctionObjectives], time: Duration) -> Explored {
+    fn fastest(
+        &self,
+        mode: Mode,
+        objectives: &[FunctionObjectives],
+        time: Duration,
+    ) -> Exploration {
         let (mut best, begun) = (self.explore(mode, objectives, time), processor_time());
         for _ in 0..9 {
             if processor_time() - begun + best.seconds > 3.0 {
@@ -440,7 +450,7 @@ impl Loaded {
 }
 
 /// Nanoseconds for one step, outside of the solver.
-fn rest_of(found: &Explored) -> f64 {
+fn rest_of(found: &Exploration) -> f64 {
     let statistics = &found.summary.statistics;
     let outside = statistics.total_time.saturating_sub(statistics.solver_time);
     outside.as_nanos() as f64 / statistics.steps.max(1) as f64
@@ -496,11 +506,11 @@ struct Row<'a> {
 
 impl Row<'_> {
     /// Seconds of processor time from the source to the end of an exploration.
-    fn time_from_source(&self, plain: bool, found: &Explored) -> f64 {
+    fn time_from_source(&self, plain: bool, found: &Exploration) -> f64 {
         self.front_end[usize::from(!plain)] + found.seconds
     }
 
-    fn add(&self, table: &mut Table, mode: &str, explored: &Explored, paper: Option<Figures>) {
+    fn add(&self, table: &mut Table, mode: &str, explored: &Exploration, paper: Option<Figures>) {
         let plain = mode == "plain";
         let found = &explored.summary;
         let cut = if found.complete { "" } else { ">" };
@@ -542,7 +552,7 @@ struct Ratio {
 }
 
 impl Ratio {
-    fn of(row: &Row<'_>, plain: &Explored, tight: &Explored) -> Self {
+    fn of(row: &Row<'_>, plain: &Exploration, tight: &Exploration) -> Self {
         let of_paper = |paper: &Paper| {
             let paths = f64::from(paper.tight.0) / f64::from(paper.plain.0);
             (paths, paper.tight.1 / paper.plain.1)
@@ -569,7 +579,7 @@ impl Ratio {
     }
 }
 
-fn show_plain(name: &str, plain: &Explored) {
+fn show_plain(name: &str, plain: &Exploration) {
     let plain = &plain.summary;
     let statistics = &plain.statistics;
     let share = |part: Duration| 100.0 * part.as_secs_f64() / statistics.total_time.as_secs_f64();

@@ -25,7 +25,7 @@ use lydian_report::{CriterionSummary, FunctionSummary, Summary};
 
 const FILES: [&str; 3] = ["lua/lapi.c", "zlib/deflate.c", "libpng/pngset.c"];
 
-struct Asked {
+struct Arguments {
     files: Vec<String>,
     seconds: String,
     criteria: String,
@@ -33,7 +33,7 @@ struct Asked {
     open: bool,
 }
 
-impl Asked {
+impl Arguments {
     fn of_arguments() -> Self {
         let mut asked = Self {
             files: Vec::new(),
@@ -59,14 +59,14 @@ impl Asked {
 }
 
 /// What became of one file.
-struct Found {
+struct FileResult {
     lines: usize,
     functions: Vec<FunctionSummary>,
     seconds: f64,
 }
 
 fn main() {
-    let asked = Asked::of_arguments();
+    let asked = Arguments::of_arguments();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let libraries = Evaluation::read(&root);
     let mut table = Table::new();
@@ -111,8 +111,8 @@ fn generate(
     root: &Path,
     name: &str,
     libraries: &Evaluation,
-    asked: &Asked,
-) -> Result<Found, String> {
+    asked: &Arguments,
+) -> Result<FileResult, String> {
     let (library, file) = name.split_once('/').ok_or("no LIBRARY/FILE")?;
     let flags = libraries.library.get(library).ok_or("no library of examples/real-c.toml")?;
     let place = place_of(root, library)?;
@@ -138,7 +138,7 @@ fn generate(
     let table = std::fs::read(&json).map_err(|error| format!("no table: {error}"))?;
     let summary: Summary = serde_json::from_slice(&table).map_err(|error| error.to_string())?;
     let lines = text.iter().filter(|byte| **byte == b'\n').count();
-    Ok(Found { lines, functions: summary.functions, seconds })
+    Ok(FileResult { lines, functions: summary.functions, seconds })
 }
 
 fn sum(function: &FunctionSummary, count: impl Fn(&CriterionSummary) -> usize) -> usize {
@@ -149,8 +149,8 @@ fn is_decided(function: &FunctionSummary) -> bool {
     sum(function, |counts| counts.unknown) == 0
 }
 
-fn row(name: &str, found: &Found) -> Vec<String> {
-    let Found { lines, functions, seconds } = found;
+fn row(name: &str, found: &FileResult) -> Vec<String> {
+    let FileResult { lines, functions, seconds } = found;
     let decided = functions.iter().filter(|function| is_decided(function)).count();
     let count = functions.len().max(1) as f64;
     let all = |count: fn(&CriterionSummary) -> usize| -> String {

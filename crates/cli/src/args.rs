@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lydian_objective::criterion_set::{self, Choice};
-use lydian_objective::{Accepted, Criterion};
+use lydian_objective::criterion::set::{self, CriterionChoice};
+use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
-use lydian_report::paths::PathPattern;
-use lydian_report::thresholds::Threshold;
+use lydian_report::filters::paths::PathPattern;
+use lydian_report::totals::thresholds::Threshold;
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -19,6 +19,10 @@ use lydian_report::thresholds::Threshold;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Write what Lydian does to standard error: a level (`info`, `debug`), or levels of crates, as in
+    /// `info,lydian_symex=debug` [default: $LYDIAN_LOG, else nothing]
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -45,6 +49,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Show what `gen --trace` wrote: the tree of each exploration
     Trace(TraceArgs),
+    /// Run the tests again that internal errors left: what was claimed, and what the runs show
+    Replay(ReplayArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -52,7 +58,11 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it parses C with clang, surely and first of all.
     pub(crate) const fn parses(&self) -> bool {
-        !matches!(self, Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_))
+        !matches!(
+            self,
+            // A replay parses in the folder of the case, which is not known yet.
+            Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_) | Self::Replay(_)
+        )
     }
 }
 
@@ -63,6 +73,14 @@ pub(crate) struct TraceArgs {
     /// Only the explorations of this function
     #[arg(long, short, value_name = "NAME")]
     pub(crate) function: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian replay tests/unconfirmed/*.json")]
+pub(crate) struct ReplayArgs {
+    /// The files that `gen` kept in the folder `unconfirmed` of its tests
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// What every command that reads C takes.
@@ -121,7 +139,7 @@ pub(crate) struct CriteriaArgs {
         help = criteria_help(),
         long_help = criteria_described()
     )]
-    pub(crate) criteria: Vec<Choice>,
+    pub(crate) criteria: Vec<CriterionChoice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,
@@ -133,12 +151,12 @@ pub(crate) struct CriteriaArgs {
 impl CriteriaArgs {
     /// The criteria that are asked for.
     pub(crate) fn chosen(&self) -> Vec<Criterion> {
-        Choice::together(&self.criteria)
+        CriterionChoice::together(&self.criteria)
     }
 }
 
 fn criteria_help() -> String {
-    let names = criterion_set::names();
+    let names = set::names();
     format!("Criteria and sets of criteria, separated by commas ({names}); `--help` describes them")
 }
 
@@ -151,7 +169,7 @@ fn fail_under_help() -> String {
 }
 
 fn criteria_described() -> String {
-    format!("Criteria and sets of criteria, separated by commas:\n{}", criterion_set::listed())
+    format!("Criteria and sets of criteria, separated by commas:\n{}", set::listed())
 }
 
 #[derive(Debug, Args)]
@@ -179,6 +197,10 @@ pub(crate) struct GenArgs {
     /// shows as trees
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Write each question to a solver as a file of SMT-LIB 2, with its answer, which another solver can
+    /// answer again; files of an earlier run are replaced
+    #[arg(long, value_name = "DIR")]
+    pub(crate) log_queries: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
     #[command(flatten)]
@@ -199,8 +221,8 @@ pub(crate) struct GenArgs {
     #[arg(long)]
     pub(crate) no_merge: bool,
     /// Follow each way through a loop or a call in which no objective is left as a path of its own
-    #[arg(long)]
-    pub(crate) no_unite: bool,
+    #[arg(long, alias = "no-unite")]
+    pub(crate) no_state_merging: bool,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,
@@ -273,7 +295,7 @@ impl LimitArgs {
 }
 
 fn kind_of_assumption(text: &str) -> Result<String, String> {
-    let known = Accepted::named([text]).map(|_| text.to_owned());
+    let known = AcceptedAssumptions::named([text]).map(|_| text.to_owned());
     known.map_err(|error| error.to_string())
 }
 
@@ -399,7 +421,7 @@ pub(crate) struct CcArgs {
         help = criteria_help(),
         long_help = criteria_described()
     )]
-    pub(crate) criteria: Vec<Choice>,
+    pub(crate) criteria: Vec<CriterionChoice>,
     /// The value of a condition that evaluation does not reach
     #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
     pub(crate) semantics: SemanticsArg,
@@ -719,6 +741,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn state_merging_is_turned_off_by_its_old_name_too() {
+        let turned_off = |option: &str| {
+            let read = Cli::try_parse_from(["lydian", "gen", "a.c", option]).expect("it is one");
+            matches!(read.command, Command::Gen(GenArgs { no_state_merging: true, .. }))
+        };
+        assert!(turned_off("--no-state-merging") && turned_off("--no-unite"));
+        assert!(!turned_off("--no-merge"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) fn render(report: &Report, by: ByArg) -> String {
     text
 }
 
-/// The rows of one thing. Criteria without objectives are left out.
+/// The rows of one file, folder or function.
 fn rows(table: &mut Table, name: &str, totals: &[Totals]) {
     for (index, row) in totals.iter().filter(|row| row.objectives > 0).enumerate() {
         let name = if index == 0 { name } else { "" };

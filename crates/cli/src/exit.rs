@@ -2,7 +2,7 @@
 
 use lydian::{Diagnostic, Error, ErrorKind};
 
-/// How the command ended. Documented in `docs/exit-codes.md`.
+/// The end of a command. Documented in `docs/exit-codes.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
@@ -26,7 +26,7 @@ pub(crate) enum ExitCode {
     Interrupted = 130,
 }
 
-/// How a program that `lydian run` ran ended. Documented in `docs/exit-codes.md`.
+/// The end of a program that `lydian run` ran. Documented in `docs/exit-codes.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunStatus {
     /// With this status of its own.
@@ -37,12 +37,12 @@ pub(crate) enum RunStatus {
     Undefined,
     /// A limit was reached.
     Stopped,
-    /// Nothing is known of what it does next.
+    /// Its further behaviour is unknown.
     Unknown,
 }
 
 impl RunStatus {
-    /// The exit code: the program's own, or what a shell would say of a signal of that meaning.
+    /// The exit code: the program's own, or a shell's code for a signal of that meaning.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Exited(status) => status,
@@ -54,7 +54,7 @@ impl RunStatus {
     }
 }
 
-/// What ends a command before its work is done.
+/// An error that ends a command before its work is done.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) code: ExitCode,

@@ -1,8 +1,8 @@
-//! How guesses about inputs are printed.
+//! Printing of guesses about inputs.
 
 use lydian_report::GuessSummary;
 
-/// So many guesses are printed, those about the most functions first.
+/// The most guesses that are printed; those about the most functions come first.
 const MOST_PRINTED: usize = 40;
 
 /// The guesses as they are printed: about a page of them.

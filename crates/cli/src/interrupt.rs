@@ -1,4 +1,5 @@
-//! Ctrl-C: the first asks running work to stop and keeps what was found; the second ends at once.
+//! Ctrl-C: the first one asks running work to stop and keeps its findings; the second ends the process
+//! at once.
 
 use lydian_base::CancelToken;
 

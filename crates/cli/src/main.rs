@@ -7,6 +7,7 @@ mod coverage_table;
 mod exit;
 mod guesses;
 mod interrupt;
+mod logging;
 mod output;
 mod progress;
 mod render;
@@ -18,14 +19,18 @@ use clap::Parser as _;
 
 use args::{Cli, Command};
 use commands::{
-    cc, cover, explain, gen_tests, init, mark, objectives as list, report, run, show_ir, tests,
-    trace,
+    cc, cover, explain, gen_tests, init, mark, objectives as list, replay, report, run, show_ir,
+    tests, trace,
 };
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
 
 fn main() -> std::process::ExitCode {
-    let command = Cli::parse_from(args::without_dependencies(std::env::args_os())).command;
+    let Cli { command, log } = Cli::parse_from(args::without_dependencies(std::env::args_os()));
+    if let Err(failure) = logging::install(log.as_deref()) {
+        render::diagnostics(&failure.diagnostics);
+        return std::process::ExitCode::from(failure.code as u8);
+    }
     if let (true, Ok(clang)) = (command.parses(), Clang::locate()) {
         clang.prepare();
     }
@@ -48,6 +53,7 @@ fn run(command: &Command) -> u8 {
         Command::Tests(args) => tests::run(args).map(done),
         Command::Mark(args) => mark::run(args),
         Command::Trace(args) => trace::run(args).map(done),
+        Command::Replay(args) => replay::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };
     result.unwrap_or_else(|failure| {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::exit::Failure;
 
-/// Writes text to standard output. A reader that went away (`| head`) is no error.
+/// Writes text to standard output. A closed reader (`| head`) is no error.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

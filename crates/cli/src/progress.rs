@@ -1,5 +1,5 @@
-//! What the user sees while a task is at work: diagnostics, and lines on standard error that say how far it is,
-//! one for each function that is worked on, where that is a terminal.
+//! The display of a running task: diagnostics, and lines of progress on standard error, one for each
+//! function in work, if that is a terminal.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -15,12 +15,12 @@ use crate::render;
 /// Shows events on standard error.
 pub(crate) struct Terminal {
     lines: MultiProgress,
-    /// The line of each function that is worked on.
+    /// The line of each function in work.
     bars: Mutex<BTreeMap<String, ProgressBar>>,
 }
 
 impl Terminal {
-    /// No lines yet. Where nobody looks they are hidden.
+    /// A terminal without lines. They are hidden if standard error is no terminal.
     pub(crate) fn new() -> Self {
         let visible = std::io::stderr().is_terminal();
         let hidden = || MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
@@ -67,9 +67,9 @@ impl Observer for Terminal {
     }
 }
 
-/// Passes on what a compiler or linker said.
+/// Passes on the output of a compiler or linker.
 fn relay(output: &Output) {
-    // Where nobody listens there is nobody to tell.
+    // A closed output is no error.
     drop(std::io::stdout().write_all(&output.stdout));
     drop(std::io::stderr().write_all(&output.stderr));
 }

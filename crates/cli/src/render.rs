@@ -14,7 +14,7 @@ pub(crate) fn diagnostics(list: &[Diagnostic]) {
     }
 }
 
-/// The text of one diagnostic. `line_of` gives the line of source at a place, if it can be read.
+/// The text of one diagnostic. `line_of` returns the line of source at a place, if it can be read.
 fn to_text(diagnostic: &Diagnostic, line_of: &mut dyn FnMut(&Place) -> Option<String>) -> String {
     let level = match diagnostic.severity {
         Severity::Note => Level::NOTE,

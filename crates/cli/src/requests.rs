@@ -1,4 +1,4 @@
-//! From words of the command line to what the library is asked for.
+//! From options of the command line to requests of the library.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use lydian::{
     MeasurementOptions, ObjectiveRequest, ProjectRequest, Semantics, SuiteFormat, ValueDecisions,
     WholeProgramRequest,
 };
-use lydian_objective::Accepted;
-use lydian_objective::criterion_set::Choice;
+use lydian_objective::AcceptedAssumptions;
+use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
     CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExploreArg,
@@ -20,7 +20,7 @@ use crate::args::{
 use crate::exit::Failure;
 
 impl SourceArgs {
-    /// The settings that are named, or those that are nearest to the file.
+    /// The named settings, or the nearest ones to the file.
     pub(crate) fn configuration(&self) -> Result<Configuration, Failure> {
         Ok(Configuration::read(self.config.as_deref(), &self.file)?)
     }
@@ -41,7 +41,7 @@ impl SourceArgs {
 }
 
 impl ProgramArgs {
-    /// How the program may be tested as a whole.
+    /// The options for testing the program as a whole.
     pub(crate) fn request(&self) -> Result<WholeProgramRequest, Failure> {
         let arguments = match self.sym_args[..] {
             [] => None,
@@ -58,7 +58,7 @@ impl ProgramArgs {
 }
 
 impl CriteriaArgs {
-    /// What is asked of each function.
+    /// The request for objectives.
     pub(crate) fn request(&self) -> ObjectiveRequest {
         ObjectiveRequest {
             criteria: self.chosen(),
@@ -69,7 +69,7 @@ impl CriteriaArgs {
 }
 
 impl ConfinementArgs {
-    /// How tests run that may take so many milliseconds each.
+    /// The options of native runs with a time limit for each test.
     const fn options(self, test_milliseconds: u64) -> MeasurementOptions {
         let test_time = Duration::from_millis(test_milliseconds);
         MeasurementOptions { test_time, confined: !self.unconfined }
@@ -77,14 +77,14 @@ impl ConfinementArgs {
 }
 
 impl CoverArgs {
-    /// How tests run.
+    /// The options of native runs.
     pub(crate) const fn measurement(&self) -> MeasurementOptions {
         self.confinement.options(self.test_time)
     }
 }
 
 impl GenArgs {
-    /// How tests are generated.
+    /// The options of the generator.
     pub(crate) fn options(&self) -> GeneratorOptions {
         GeneratorOptions {
             folder: self.output.clone(),
@@ -101,6 +101,7 @@ impl GenArgs {
             fresh: self.fresh,
             formats: self.format.iter().map(|format| (*format).into()).collect(),
             json: self.json.clone(),
+            query_log: self.log_queries.clone(),
         }
     }
 
@@ -141,9 +142,11 @@ impl GenArgs {
                 ..Limits::default()
             },
             look_ahead: !self.no_look_ahead && self.explore == ExploreArg::Needed,
-            // What is merged is no path of its own, and has no test if no label asks for one.
+            // Merged paths are no paths of their own, and have no test if no label asks for one.
             merge: !self.no_merge && self.mode != ModeArg::Plain,
-            unite_after: Config::default().unite_after.filter(|_| !self.no_unite),
+            merge_states_after: Config::default()
+                .merge_states_after
+                .filter(|_| !self.no_state_merging),
             every_path: self.mode == ModeArg::Plain,
             nice_values: true,
             stop_when_covered: self.explore == ExploreArg::Needed,
@@ -155,7 +158,7 @@ impl GenArgs {
 /// The kinds of assumptions that a name stands for, which was checked when it was read.
 fn kinds_named(name: &str) -> Vec<AssumptionKind> {
     match name {
-        Accepted::ALL => AssumptionKind::ALL.to_vec(),
+        AcceptedAssumptions::ALL => AssumptionKind::ALL.to_vec(),
         name => name.parse().into_iter().collect(),
     }
 }
@@ -165,7 +168,7 @@ impl CcArgs {
     pub(crate) fn request(&self, off: bool) -> WrapperRequest {
         WrapperRequest {
             words: self.words.clone(),
-            criteria: Choice::together(&self.criteria),
+            criteria: CriterionChoice::together(&self.criteria),
             htol: self.htol.clone(),
             semantics: self.semantics.into(),
             value_decisions: self.value_decisions.into(),

@@ -9,10 +9,10 @@ use lydian_base::Place;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_report::{CriterionSummary, Summary};
 
-/// So many places are named of objectives that rest on the same assumptions.
+/// The most places that are named for objectives with the same assumptions.
 const MOST_PLACES: usize = 6;
 
-/// So many sentences are named of one kind of assumptions that are granted or accepted.
+/// The most sentences that are shown for one kind of granted or accepted assumptions.
 const MOST_SENTENCES: usize = 6;
 
 const HEADER: [&str; 11] = [
@@ -29,8 +29,8 @@ const HEADER: [&str; 11] = [
     "time",
 ];
 
-/// The table, and below it why objectives are unknown, which assumptions others rest on, and what is
-/// granted or accepted.
+/// The table, and below it the reasons for unknown objectives, the assumptions of others, and granted
+/// and accepted assumptions.
 pub(crate) fn render(summary: &Summary) -> String {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);

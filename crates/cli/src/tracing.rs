@@ -18,12 +18,12 @@ pub(crate) struct TraceLine {
     pub(crate) function: String,
     #[serde(flatten)]
     pub(crate) event: TraceEvent,
-    /// Where the state was, if that is known.
+    /// The place of the state, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<String>,
 }
 
-/// Shows events on standard error, and writes those of explorations to a file where that is asked for.
+/// Shows events on standard error, and writes those of explorations to a file if requested.
 pub(crate) struct Tracing {
     terminal: Terminal,
     file: Option<TraceFile>,
@@ -31,12 +31,12 @@ pub(crate) struct Tracing {
 
 struct TraceFile {
     path: PathBuf,
-    /// What is written to, and the first thing that went wrong.
+    /// The file, and the first error of writing to it.
     state: Mutex<(BufWriter<File>, Option<Error>)>,
 }
 
 impl Tracing {
-    /// Begins the file, if there is to be one.
+    /// Creates the file, if there is to be one.
     pub(crate) fn begin(path: Option<&Path>) -> Result<Self, Failure> {
         let file = path.map(|path| {
             let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
@@ -46,7 +46,7 @@ impl Tracing {
         Ok(Self { terminal: Terminal::new(), file: file.transpose()? })
     }
 
-    /// Ends the file. What could not be written is an error.
+    /// Completes the file. A failed write is an error.
     pub(crate) fn end(self) -> Result<(), Failure> {
         let Some(TraceFile { path, state }) = self.file else { return Ok(()) };
         let (mut writer, error) = state.into_inner().unwrap_or_else(PoisonError::into_inner);

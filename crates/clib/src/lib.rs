@@ -18,7 +18,7 @@ use lydian_base::{Diagnostic, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::libc::{Exploration, Source, library_function};
-use lydian_ir::link::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
+use lydian_ir::link::{LinkError, LinkUnit, LinkedUnits, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
 
 /// The files, by name, in the order in which they are compiled as one.
@@ -163,7 +163,7 @@ impl Library {
     ///
     /// # Errors
     /// As [`link`] has them.
-    pub fn link(&self, units: Vec<LinkUnit>, purpose: Purpose) -> Result<Linked, LinkError> {
+    pub fn link(&self, units: Vec<LinkUnit>, purpose: Purpose) -> Result<LinkedUnits, LinkError> {
         self.link_with(units, None, purpose, &|_| true)
     }
 
@@ -178,7 +178,7 @@ impl Library {
         inputs: Option<&Self>,
         purpose: Purpose,
         has: &dyn Fn(&str) -> bool,
-    ) -> Result<Linked, LinkError> {
+    ) -> Result<LinkedUnits, LinkError> {
         let mut library = self.unit.clone();
         units.extend(inputs.map(|inputs| inputs.unit.clone()));
         if purpose == Purpose::Explore {

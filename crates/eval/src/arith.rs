@@ -112,8 +112,8 @@ fn binary_on_bits(
     }
 }
 
-/// Where a checked signed operator overflows; `None` for operators that cannot, and for division
-/// and shifts, which have conditions of their own.
+/// The condition under which a checked signed operator overflows; `None` for operators that cannot
+/// overflow, and for division and shifts, which have conditions of their own.
 fn overflow_condition(pool: &mut TermPool, op: BinOp, a: Term, b: Term) -> Option<Term> {
     match op {
         BinOp::AddS => Some(pool.sadd_overflows(a, b)),
@@ -150,7 +150,7 @@ fn shift_traps(
     let out_of_range = pool.uge(b, limit);
     traps.add(pool, TrapKind::ShiftRange, out_of_range);
     if op == BinOp::ShlS && overflow == Overflow::Trap {
-        // Shifting back tells whether a bit was lost; a negative operand is undefined anyhow.
+        // Shifting back shows whether a bit was lost. A negative operand is undefined anyhow.
         let shifted = pool.shl(a, b);
         let back = pool.ashr(shifted, b);
         let lost = pool.neq(back, a);

@@ -1,4 +1,4 @@
-//! The meaning of a pure expression: a term, and where it traps.
+//! The meaning of a pure expression: a term, and the conditions under which it traps.
 
 use lydian_ir::arith::Overflow;
 use lydian_ir::expr::type_of;
@@ -13,11 +13,12 @@ use crate::soft;
 use crate::sort::{constant, float_sort, sort_of};
 use crate::traps::Traps;
 
-/// Where an expression's leaves get their values from.
+/// Gives an evaluation the values that an expression reads from a state, and is told how the
+/// evaluation uses addresses.
 ///
 /// Every method may stop the evaluation with a reason of the engine's own, such as an address that
 /// must be decided first.
-pub trait Environment {
+pub trait StateReader {
     /// Why an evaluation has no result yet.
     type Stop;
 
@@ -42,16 +43,17 @@ pub trait Environment {
     ) -> Result<Term, Self::Stop>;
     /// The type of a register.
     fn local_type(&self, local: LocalId) -> Type;
-    /// The value of what terms do not model, named as a noun: any of the sort, or a stop.
+    /// A value that terms do not model, such as one of inline assembly: any value of the sort, or a stop.
+    /// `what` is a noun for messages.
     fn unmodelled(
         &mut self,
         pool: &mut TermPool,
         what: &str,
         sort: Sort,
     ) -> Result<Term, Self::Stop>;
-    /// The index of a subscript into an array of known length, `count` elements of `size` bytes from
-    /// `base` on: a term of the same value where control is and nothing that is added to `traps`
-    /// happens.
+    /// The index of a subscript into an array of known length, which has `count` elements of `size`
+    /// bytes from `base` on. The result has the same value wherever control is and no condition in
+    /// `traps` holds.
     fn subscript(
         &mut self,
         pool: &mut TermPool,
@@ -63,16 +65,17 @@ pub trait Environment {
         let _ = (pool, base, count, size, traps);
         Ok(index)
     }
-    /// An address that is read from is evaluated from now on; gives what [`Self::address_ends`] wants.
+    /// Notes that the evaluation of an address begins, from which a value will be read. Returns a term to
+    /// be passed to [`Self::address_ends`].
     fn address_begins(&mut self) -> Option<Term> {
         None
     }
-    /// It was read from.
+    /// Notes that the value was read. `outer` is the result of [`Self::address_begins`].
     fn address_ends(&mut self, outer: Option<Term>) {
         let _ = outer;
     }
-    /// Notes that the address `result` is `base + offset` in the program's eyes, which the term
-    /// alone may no longer show.
+    /// Notes that the program computed the address `result` as `base + offset`. Rewriting may have hidden
+    /// that in the term.
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
         let _ = (pool, result, base, offset);
     }
@@ -80,13 +83,13 @@ pub trait Environment {
     fn as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
         let _ = (pool, base, record);
     }
-    /// How far the first of two addresses lies behind the second.
+    /// The distance from the second of two addresses to the first, in bytes.
     fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Self::Stop> {
         Ok(pool.sub(a, b))
     }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
-    /// order or distance. Gives whether the first lies below the second where their numbers do not
-    /// say that.
+    /// order or distance. Returns a Boolean for whether the first lies below the second, if the order of
+    /// their numbers is not that of the addresses.
     fn related(
         &mut self,
         pool: &mut TermPool,
@@ -96,7 +99,7 @@ pub trait Environment {
         let _ = (pool, values, equality);
         Ok(None)
     }
-    /// Whether so many low bits of a value are zero wherever what it points to lies.
+    /// Whether the lowest `bits` bits of a pointer are zero wherever its object lies.
     fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
         let _ = (pool, value, bits);
         false
@@ -113,10 +116,10 @@ pub struct Evaluation<'a> {
     pub types: &'a CTypes,
     /// The expressions.
     pub exprs: &'a ExprArena,
-    /// What signed overflow does.
+    /// The effect of signed overflow.
     pub overflow: Overflow,
-    /// Whether a read traps at a subscript that its array of known length does not have, as it does in
-    /// predicates. What the program itself does there, memory says.
+    /// Whether a read traps at a subscript beyond an array of known length. Predicates of labels trap there.
+    /// A read of the program itself does what memory says.
     pub subscripts: bool,
 }
 
@@ -126,13 +129,13 @@ impl<'a> Evaluation<'a> {
         Self { types, exprs, overflow: Overflow::Wrap, subscripts: false }
     }
 
-    /// Adds where an address that is read has a subscript which its array of known length does not
-    /// have, if that traps.
-    fn check_subscripts<E: Environment>(
+    /// Adds the conditions under which an address that is read has a subscript beyond its array of known
+    /// length, if such reads trap.
+    fn check_subscripts<E: StateReader>(
         &self,
         pool: &mut TermPool,
         addr: ExprId,
-        env: &mut E,
+        reader: &mut E,
         traps: &mut Traps,
     ) -> Result<(), E::Stop> {
         if !self.subscripts {
@@ -144,7 +147,7 @@ impl<'a> Evaluation<'a> {
                 Expr::Field { base, .. } => *base,
                 Expr::Index { base, index, bound, .. } => {
                     if let Some(bound) = bound {
-                        let index = self.eval(pool, *index, env, traps)?;
+                        let index = self.eval(pool, *index, reader, traps)?;
                         let bound = pool.bv(64, *bound);
                         let beyond = pool.uge(index, bound);
                         traps.add(pool, TrapKind::OutOfBounds, beyond);
@@ -157,74 +160,74 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The value of `expr`; its trap conditions are added to `traps` in order of evaluation.
-    pub fn eval<E: Environment>(
+    pub fn eval<E: StateReader>(
         &self,
         pool: &mut TermPool,
         expr: ExprId,
-        env: &mut E,
+        reader: &mut E,
         traps: &mut Traps,
     ) -> Result<Term, E::Stop> {
         match &self.exprs[expr] {
             Expr::Const(ty, bits) => Ok(constant(pool, *ty, *bits)),
-            Expr::Local(local) => env.local(pool, *local),
-            Expr::AddrLocal(local) => env.local_address(pool, *local),
-            Expr::AddrGlobal(global) => env.global_address(pool, *global),
-            Expr::AddrFunc(func) => env.function_address(pool, *func),
+            Expr::Local(local) => reader.local(pool, *local),
+            Expr::AddrLocal(local) => reader.local_address(pool, *local),
+            Expr::AddrGlobal(global) => reader.global_address(pool, *global),
+            Expr::AddrFunc(func) => reader.function_address(pool, *func),
             Expr::Load { ty, addr, volatile } => {
-                self.check_subscripts(pool, *addr, env, traps)?;
-                let outer = env.address_begins();
-                let addr = self.eval(pool, *addr, env, traps)?;
-                let value = env.load(pool, *ty, addr, *volatile, traps)?;
-                env.address_ends(outer);
+                self.check_subscripts(pool, *addr, reader, traps)?;
+                let outer = reader.address_begins();
+                let addr = self.eval(pool, *addr, reader, traps)?;
+                let value = reader.load(pool, *ty, addr, *volatile, traps)?;
+                reader.address_ends(outer);
                 Ok(value)
             }
             Expr::LoadBits { field, addr } => {
-                self.check_subscripts(pool, *addr, env, traps)?;
-                let outer = env.address_begins();
-                let addr = self.eval(pool, *addr, env, traps)?;
+                self.check_subscripts(pool, *addr, reader, traps)?;
+                let outer = reader.address_begins();
+                let addr = self.eval(pool, *addr, reader, traps)?;
                 let holder = Type::Int((field.bytes() * 8) as u8);
-                let bytes = env.load(pool, holder, addr, false, traps)?;
-                env.address_ends(outer);
+                let bytes = reader.load(pool, holder, addr, false, traps)?;
+                reader.address_ends(outer);
                 Ok(extract_bit_field(pool, *field, bytes))
             }
             Expr::Unary(op, a) => {
-                let a = self.eval(pool, *a, env, traps)?;
+                let a = self.eval(pool, *a, reader, traps)?;
                 if *op == UnOp::FNeg && matches!(pool.sort(a), Sort::BitVec(_)) {
                     return Ok(soft::negated(pool, a));
                 }
                 Ok(arith::unary(pool, *op, a, self.overflow, traps))
             }
             Expr::Binary(op, a, b) => {
-                if let Some((pointer, ty, bits)) = self.low_bits(*op, *a, *b, env) {
-                    let value = self.eval(pool, pointer, env, traps)?;
-                    if env.is_aligned(pool, value, bits) {
+                if let Some((pointer, ty, bits)) = self.low_bits(*op, *a, *b, reader) {
+                    let value = self.eval(pool, pointer, reader, traps)?;
+                    if reader.is_aligned(pool, value, bits) {
                         return Ok(constant(pool, ty, 0));
                     }
                 }
-                let soft = op.is_float().then(|| self.soft_float(*a, env)).flatten();
-                let a = self.eval(pool, *a, env, traps)?;
-                let b = self.eval(pool, *b, env, traps)?;
+                let soft = op.is_float().then(|| self.soft_float(*a, reader)).flatten();
+                let a = self.eval(pool, *a, reader, traps)?;
+                let b = self.eval(pool, *b, reader, traps)?;
                 if let Some(ty) = soft {
                     return match soft::binary(pool, *op, ty, a, b) {
                         Some(result) => Ok(result),
-                        None => env.unmodelled(pool, soft::name(ty), sort_of(ty)),
+                        None => reader.unmodelled(pool, soft::name(ty), sort_of(ty)),
                     };
                 }
                 Ok(arith::binary(pool, *op, a, b, self.overflow, traps))
             }
             Expr::Cmp(op, a, b) => {
-                let soft = op.is_float().then(|| self.soft_float(*a, env)).flatten();
-                let a = self.eval(pool, *a, env, traps)?;
-                let b = self.eval(pool, *b, env, traps)?;
+                let soft = op.is_float().then(|| self.soft_float(*a, reader)).flatten();
+                let a = self.eval(pool, *a, reader, traps)?;
+                let b = self.eval(pool, *b, reader, traps)?;
                 if let Some(ty) = soft {
                     return match soft::compare(pool, *op, ty, a, b) {
                         Some(result) => Ok(result),
-                        None => env.unmodelled(pool, soft::name(ty), Sort::Bool),
+                        None => reader.unmodelled(pool, soft::name(ty), Sort::Bool),
                     };
                 }
                 let is_wide = pool.sort(a) == Sort::BitVec(64);
                 let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-                let below = if is_wide { env.related(pool, [a, b], equality)? } else { None };
+                let below = if is_wide { reader.related(pool, [a, b], equality)? } else { None };
                 Ok(match below.filter(|_| !equality) {
                     Some(below) if op.is_less() => below,
                     Some(below) => pool.not(below),
@@ -234,87 +237,88 @@ impl<'a> Evaluation<'a> {
             Expr::Cast(op, to, a) => {
                 let from = *a;
                 if (*op, *to) == (CastOp::Bits, Type::Ptr)
-                    && let Some((pointer, distance)) = self.moved_as_number(from, env)
+                    && let Some((pointer, distance)) = self.moved_as_number(from, reader)
                 {
-                    let base = self.eval(pool, pointer, env, traps)?;
+                    let base = self.eval(pool, pointer, reader, traps)?;
                     let distance = pool.bv_signed(64, distance);
                     let result = pool.add(base, distance);
-                    env.derived(pool, result, base, distance);
+                    reader.derived(pool, result, base, distance);
                     return Ok(result);
                 }
                 if *op == CastOp::Bits
-                    && let Some(float) = self.sign_cleared(from, env)
+                    && let Some(float) = self.sign_cleared(from, reader)
                 {
-                    let float = self.eval(pool, float, env, traps)?;
+                    let float = self.eval(pool, float, reader, traps)?;
                     return Ok(pool.fp_abs(float));
                 }
-                let a = self.eval(pool, from, env, traps)?;
-                if let Some(from) = self.soft_cast(*op, from, *to, env) {
+                let a = self.eval(pool, from, reader, traps)?;
+                if let Some(from) = self.soft_cast(*op, from, *to, reader) {
                     let named = if from.is_soft_float() { from } else { *to };
                     return match soft::cast(pool, *op, from, *to, a, traps) {
                         Some(result) => Ok(result),
-                        None => env.unmodelled(pool, soft::name(named), sort_of(*to)),
+                        None => reader.unmodelled(pool, soft::name(named), sort_of(*to)),
                     };
                 }
                 if (*op, *to) == (CastOp::Bits, Type::Int(64)) {
-                    env.as_number(pool, a);
+                    reader.as_number(pool, a);
                 }
                 Ok(arith::cast(pool, *op, *to, a, traps))
             }
             Expr::Field { base, record, field } => {
-                let base = self.eval(pool, *base, env, traps)?;
-                env.as_record(pool, base, *record);
+                let base = self.eval(pool, *base, reader, traps)?;
+                reader.as_record(pool, base, *record);
                 let offset = pool.bv(64, field_offset(self.types, *record, *field));
                 let result = pool.add(base, offset);
-                env.derived(pool, result, base, offset);
+                reader.derived(pool, result, base, offset);
                 Ok(result)
             }
             Expr::Index { base, index, size, bound } => {
-                let base = self.eval(pool, *base, env, traps)?;
-                let mut index = self.eval(pool, *index, env, traps)?;
+                let base = self.eval(pool, *base, reader, traps)?;
+                let mut index = self.eval(pool, *index, reader, traps)?;
                 if let Some(count) = bound {
-                    index = env.subscript(pool, base, index, (*count, *size), traps)?;
+                    index = reader.subscript(pool, base, index, (*count, *size), traps)?;
                 }
                 let size = pool.bv(64, *size);
                 let offset = pool.mul(index, size);
                 let result = pool.add(base, offset);
-                env.derived(pool, result, base, offset);
+                reader.derived(pool, result, base, offset);
                 Ok(result)
             }
             Expr::Select { test, then, otherwise } => {
-                let test = self.eval(pool, *test, env, traps)?;
+                let test = self.eval(pool, *test, reader, traps)?;
                 match pool.as_bool(test) {
-                    Some(true) => self.eval(pool, *then, env, traps),
-                    Some(false) => self.eval(pool, *otherwise, env, traps),
+                    Some(true) => self.eval(pool, *then, reader, traps),
+                    Some(false) => self.eval(pool, *otherwise, reader, traps),
                     None => {
                         let not_test = pool.not(test);
-                        let then = self.eval_where(pool, test, *then, env, traps)?;
-                        let otherwise = self.eval_where(pool, not_test, *otherwise, env, traps)?;
+                        let then = self.eval_where(pool, test, *then, reader, traps)?;
+                        let otherwise =
+                            self.eval_where(pool, not_test, *otherwise, reader, traps)?;
                         Ok(pool.ite(test, then, otherwise))
                     }
                 }
             }
             Expr::PtrDiff { a, b, size } => {
-                let a = self.eval(pool, *a, env, traps)?;
-                let b = self.eval(pool, *b, env, traps)?;
-                env.related(pool, [a, b], false)?;
-                let bytes = env.distance(pool, [a, b])?;
+                let a = self.eval(pool, *a, reader, traps)?;
+                let b = self.eval(pool, *b, reader, traps)?;
+                reader.related(pool, [a, b], false)?;
+                let bytes = reader.distance(pool, [a, b])?;
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }
     }
 
-    /// The value of an operand that is evaluated only where `chosen` holds: it traps only there.
-    fn eval_where<E: Environment>(
+    /// The value of an operand that is evaluated only if `chosen` holds. It traps only then.
+    fn eval_where<E: StateReader>(
         &self,
         pool: &mut TermPool,
         chosen: Term,
         expr: ExprId,
-        env: &mut E,
+        reader: &mut E,
         traps: &mut Traps,
     ) -> Result<Term, E::Stop> {
         let mut own = Traps::none();
-        let value = self.eval(pool, expr, env, &mut own)?;
+        let value = self.eval(pool, expr, reader, &mut own)?;
         for (kind, condition) in own.iter() {
             let condition = pool.and(chosen, condition);
             traps.add(pool, kind, condition);
@@ -322,39 +326,38 @@ impl<'a> Evaluation<'a> {
         Ok(value)
     }
 
-    /// The pointer and the constant that make a number, where it is an address that is moved: what
-    /// `(uintptr_t)p - offsetof(struct item, link)` means as a pointer does not depend on where the
-    /// object lies.
-    fn moved_as_number<E: Environment>(&self, number: ExprId, env: &E) -> Option<(ExprId, i64)> {
+    /// The pointer and the constant of a number that is a moved address. `(uintptr_t)p -
+    /// offsetof(struct item, link)` as a pointer does not depend on the place of the object.
+    fn moved_as_number<E: StateReader>(&self, number: ExprId, reader: &E) -> Option<(ExprId, i64)> {
         let constant = |expr: ExprId| match self.exprs[expr] {
             Expr::Const(Type::Int(64), value) => Some(value as i64),
             _ => None,
         };
         match self.exprs[number] {
             Expr::Cast(CastOp::Bits, Type::Int(64), pointer) => {
-                let ty = type_of(self.exprs, pointer, |local| env.local_type(local));
+                let ty = type_of(self.exprs, pointer, |local| reader.local_type(local));
                 (ty == Type::Ptr).then_some((pointer, 0))
             }
             Expr::Binary(BinOp::AddU, a, b) => {
-                let (pointer, moved) = self.moved_as_number(a, env)?;
+                let (pointer, moved) = self.moved_as_number(a, reader)?;
                 Some((pointer, moved.checked_add(constant(b)?)?))
             }
             Expr::Binary(BinOp::SubU, a, b) => {
-                let (pointer, moved) = self.moved_as_number(a, env)?;
+                let (pointer, moved) = self.moved_as_number(a, reader)?;
                 Some((pointer, moved.checked_sub(constant(b)?)?))
             }
             _ => None,
         }
     }
 
-    /// The pointer of which an operator gives the low bits as a number (`(uintptr_t)p & 3`), the type of
-    /// the result, and how many bits.
-    fn low_bits<E: Environment>(
+    /// The pointer whose low bits an operator gives as a number (`(uintptr_t)p & 3`), the type of the
+    /// result, and the number of bits.
+    fn low_bits<E: StateReader>(
         &self,
         op: BinOp,
         number: ExprId,
         mask: ExprId,
-        env: &E,
+        reader: &E,
     ) -> Option<(ExprId, Type, u32)> {
         let (ty, mask) = self.constant_of(mask)?;
         let low = match op {
@@ -371,11 +374,12 @@ impl<'a> Evaluation<'a> {
         let Expr::Cast(CastOp::Bits, Type::Int(64), pointer) = self.exprs[number] else {
             return None;
         };
-        let is_pointer = type_of(self.exprs, pointer, |local| env.local_type(local)) == Type::Ptr;
+        let is_pointer =
+            type_of(self.exprs, pointer, |local| reader.local_type(local)) == Type::Ptr;
         is_pointer.then_some((pointer, ty, u128::BITS - low.leading_zeros()))
     }
 
-    /// The type and the bits of a constant, or of one made of two by an operator.
+    /// The type and the bits of a constant, or of an operator on two constants.
     fn constant_of(&self, expr: ExprId) -> Option<(Type, u128)> {
         match self.exprs[expr] {
             Expr::Const(ty, bits) => Some((ty, bits)),
@@ -388,51 +392,52 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The type of an expression if it is a float that terms do not model.
-    fn soft_float<E: Environment>(&self, expr: ExprId, env: &E) -> Option<Type> {
-        let ty = type_of(self.exprs, expr, |local| env.local_type(local));
+    fn soft_float<E: StateReader>(&self, expr: ExprId, reader: &E) -> Option<Type> {
+        let ty = type_of(self.exprs, expr, |local| reader.local_type(local));
         ty.is_soft_float().then_some(ty)
     }
 
-    /// The float whose bits are taken and their sign cleared, as the mutant `fabs(x)` does.
-    fn sign_cleared<E: Environment>(&self, bits: ExprId, env: &E) -> Option<ExprId> {
+    /// The float whose bits are read with the sign cleared, as the mutant `fabs(x)` does.
+    fn sign_cleared<E: StateReader>(&self, bits: ExprId, reader: &E) -> Option<ExprId> {
         let Expr::Binary(BinOp::And, taken, mask) = self.exprs[bits] else { return None };
         let Expr::Cast(CastOp::Bits, Type::Int(width), float) = self.exprs[taken] else {
             return None;
         };
-        let ty = type_of(self.exprs, float, |local| env.local_type(local));
+        let ty = type_of(self.exprs, float, |local| reader.local_type(local));
         let but_sign = u128::MAX >> (129 - u32::from(width));
         let clears = matches!(self.exprs[mask], Expr::Const(_, bits) if bits == but_sign);
         (clears && float_sort(ty).is_some()).then_some(float)
     }
 
     /// The operand's type of a conversion that terms do not model.
-    fn soft_cast<E: Environment>(
+    fn soft_cast<E: StateReader>(
         &self,
         op: CastOp,
         operand: ExprId,
         to: Type,
-        env: &E,
+        reader: &E,
     ) -> Option<Type> {
         let converts =
             matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FToF);
         if !converts {
             return None;
         }
-        let from = type_of(self.exprs, operand, |local| env.local_type(local));
+        let from = type_of(self.exprs, operand, |local| reader.local_type(local));
         (from.is_soft_float() || to.is_soft_float()).then_some(from)
     }
 }
 
-/// Evaluates one expression where signed overflow wraps; gives its value and where it traps.
-pub fn eval_expr<E: Environment>(
+/// Evaluates one expression with wrapping signed overflow. Returns its value and the conditions under
+/// which it traps.
+pub fn eval_expr<E: StateReader>(
     types: &CTypes,
     exprs: &ExprArena,
     expr: ExprId,
     pool: &mut TermPool,
-    env: &mut E,
+    reader: &mut E,
 ) -> Result<(Term, Traps), E::Stop> {
     let mut traps = Traps::none();
-    let value = Evaluation::new(types, exprs).eval(pool, expr, env, &mut traps)?;
+    let value = Evaluation::new(types, exprs).eval(pool, expr, reader, &mut traps)?;
     Ok((value, traps))
 }
 
@@ -469,8 +474,8 @@ pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value
     whole
 }
 
-/// `bytes / size`, which C defines where nothing is left over; by a shift where it can be one, so that the
-/// distance of `&a[i]` and `a` is `i` again.
+/// `bytes / size`, which C defines only if there is no remainder; a shift if possible, so that the
+/// distance of `&a[i]` and `a` becomes `i` again.
 fn exact_quotient(pool: &mut TermPool, bytes: Term, size: u64) -> Term {
     if size.is_power_of_two() {
         let amount = pool.bv(64, u64::from(size.trailing_zeros()));

@@ -2,7 +2,7 @@
 //! engine that reasons with a solver.
 //!
 //! [`expr::eval_expr`] turns an expression into a term and the conditions under which evaluating it
-//! traps; where registers, addresses and memory come from is the caller's [`expr::Environment`].
+//! traps. The caller's [`expr::StateReader`] gives the values of registers, addresses and memory.
 //! [`pred::eval_pred`] turns a predicate into the pair of terms that say where it is surely true
 //! and where it is surely false, in Kleene's logic. The concrete interpreter of `lydian-ir` is the
 //! independent party that both are tested against.
@@ -18,8 +18,8 @@ pub mod sort;
 pub mod traps;
 pub mod undetermined;
 
-pub use expr::{Environment, Evaluation, eval_expr};
-pub use pred::{Kleene, PredEnvironment, eval_pred, eval_tree};
+pub use expr::{Evaluation, StateReader, eval_expr};
+pub use pred::{EventReader, Kleene, eval_pred, eval_tree};
 pub use sort::{from_bytes, sort_of, to_bytes};
 pub use traps::{Fault, Traps};
 pub use undetermined::{Undetermined, undefined_symbol};

@@ -1,21 +1,21 @@
-//! The bits of floats, of which a NaN's are many.
+//! The bits of floats. A NaN has many possible bit patterns.
 //!
-//! Float terms are values: all NaNs are one, and the two zeros are two. Where a program looks at
-//! the bits of a float (a union, `memcpy`, `signbit`), that is not enough. On x86-64 an invalid
-//! operation gives a NaN with its sign set, an operator whose operand is a NaN gives that NaN made
-//! quiet, and of two NaN operands the first, which a compiler may exchange; what a compiler
-//! computes itself has a clear sign. So [`float_bits`] says no more than what holds however the
-//! program is compiled:
+//! Float terms are values: all NaNs are one value, and the two zeros are two. That is not enough if a
+//! program reads the bits of a float (a union, `memcpy`, `signbit`). On x86-64 an invalid operation
+//! gives a NaN with its sign set. An operator with a NaN operand gives that NaN made quiet, and the
+//! first of two NaN operands, which a compiler may exchange. A NaN that a compiler computes has a
+//! clear sign. So [`float_bits`] assumes only what holds however the program is compiled:
 //!
-//! - A float that was made of bits (an input, what was loaded) has those bits, wherever it was
-//!   copied to; negation flips their sign, `fabs` clears it, and a choice chooses.
-//! - What is no NaN has the bits of its value.
-//! - A NaN that an operation gives has any sign and payload: a symbol that nothing restricts. So
-//!   no label is infeasible by what a NaN's bits are taken to be. The symbol's name says that it is
-//!   [`Undetermined::NanBits`], by which an engine knows not to claim what hangs on it.
+//! - A float that was made of bits (an input, a loaded value) has these bits, wherever it is copied.
+//!   Negation flips their sign, `fabs` clears it, and a choice chooses.
+//! - A float that is no NaN has the bits of its value.
+//! - A NaN that an operation gives has any sign and payload: they are a symbol that nothing
+//!   restricts. So no label becomes infeasible because of assumed NaN bits. The name of the symbol
+//!   shows that it is [`Undetermined::NanBits`], so an engine does not claim a label that depends on
+//!   it.
 //!
-//! The symbol belongs to the structure of the term: one value that is looked at twice has one NaN,
-//! and so it has in the pool of another worker that makes the same term.
+//! The symbol belongs to the structure of the term. A value that is read twice has one NaN, also in
+//! the pool of another worker that makes the same term.
 
 use lydian_smt::{FloatSort, Node, Sort, Term, TermPool, UnOp};
 
@@ -51,9 +51,9 @@ pub fn float_bits(pool: &mut TermPool, float: Term) -> Term {
     }
 }
 
-/// The float that some bits are.
+/// The float of some bits.
 pub fn float_from_bits(pool: &mut TermPool, sort: FloatSort, bits: Term) -> Term {
-    // What was taken apart by [`float_bits`] is the float that it was.
+    // Bits that [`float_bits`] made of a float are that float.
     if let Node::Ite(condition, _, value) = pool.node(bits)
         && let Node::Un(UnOp::FpToBits, float) = pool.node(value)
         && pool.sort(float) == Sort::Float(sort)

@@ -1,8 +1,8 @@
 //! Predicates of labels in Kleene's logic over terms.
 //!
-//! A predicate has three values, so it becomes two Booleans: where it is surely true, and where it
-//! is surely false. They exclude one another; where neither holds the predicate is unknown. A label
-//! is covered exactly where its predicate is surely true.
+//! A predicate has three values, so it becomes two Booleans: one that holds where it is surely true,
+//! and one that holds where it is surely false. They exclude one another. Where neither holds, the
+//! predicate is unknown. A label is covered exactly where its predicate is surely true.
 
 use lydian_ir::{BoolTree, ConditionId, ExprId};
 use lydian_objective::Pred;
@@ -13,19 +13,19 @@ use crate::traps::Traps;
 /// A truth value of Kleene's logic over terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kleene {
-    /// Where it is true.
+    /// The condition under which it is true.
     pub surely_true: Term,
-    /// Where it is false.
+    /// The condition under which it is false.
     pub surely_false: Term,
 }
 
 impl Kleene {
-    /// Nowhere known.
+    /// Unknown on every state.
     pub fn unknown(pool: &TermPool) -> Self {
         Self { surely_true: pool.ff(), surely_false: pool.ff() }
     }
 
-    /// Known everywhere, with the value of a Boolean term.
+    /// Known on every state, with the value of a Boolean term.
     pub fn known(pool: &mut TermPool, value: Term) -> Self {
         Self { surely_true: value, surely_false: pool.not(value) }
     }
@@ -47,7 +47,7 @@ impl Kleene {
         Self { surely_true: pool.and(known, value), surely_false: pool.and(known, not_value) }
     }
 
-    /// Known where `known` holds too, and nowhere else.
+    /// Restricted to the states where `known` holds; unknown on all others.
     pub fn only_where(self, pool: &mut TermPool, known: Term) -> Self {
         Self {
             surely_true: pool.and(known, self.surely_true),
@@ -55,7 +55,7 @@ impl Kleene {
         }
     }
 
-    /// Known where either is; both have the same value where they both are.
+    /// Known where one of the two is. They have the same value where both are known.
     pub fn or_else(self, pool: &mut TermPool, other: Self) -> Self {
         Self {
             surely_true: pool.or(self.surely_true, other.surely_true),
@@ -117,8 +117,8 @@ impl Kleene {
     }
 }
 
-/// Where a predicate's leaves get their values from.
-pub trait PredEnvironment {
+/// Gives the values that a predicate reads from an event: those of conditions, mutants and expressions.
+pub trait EventReader {
     /// [`Pred::Cond`]: the value of a condition in the decision's event.
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene;
     /// [`Pred::Reached`]: whether evaluation reached the condition, a Boolean.
@@ -130,36 +130,36 @@ pub trait PredEnvironment {
 }
 
 /// The value of a predicate. Operands that the left side decides are not evaluated.
-pub fn eval_pred(pool: &mut TermPool, pred: &Pred, env: &mut impl PredEnvironment) -> Kleene {
+pub fn eval_pred(pool: &mut TermPool, pred: &Pred, reader: &mut impl EventReader) -> Kleene {
     match pred {
         Pred::Const(value) => Kleene::constant(pool, *value),
-        Pred::Cond(condition) => env.condition(pool, *condition),
+        Pred::Cond(condition) => reader.condition(pool, *condition),
         Pred::Reached(condition) => {
-            let reached = env.reached(pool, *condition);
+            let reached = reader.reached(pool, *condition);
             Kleene::known(pool, reached)
         }
-        Pred::Mutant(condition, expr) => env.mutant(pool, *condition, *expr),
-        Pred::Expr(expr) => env.expr(pool, *expr),
-        Pred::Not(a) => eval_pred(pool, a, env).not(),
+        Pred::Mutant(condition, expr) => reader.mutant(pool, *condition, *expr),
+        Pred::Expr(expr) => reader.expr(pool, *expr),
+        Pred::Not(a) => eval_pred(pool, a, reader).not(),
         Pred::And(a, b) => {
-            let a = eval_pred(pool, a, env);
+            let a = eval_pred(pool, a, reader);
             if pool.as_bool(a.surely_false) == Some(true) {
                 return a;
             }
-            let b = eval_pred(pool, b, env);
+            let b = eval_pred(pool, b, reader);
             a.and(pool, b)
         }
         Pred::Or(a, b) => {
-            let a = eval_pred(pool, a, env);
+            let a = eval_pred(pool, a, reader);
             if a.is_true(pool) {
                 return a;
             }
-            let b = eval_pred(pool, b, env);
+            let b = eval_pred(pool, b, reader);
             a.or(pool, b)
         }
         Pred::Xor(a, b) => {
-            let a = eval_pred(pool, a, env);
-            let b = eval_pred(pool, b, env);
+            let a = eval_pred(pool, a, reader);
+            let b = eval_pred(pool, b, reader);
             a.xor(pool, b)
         }
     }

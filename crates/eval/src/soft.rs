@@ -1,7 +1,7 @@
 //! Floats that terms do not model: `f16`, `bf16` and the x87's `f80`.
 //!
-//! Their terms are their bits. What is computed on constants is computed exactly, by the IR's own
-//! arithmetic; `None` says that a value is no constant, so that the engine stops there with a
+//! Their terms are their bits. Operations on constants are computed exactly, by the IR's own
+//! arithmetic. `None` means that an operand is no constant, so that the engine stops there with a
 //! reason. Moving, loading, storing and negating them needs no constants.
 
 use lydian_ir::arith;
@@ -12,7 +12,7 @@ use lydian_smt::{Term, TermPool};
 use crate::sort::{bits_of, constant};
 use crate::traps::Traps;
 
-/// The type as C spells it, for the reason to stop.
+/// The operation and its C type, for the reason to stop.
 pub(crate) const fn name(ty: Type) -> &'static str {
     match ty {
         Type::F16 => "arithmetic of `_Float16` on inputs",
@@ -43,7 +43,7 @@ pub(crate) fn compare(pool: &mut TermPool, op: CmpOp, ty: Type, a: Term, b: Term
     Some(pool.bool(arith::compare(op, ty, a, b)))
 }
 
-/// A conversion of a constant. One that traps surely does.
+/// A conversion of a constant. If it traps, it always does.
 pub(crate) fn cast(
     pool: &mut TermPool,
     op: CastOp,

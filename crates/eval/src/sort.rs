@@ -1,4 +1,4 @@
-//! How machine values are represented as terms.
+//! Sorts: the representation of machine values as terms.
 //!
 //! `i1` is a Boolean, other integers and addresses are bit-vectors, floats are IEEE terms. Floats
 //! that the terms do not model (`f16`, `bf16`, `f80`) are their bits. In
@@ -9,7 +9,7 @@ use lydian_smt::{FloatSort, Sort, Term, TermPool, Value, Wide};
 
 use crate::nan::{float_bits, float_from_bits};
 
-/// The sort of the terms that stand for values of a machine type.
+/// The sort of the terms that represent values of a machine type.
 pub const fn sort_of(ty: Type) -> Sort {
     match ty {
         Type::Int(1) => Sort::Bool,
@@ -30,8 +30,8 @@ pub const fn float_sort(ty: Type) -> Option<FloatSort> {
     }
 }
 
-/// The bit-vector that stands in memory for a value of any sort but arrays: its width is eight
-/// times the number of bytes. A Boolean takes one byte.
+/// The bit-vector in memory of a value of any sort but arrays. Its width is eight times the number of
+/// bytes. A Boolean takes one byte.
 pub fn to_bytes(pool: &mut TermPool, value: Term) -> Term {
     match pool.sort(value) {
         Sort::Bool => pool.bool_to_bv(value, 8),

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub enum Fault {
     /// The program traps.
     Trap(TrapKind),
-    /// The input is none of those that are considered: it would need an object that is too large.
+    /// The input is not considered, since it would need an object that is too large.
     LeftOut,
 }
 
@@ -22,13 +22,13 @@ impl From<TrapKind> for Fault {
 
 /// Trap conditions in the order in which the evaluation meets them.
 ///
-/// Each condition has its meaning only where none before it holds: the first that holds says how
-/// the evaluation traps. Conditions that are surely false are not kept.
+/// Each condition applies only if none before it holds: the first that holds determines the trap.
+/// Conditions that are surely false are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Traps {
     list: SmallVec<[(Fault, Term); 2]>,
-    /// The list as a set once it is long, else empty: models of C's library that look at strings
-    /// of unknown length add thousands.
+    /// The list as a set once it is long, else empty. Models of C's library that read strings of
+    /// unknown length add thousands of conditions.
     set: FxHashSet<(Fault, Term)>,
 }
 
@@ -84,7 +84,7 @@ impl Traps {
         self.list.len()
     }
 
-    /// Forgets the conditions from position `len` on.
+    /// Removes the conditions from position `len` on.
     pub fn truncate(&mut self, len: usize) {
         let kept = len.min(self.list.len());
         for trap in self.list.drain(kept..) {
@@ -95,7 +95,7 @@ impl Traps {
         }
     }
 
-    /// The Boolean that says that evaluation does not trap.
+    /// The Boolean that evaluation does not trap.
     pub fn absent(&self, pool: &mut TermPool) -> Term {
         let mut all = pool.tt();
         for (_, condition) in self.iter() {

@@ -1,34 +1,34 @@
-//! Symbols for what the program does not determine, or an engine does not compute.
+//! Symbols for values that the program does not determine, or that an engine does not compute.
 //!
-//! Nothing restricts such a symbol, and no label may be claimed by what it is taken to be. Its name
-//! begins with [`UNDEFINED_MARK`] and the [kind](Undetermined) of what it stands for, so that each
-//! worker reads from the name why a term that has it is not determined.
+//! Nothing restricts such a symbol, and no label may be claimed because of its assumed value. Its
+//! name begins with [`UNDEFINED_MARK`] and the [kind](Undetermined) of the value. So each worker
+//! reads from the name why a term with it is not determined.
 
 use std::fmt;
 
 use lydian_smt::{Sort, Term, TermPool};
 use serde::{Deserialize, Serialize};
 
-/// How names of symbols begin that stand for what the program never determined.
+/// The first character of the names of symbols for undetermined values.
 pub const UNDEFINED_MARK: char = lydian_smt::MARK;
 
-/// What is not determined.
+/// The kinds of undetermined values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Undetermined {
     /// Memory, a variable or the result of a function that the program never gave a value.
     Unwritten,
-    /// Where an object of the program lies.
+    /// The address of an object of the program.
     Location,
-    /// What inline assembly leaves.
+    /// The results of inline assembly.
     Assembly,
     /// Volatile memory that is read again: others may have written there.
     Volatile,
     /// The sign and payload of a NaN that an operation gave.
     NanBits,
-    /// What lies at an unknown place of an object of the inputs, where it is not followed.
+    /// The contents of an unknown place of an object of the inputs that is not followed.
     Access,
-    /// How long a string is that goes on for longer than it was looked at.
+    /// The length of a string that is longer than the part that was read.
     Length,
 }
 
@@ -43,7 +43,7 @@ impl Undetermined {
         Self::Length,
     ];
 
-    /// What stands for it in the names of symbols, behind the mark.
+    /// Its tag in the names of symbols, after the mark.
     const fn tag(self) -> &'static str {
         match self {
             Self::Unwritten => "unwritten.",
@@ -56,19 +56,19 @@ impl Undetermined {
         }
     }
 
-    /// What a symbol of this name stands for; `None` where the program determines it.
+    /// The kind of the value of a symbol of this name; `None` if the program determines it.
     pub fn of_symbol(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(UNDEFINED_MARK)?;
         Self::ALL.into_iter().find(|kind| rest.starts_with(kind.tag()))
     }
 
-    /// Whether the program determines it, and only the exploration does not follow what it is: a path on
-    /// which it is any value takes all of the program's ways, and more.
+    /// Whether the program determines it, and only the exploration does not follow it. A path on
+    /// which it has any value includes all of the program's paths, and more.
     pub const fn is_any(self) -> bool {
         matches!(self, Self::Length)
     }
 
-    /// What the place is of, as a verb: memory is *read* there.
+    /// The action at its place, as a verb: memory is *read* there.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Unwritten => "read",
@@ -95,7 +95,7 @@ impl fmt::Display for Undetermined {
     }
 }
 
-/// The symbol for what is not determined; the same for the same kind, name and sort.
+/// The symbol for an undetermined value; the same for the same kind, name and sort.
 pub fn undefined_symbol(pool: &mut TermPool, kind: Undetermined, name: &str, sort: Sort) -> Term {
     pool.var(&format!("{UNDEFINED_MARK}{}{name}:{sort}", kind.tag()), sort)
 }

@@ -9,16 +9,18 @@
 //! a construct that is not modelled is an `Unsupported` node with its span, never an error;
 //! children are decoded before their parents, so that an expression's operands have smaller ids.
 
+mod children;
 mod decl;
 mod dump;
 mod expr;
 mod fold;
 mod stmt;
 
+pub use children::for_each_child;
 pub use decl::{
-    Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, EnumId, FieldDecl, FieldRef,
-    FunctionDecl, FunctionId, LabelDecl, LabelId, RecordDecl, RecordId, RecordKind, TopLevel,
-    TypedefDecl, TypedefId, VarDecl, VarId, VarStorage,
+    Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, FieldDecl, FieldRef, FunctionDecl,
+    FunctionId, LabelDecl, LabelId, RecordDecl, RecordKind, TopLevel, TypedefDecl, TypedefId,
+    VarDecl, VarId, VarStorage,
 };
 pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,
@@ -26,7 +28,9 @@ pub use expr::{
 };
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 
-use crate::ctypes::{CType, CTypes, QualType, Target};
+pub use crate::ctypes::{EnumId, RecordId};
+
+use crate::ctypes::{CType, CTypes, QualType, TargetLayout};
 use indexmap::IndexMap;
 use lydian_base::Arena;
 
@@ -36,7 +40,7 @@ pub struct TranslationUnit {
     /// All types.
     pub types: CTypes,
     /// The target's scalar types.
-    pub target: Target,
+    pub target: TargetLayout,
     /// All functions that are declared or called.
     pub functions: Arena<FunctionId, FunctionDecl>,
     /// All variables: globals, locals and parameters.

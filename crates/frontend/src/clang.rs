@@ -7,10 +7,10 @@
 
 mod messages;
 
-pub(crate) use messages::{Message, parse_messages};
+pub(crate) use messages::{Message, Position, parse_messages};
 
 use lydian_base::{Diagnostic, Place};
-use lydian_process::{Start, Started};
+use lydian_process::{Start, StartedProcess};
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -36,10 +36,10 @@ pub enum ClangError {
     Io {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// What it printed is not the JSON of clang 19.
+    /// Its output is not the JSON of clang 19.
     #[error("clang's syntax tree cannot be read; clang 19 is needed: {0}")]
     Json(serde_json::Error),
     /// It found errors in the program or its flags.
@@ -102,10 +102,10 @@ impl Clang {
         let messages = running.finish(self)?;
         read?;
         let place = |message: &Message| {
-            message.at.as_ref().map(|(file, line, column)| Place {
-                file: file.as_str().into(),
-                line: *line,
-                column: *column,
+            message.at.as_ref().map(|at| Place {
+                file: at.file.as_str().into(),
+                line: at.line,
+                column: at.column,
             })
         };
         reject(&messages, place)?;
@@ -169,8 +169,8 @@ pub(crate) enum Runs {
 
 /// A clang that is at work.
 pub(crate) struct RunningClang {
-    started: Started,
-    /// What it prints.
+    started: StartedProcess,
+    /// Its output.
     pub(crate) stdout: PipeReader,
     writer: JoinHandle<()>,
     messages: JoinHandle<io::Result<Vec<u8>>>,

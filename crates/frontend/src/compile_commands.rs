@@ -32,7 +32,7 @@ pub enum CompileCommandsError {
     Read {
         /// The database.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
     /// It is no JSON of the expected form.
@@ -40,7 +40,7 @@ pub enum CompileCommandsError {
     Format {
         /// The database.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's message.
         error: serde_json::Error,
     },
     /// It does not name the file.

@@ -15,11 +15,18 @@ mod parse;
 pub use display::DisplayType;
 pub use parse::{TagKind, TagName, TypeNames, parse_type, parse_type_prefix, qualify};
 
-use crate::ast::{EnumId, RecordId};
 use lydian_base::{Arena, entity_id};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
+entity_id! {
+    /// A struct or union.
+    RecordId, "rec"
+}
+entity_id! {
+    /// An enumeration.
+    EnumId, "enum"
+}
 entity_id! {
     /// A canonical, unqualified C type in [`CTypes`].
     TypeId, "ty"
@@ -98,7 +105,7 @@ impl QualType {
     }
 }
 
-/// The integer types of C that are no enumerations. Sizes are the target's: see [`Target`].
+/// The integer types of C that are no enumerations. Sizes are the target's: see [`TargetLayout`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // Each variant is the C type of its name.
 pub enum IntKind {
@@ -182,7 +189,7 @@ pub enum CType {
     },
     /// A function.
     Function {
-        /// What it returns.
+        /// The type of its result.
         result: QualType,
         /// Its parameters, after array and function parameters became pointers.
         params: Box<[QualType]>,
@@ -210,7 +217,7 @@ pub struct Layout {
 
 /// The target's scalar types, measured with clang under the user's flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Target {
+pub struct TargetLayout {
     /// Whether plain `char` is signed.
     pub char_signed: bool,
     /// Whether the least significant byte comes first.
@@ -231,7 +238,7 @@ pub struct Target {
     pub main_returns_zero: bool,
 }
 
-impl Target {
+impl TargetLayout {
     /// Whether the type is signed.
     pub const fn is_signed(&self, kind: IntKind) -> bool {
         use IntKind::{Bool, Char, UChar, UInt, UInt128, ULong, ULongLong, UShort};
@@ -261,7 +268,7 @@ impl Target {
     }
 }
 
-impl Default for Target {
+impl Default for TargetLayout {
     /// x86-64 Linux.
     fn default() -> Self {
         const fn natural(size: u64) -> Layout {

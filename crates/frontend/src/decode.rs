@@ -5,7 +5,7 @@
 //! order of the text, so that types are known before their uses. The bodies of functions in system
 //! headers are dropped.
 //!
-//! What JSON omits is made up for here: record layouts come from clang's layout dump
+//! The decoder adds facts that the JSON omits: record layouts come from clang's layout dump
 //! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
 
 mod assembly;
@@ -27,7 +27,7 @@ use crate::ast::{
     BoundOwner, EnumConstantId, ExprId, FieldRef, FunctionId, LabelId, TranslationUnit, VarId,
 };
 use crate::clang::ClangError;
-use crate::ctypes::{CType, QualType, Target};
+use crate::ctypes::{CType, QualType, TargetLayout};
 use crate::layout::records::RecordLayouts;
 use bounds::Bounds;
 pub(crate) use bounds::Insertions;
@@ -65,7 +65,7 @@ impl DecodeError {
 pub(crate) fn decode(
     output: impl Read + Send,
     source: &SourceMap,
-    target: Target,
+    target: TargetLayout,
     given: &Insertions,
 ) -> Result<(TranslationUnit, Insertions), DecodeError> {
     let decode = || {
@@ -81,7 +81,7 @@ pub(crate) fn decode(
     stream::on_deep_stack(decode)?
 }
 
-/// The state of decoding: the tree so far, and what clang's ids and names mean in it.
+/// The state of decoding: the tree so far, and the meaning of clang's ids and names in it.
 struct Decoder<'s> {
     unit: TranslationUnit,
     source: &'s SourceMap,
@@ -112,7 +112,7 @@ struct Decoder<'s> {
 }
 
 impl<'s> Decoder<'s> {
-    fn new(source: &'s SourceMap, target: Target) -> Self {
+    fn new(source: &'s SourceMap, target: TargetLayout) -> Self {
         Self {
             unit: TranslationUnit { target, ..TranslationUnit::default() },
             source,

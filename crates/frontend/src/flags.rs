@@ -1,4 +1,4 @@
-//! The user's compile flags, as far as they change what the text of a program means.
+//! The user's compile flags, as far as they change the meaning of a program's text.
 //!
 //! A build's flags serve many ends: output names, dependency files, warnings, optimisation,
 //! linking. [`CompileFlags`] keeps those that decide what is parsed: macros and include paths for
@@ -31,7 +31,7 @@ pub enum FlagError {
     Language(String),
 }
 
-/// What is done with a flag.
+/// The treatment of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Preprocessor,
@@ -207,7 +207,7 @@ fn check_language(language: &str) -> Result<(), FlagError> {
     }
 }
 
-/// What is done with a flag that takes no further word.
+/// The treatment of a flag that takes no further word.
 fn purpose_of(flag: &str) -> Use {
     const PREPROCESSOR: &[&str] = &["-nostdinc", "-undef", "-trigraphs", "-nobuiltininc", "-Wp,"];
     const NO_LANGUAGE: &[&str] = &[

@@ -1,4 +1,4 @@
-//! What gcc's own headers have that clang cannot read.
+//! Adapts texts that gcc preprocessed, as gcc's own headers have constructs that clang cannot read.
 //!
 //! The headers of a compiler define the intrinsics of its machine in terms of its own builtins. In a
 //! text that gcc has preprocessed, these functions lose their bodies before clang reads it: they become
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use crate::clang::Clang;
 
-/// How the names of the machine's builtins begin, and what stands there for clang.
+/// The prefixes of the machine's builtins, and their replacements for clang.
 const BUILTIN: &str = "__builtin_ia32_";
 const RENAMED: &str = "__lydians_ia32_";
 

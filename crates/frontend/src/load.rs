@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir::source::WrittenLine;
 use lydian_ir::{FuncId, Program};
 
 use crate::flags::CompileFlags;
-use crate::lower::{Gap, Lowered, LoweringOptions, lower};
+use crate::lower::{Gap, LoweredUnit, LoweringOptions, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
-/// What to load, and how.
+/// A request to load a source file.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// What to parse.
+    /// A request to parse a source file.
     pub parse: ParseRequest,
     /// How to lower it.
     pub lowering: LoweringOptions,
@@ -54,12 +55,21 @@ pub struct Unit {
 /// The file, the flags, clang or the program itself; not a construct that is not supported, which
 /// is a diagnostic.
 pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
+    let begun = Instant::now();
     let parsed = parse_unit(&request.parse)?;
+    let parsing = begun.elapsed();
     let mut lowered = lower(&parsed.ast, &parsed.source, request.lowering);
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
-    let Lowered { program, outlines, left_out, .. } = lowered;
+    let LoweredUnit { program, outlines, left_out, .. } = lowered;
     let ParsedUnit { source, flags, written, .. } = parsed;
+    log::info!(
+        "loaded {}: {} functions with bodies, {} bytes of text; parsed in {parsing:.1?}, lowered in {:.1?}",
+        request.parse.source.display(),
+        program.defined().count(),
+        source.text().len(),
+        begun.elapsed() - parsing
+    );
     Ok(Unit { program, source, flags, diagnostics, outlines, left_out, written })
 }
 

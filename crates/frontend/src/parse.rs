@@ -1,19 +1,19 @@
 //! From a source file to its typed syntax tree: the front end's first half.
 
 use crate::ast::TranslationUnit;
-use crate::clang::{Clang, ClangError, Message, RunningClang, Runs, reject};
+use crate::clang::{Clang, ClangError, Message, Position, RunningClang, Runs, reject};
 use crate::compile_commands::CompileCommandsError;
-use crate::ctypes::Target;
+use crate::ctypes::TargetLayout;
 use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
-use crate::preprocess::{Preprocessed, Preprocessing, preprocess};
+use crate::preprocess::{PreprocessedText, Preprocessing, preprocess};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// What to parse.
+/// A request to parse a source file.
 #[derive(Clone, Debug)]
 pub struct ParseRequest {
     /// The C source file.
@@ -56,7 +56,7 @@ pub enum FrontendError {
     Source {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
     /// Clang gave no result: it is missing, or it rejects the program.
@@ -76,8 +76,8 @@ pub enum FrontendError {
 /// `Unsupported` nodes in the tree; an error means that there is no tree.
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let clang = located(request)?;
-    let Prepared { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
-    let Preprocessed { source, diagnostics: of_labels, written } = text;
+    let ClangInput { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
+    let PreprocessedText { source, diagnostics: of_labels, written } = text;
     diagnostics.extend(of_labels);
     let text = parsable(&clang, source.text());
     let none = Insertions::default();
@@ -112,14 +112,14 @@ pub struct Dump {
     pub output: Vec<u8>,
     /// The preprocessed text.
     pub source: SourceMap,
-    target: Target,
+    target: TargetLayout,
 }
 
 impl Dump {
     /// Has clang print one source file. Fails as [`parse_unit`] does.
     pub fn of(request: &ParseRequest) -> Result<Self, FrontendError> {
         let clang = located(request)?;
-        let Prepared { flags, target, text, .. } = prepare(&clang, request)?;
+        let ClangInput { flags, target, text, .. } = prepare(&clang, request)?;
         let source = text.source;
         let text = parsable(&clang, source.text());
         let mut running = start_dump(&clang, &flags, text, Runs::One)?;
@@ -171,17 +171,17 @@ fn start_dump(
     clang.start(&arguments, None, text, runs)
 }
 
-/// What two runs of clang give that do not wait for each other.
-struct Prepared {
+/// The results of two runs of clang that do not wait for each other.
+struct ClangInput {
     flags: CompileFlags,
-    target: Target,
-    text: Preprocessed,
+    target: TargetLayout,
+    text: PreprocessedText,
     diagnostics: Vec<Diagnostic>,
 }
 
 /// Asks for the target and preprocesses at the same time. Where clang does not know a flag, the
 /// text is preprocessed again without it.
-fn prepare(clang: &Clang, request: &ParseRequest) -> Result<Prepared, FrontendError> {
+fn prepare(clang: &Clang, request: &ParseRequest) -> Result<ClangInput, FrontendError> {
     let mut flags = request.flags.clone();
     let (probed, text) = std::thread::scope(|scope| {
         let text = scope
@@ -194,7 +194,7 @@ fn prepare(clang: &Clang, request: &ParseRequest) -> Result<Prepared, FrontendEr
         false => text?,
         true => preprocess(clang, &request.source, &flags, &Preprocessing::Clang)?,
     };
-    Ok(Prepared { flags, target, text, diagnostics })
+    Ok(ClangInput { flags, target, text, diagnostics })
 }
 
 fn readable(path: &Path) -> Result<(), FrontendError> {
@@ -244,7 +244,7 @@ fn blank_argument(bytes: &mut [u8], from: usize) {
 
 /// The user's place of a message about the preprocessed text.
 fn place_of(message: &Message, source: &SourceMap) -> Option<Place> {
-    let (_, line, column) = message.at.as_ref()?;
+    let Position { line, column, .. } = message.at.as_ref()?;
     let lines = source.text().split_inclusive('\n');
     let before = lines.take(line.checked_sub(1)? as usize).map(str::len).sum::<usize>();
     let offset = u32::try_from(before).ok()?.checked_add(column.checked_sub(1)?)?;

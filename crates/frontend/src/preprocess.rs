@@ -14,7 +14,7 @@ mod edits;
 use crate::clang::{Clang, ClangError};
 use crate::flags::CompileFlags;
 use attributes::move_layout_attributes;
-use comments::{LabelComment, Stripped, strip_comments};
+use comments::{LabelComment, StrippedText, strip_comments};
 use edits::{Edit, Edits};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
@@ -59,7 +59,7 @@ pub enum Preprocessing {
 
 /// A preprocessed translation unit.
 #[derive(Clone, Debug)]
-pub struct Preprocessed {
+pub struct PreprocessedText {
     /// The text and the way back to the user's files.
     pub source: SourceMap,
     /// Label comments that could not become labels.
@@ -75,7 +75,7 @@ pub fn preprocess(
     source: &Path,
     flags: &CompileFlags,
     how: &Preprocessing,
-) -> Result<Preprocessed, ClangError> {
+) -> Result<PreprocessedText, ClangError> {
     let input = absolute_if_moved(source, flags);
     let text = |mode: &str| match how {
         Preprocessing::Clang => run(clang, &input, flags, mode),
@@ -156,7 +156,7 @@ fn run(
 fn expand_predicates(
     clang: &Clang,
     labels: &mut [LabelComment],
-    with_macros: &Stripped,
+    with_macros: &StrippedText,
 ) -> Result<(), ClangError> {
     const MARK: &str = "lydian_predicate_";
     let mut input = String::new();
@@ -181,7 +181,7 @@ fn expand_predicates(
 }
 
 /// Puts the prelude and the calls into the text, and the attributes where clang needs them.
-fn assemble(stripped: &Stripped, main_file: &str, is_gcc: bool) -> Preprocessed {
+fn assemble(stripped: &StrippedText, main_file: &str, is_gcc: bool) -> PreprocessedText {
     let mut edits = move_layout_attributes(&stripped.text);
     edits.extend(stripped.labels.iter().map(|label| Edit {
         at: label.at,
@@ -211,7 +211,7 @@ fn assemble(stripped: &Stripped, main_file: &str, is_gcc: bool) -> Preprocessed 
         }
     });
     let written = written.collect();
-    Preprocessed { source, diagnostics, written }
+    PreprocessedText { source, diagnostics, written }
 }
 
 /// Whether the program declares `lydian_label` itself.
@@ -226,7 +226,7 @@ fn declares_label_function(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn preprocess_text(text: &str) -> Preprocessed {
+    fn preprocess_text(text: &str) -> PreprocessedText {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.c");
         std::fs::write(&path, text).unwrap();

@@ -1,10 +1,11 @@
-//! Makes plans.
+//! Construction of input plans.
 //!
-//! Pointers are followed breadth first, so that a limit cuts off what is deepest, and in an order
-//! that depends on the program and the settings alone. What needs another pointer's target (`end`,
-//! `into`, aliases) and what needs another place's value (lengths) is filled in when everything
-//! has its place.
+//! Pointers are followed breadth first, so that a limit cuts off the deepest ones, in an order that
+//! depends on the program and the settings alone. Attributes that need another pointer's target (`end`,
+//! `into`, aliases) or another place's value (lengths) are resolved at the end, when every place has
+//! its term.
 
+pub(crate) mod layout;
 mod objects;
 mod pointers;
 mod relations;
@@ -12,7 +13,7 @@ mod results;
 mod writes;
 
 pub use results::asked_for;
-pub use writes::{MOST_WRITTEN, Old, OutTarget};
+pub use writes::{MOST_WRITTEN, OutTarget, PreviousPointer};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -23,22 +24,22 @@ use lydian_ir::{CType, CTypeId, FuncId, GlobalId, GlobalInit, IntKind, Program, 
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::bounds::{Bound, Reach};
-use super::callback::is_given_length;
-use super::fit;
-use super::globals::{GlobalUses, can_be_input};
-use super::guess::{is_text, parameter_name, variable_argument_name};
-use super::layout::{Bits, Leaf, LeafKind, View, layout};
-use super::lazy::telling;
-use super::length::Length;
-use super::place::Place;
-use super::plan::{
+use crate::bounds::{Bound, Reach};
+use crate::build::layout::{Bits, Leaf, LeafKind, OmittedPart, PointerChoice, View, layout};
+use crate::callback::is_given_length;
+use crate::globals::{GlobalUses, can_be_input};
+use crate::guess::{is_text, parameter_name, variable_argument_name};
+use crate::lazy::telling;
+use crate::place::InputPlace;
+use crate::plan::{
     ARGUMENT_ROOM, Addresses, ArgPlan, CellPlan, Cursor, ExternalPlan, FURTHER_CALL, GAP,
     GlobalPlan, InputPlan, ObjectPlan, PlanError, RawPointer, VARIABLE_ARGUMENT,
 };
-use super::settings::{Kind, PlaceSettings};
-use super::spec::{FunctionSpec, InputSpec, Trail};
-use super::value::{Restricted, constant, sort_of};
+use crate::settings::length::Length;
+use crate::settings::{Kind, PlaceSettings};
+use crate::spec::fit;
+use crate::spec::{FunctionSpec, InputSpec, Trail};
+use crate::value::{RestrictedNumber, constant, sort_of};
 
 /// Objects of one plan before further pointers are null.
 const MAX_OBJECTS: usize = 256;
@@ -46,9 +47,9 @@ const MAX_OBJECTS: usize = 256;
 /// Scalars of one plan before further pointers are null.
 const MAX_CELLS: usize = 1 << 16;
 
-/// Plans the inputs of a function. The same program, settings and addresses give the same plan,
-/// and in a pool that has its symbols already the same terms. Predicates of what is to be covered read
-/// the globals `observed`.
+/// Plans the inputs of a function. The same program, settings and addresses give the same plan, and the
+/// same terms in a pool that already has its symbols. `observed` are the globals that the predicates of
+/// its objectives read.
 pub fn plan(
     pool: &mut TermPool,
     program: &Program,
@@ -63,7 +64,7 @@ pub fn plan(
     let mut args = Vec::new();
     for (position, ty) in params.into_iter().enumerate() {
         let name = parameter_name(program, function, position);
-        let place = Place::root(name.clone());
+        let place = InputPlace::root(name.clone());
         let Some(size) = program.types.size(ty) else { return Err(builder.incomplete(&place, ty)) };
         let block = builder.add_block(None);
         builder.lay(Site { block, depth: 0, global: None }, ty, 0, &place, &Trail::new())?;
@@ -71,7 +72,7 @@ pub fn plan(
     }
     let mut planned = Vec::new();
     for global in builder.input_globals(observed)? {
-        let place = Place::root(program.globals[global].name.clone());
+        let place = InputPlace::root(program.globals[global].name.clone());
         if program.types.size(program.globals[global].ty).is_none() {
             let sentence = format!("{place} has no elements, since nothing says how many");
             builder.bound((AssumptionKind::Size, &place), sentence, false, Reach::Always);
@@ -116,13 +117,13 @@ pub fn plan(
 pub struct ExternalCall<'a> {
     /// The function.
     pub function: FuncId,
-    /// How many calls of it the path made before.
+    /// The number of earlier calls of it on the path.
     pub nth: u32,
-    /// What it may write to.
+    /// The targets that it may write.
     pub targets: &'a [OutTarget],
     /// The bytes that it is asked for, if they are known and it returns `void *`.
     pub bytes: Option<u64>,
-    /// Where the state has room for objects.
+    /// The state's next free address for objects.
     pub cursor: Cursor,
 }
 
@@ -145,7 +146,7 @@ pub fn external_result(
     let size = match program.types.get(*result) {
         CType::Void => 0,
         _ => {
-            let place = Place::root("result");
+            let place = InputPlace::root("result");
             let size = program.types.size(*result);
             let size = size.ok_or_else(|| builder.incomplete(&place, *result))?;
             let site = Site { block, depth: 0, global: None };
@@ -168,11 +169,11 @@ pub fn external_result(
 pub struct VariableRead {
     /// The function under test.
     pub function: FuncId,
-    /// How many arguments for `...` it has already.
+    /// The number of its earlier arguments for `...`.
     pub nth: u32,
     /// The type that it is read with, a scalar's.
     pub ty: CTypeId,
-    /// Where the state has room for objects.
+    /// The state's next free address for objects.
     pub cursor: Cursor,
 }
 
@@ -188,7 +189,7 @@ pub fn variable_argument(
     let VariableRead { function, nth, ty, cursor } = read;
     let mut builder = Builder::new(pool, program, function, spec, addresses, cursor, None);
     let position = builder.parameters().len() + nth as usize;
-    let place = Place::root(variable_argument_name(program, function, position));
+    let place = InputPlace::root(variable_argument_name(program, function, position));
     let size = program.types.size(ty).ok_or_else(|| builder.incomplete(&place, ty))?;
     let block = builder.add_block(None);
     let site = Site { block, depth: 0, global: None };
@@ -203,9 +204,9 @@ pub fn variable_argument(
 pub struct FurtherCall {
     /// The function, all of whose parameters are scalars.
     pub function: FuncId,
-    /// How many further calls the path made before.
+    /// The number of earlier further calls on the path.
     pub nth: u32,
-    /// Where the state has room for objects.
+    /// The state's next free address for objects.
     pub cursor: Cursor,
 }
 
@@ -223,7 +224,7 @@ pub fn further_call(
     let block = builder.add_block(None);
     let params = builder.parameters();
     for (position, ty) in params.iter().enumerate() {
-        let place = Place::root(parameter_name(program, function, position));
+        let place = InputPlace::root(parameter_name(program, function, position));
         let site = Site { block, depth: 0, global: None };
         builder.lay(site, *ty, position as u64 * ARGUMENT_ROOM, &place, &Trail::new())?;
     }
@@ -232,48 +233,50 @@ pub fn further_call(
     Ok(builder.into_external(FURTHER_CALL, nth, (CTypeId::from_index(0), size), block))
 }
 
-/// Where scalars are being laid.
+/// The block that scalars are being placed in.
 #[derive(Clone, Copy)]
 struct Site {
     block: usize,
-    /// How many pointers lead here.
+    /// The number of pointers on the way here.
     depth: u32,
     /// The global, if it is one.
     global: Option<GlobalId>,
 }
 
-/// A pointer that waits for its value.
+/// A pointer whose value is not yet determined.
 struct Slot {
     site: Site,
     /// Its position among the block's cells.
     cell: usize,
     ty: CTypeId,
-    place: Place,
+    place: InputPlace,
     trail: Trail,
-    /// In a union: the term that says that this choice holds. Else the cell keeps its bits.
+    /// In a union: the condition under which this pointer is the chosen member. Otherwise the cell
+    /// keeps its bits.
     guard: Option<Term>,
     set: PlaceSettings,
 }
 
-/// Where a pointer points when it is not null and no alias.
+/// The target of a pointer that is not null and no alias.
 #[derive(Clone, Copy)]
-struct Target {
+struct Pointee {
     object: usize,
     address: u64,
     is_null: Term,
 }
 
-/// An object whose length waits for the terms that it is made of.
+/// An object whose length is resolved when its terms are known.
 struct OpenLength {
     object: usize,
-    place: Place,
+    place: InputPlace,
     /// `None`: a symbol of its own, if a pointer to the end asks for it.
     length: Option<Length>,
-    /// Whether nobody stated that.
+    /// Whether the user did not state it.
     guessed: bool,
     is_null: Term,
     element: u64,
-    /// Bytes before the first element that counts: of a flexible array, or before the pointer.
+    /// Bytes before the first counted element: of a flexible array member, or of elements before the
+    /// pointer.
     start: u64,
     /// Elements at most.
     capacity: u64,
@@ -294,21 +297,22 @@ struct Builder<'a> {
     globals: &'a GlobalUses,
     addresses: &'a dyn Addresses,
     cursor: Cursor,
-    /// What a call's result is called; what the call writes has this behind its name.
+    /// The shown name of a call's result. Places that the call writes are shown with it as a suffix.
     root_shown: Option<String>,
-    /// Which further call of the function under test the inputs are for, from 0.
+    /// The number of the further call of the function under test that the inputs are for, from 0; none
+    /// for the first call.
     further_call: Option<u32>,
     blocks: Vec<Vec<CellPlan>>,
     objects: Vec<(usize, ObjectPlan)>,
     waiting: VecDeque<Slot>,
     related: Vec<Slot>,
     lengths: Vec<OpenLength>,
-    scalars: BTreeMap<Place, Scalar>,
-    /// What reads the numbers that may have any value of their type.
-    readings: BTreeMap<Place, Reach>,
-    targets: BTreeMap<Place, Target>,
-    /// Pointers that are null for a limit.
-    cut_off: BTreeSet<Place>,
+    scalars: BTreeMap<InputPlace, Scalar>,
+    /// The accesses that read the numbers that may have any value of their type.
+    readings: BTreeMap<InputPlace, Reach>,
+    targets: BTreeMap<InputPlace, Pointee>,
+    /// Pointers that are null because of a limit.
+    cut_off: BTreeSet<InputPlace>,
     symbols: BTreeSet<String>,
     cells: usize,
     constraints: Vec<Term>,
@@ -316,7 +320,7 @@ struct Builder<'a> {
     assumptions: Vec<String>,
     bounds: Vec<Bound>,
     raw_pointers: Vec<RawPointer>,
-    /// The address of what each block lies in, if it is known.
+    /// The address of the object or global of each block, if it is known.
     bases: Vec<Option<u64>>,
 }
 
@@ -369,7 +373,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What was made, as the plan of a value of a type and so many bytes in a block, which writes nothing.
+    /// Turns the builder into the plan of a value of type `ty` and `size` bytes in block `block`,
+    /// without writes.
     fn into_external(
         mut self,
         function: &str,
@@ -395,7 +400,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets the waiting pointers to `char` point to strings where nothing says what they point to.
+    /// Makes the waiting pointers to `char` point to strings unless a setting says what they point to.
     fn take_for_text(&mut self) {
         let types = &self.program.types;
         for slot in &mut self.waiting {
@@ -415,7 +420,7 @@ impl<'a> Builder<'a> {
             let id = self.program.global_named(name);
             let id = id.filter(|id| can_be_input(self.program, *id));
             let why = "is no global variable that can be set";
-            found.insert(id.ok_or_else(|| self.wrong(&Place::root(name.clone()), why))?);
+            found.insert(id.ok_or_else(|| self.wrong(&InputPlace::root(name.clone()), why))?);
         }
         Ok(found.into_iter().collect())
     }
@@ -428,7 +433,7 @@ impl<'a> Builder<'a> {
                 let compiled = InputSpec::precondition_name(name, n);
                 let found = self.program.function_named(&compiled);
                 let why = "is a precondition that was not compiled";
-                found.ok_or_else(|| self.wrong(&Place::root(text.clone()), why))
+                found.ok_or_else(|| self.wrong(&InputPlace::root(text.clone()), why))
             })
             .collect()
     }
@@ -441,7 +446,8 @@ impl<'a> Builder<'a> {
         positions.map(|position| variable_argument_name(self.program, self.function, position))
     }
 
-    /// A place of the settings that begins with nothing the function has is a slip of the pen.
+    /// An error if a place in the settings begins with a name that the function does not have, which is
+    /// a mistake of the user.
     fn check_set_places(&self) -> Result<(), PlanError> {
         let names: BTreeSet<&str> =
             self.scalars.keys().chain(self.targets.keys()).map(|place| &*place.root).collect();
@@ -465,7 +471,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn wrong(&self, place: &Place, why: impl Into<String>) -> PlanError {
+    fn wrong(&self, place: &InputPlace, why: impl Into<String>) -> PlanError {
         PlanError::Setting {
             function: self.program.functions[self.function].name.clone(),
             place: place.to_string(),
@@ -473,7 +479,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn incomplete(&self, place: &Place, ty: CTypeId) -> PlanError {
+    fn incomplete(&self, place: &InputPlace, ty: CTypeId) -> PlanError {
         PlanError::Incomplete {
             function: self.program.functions[self.function].name.clone(),
             place: place.to_string(),
@@ -504,15 +510,15 @@ impl<'a> Builder<'a> {
         with_cells.collect()
     }
 
-    /// How a place is shown to the user.
-    fn shown(&self, place: &Place) -> String {
+    /// The text of a place for the user.
+    fn shown(&self, place: &InputPlace) -> String {
         match &self.root_shown {
             None => match self.further_call {
                 None => place.to_string(),
                 Some(nth) => format!("{place} in call {}", nth + 2),
             },
             Some(root) if place.root == "result" => {
-                Place { root: root.clone(), steps: place.steps.clone() }.to_string()
+                InputPlace { root: root.clone(), steps: place.steps.clone() }.to_string()
             }
             Some(call) => format!("{place} after {call}"),
         }
@@ -523,7 +529,7 @@ impl<'a> Builder<'a> {
         self.symbol_with_default(name, sort, 0)
     }
 
-    /// The same with what it is in a model that does not say.
+    /// The same with its value in models that do not mention it.
     fn symbol_with_default(&mut self, name: String, sort: Sort, default: u64) -> Term {
         let mut name = name;
         while self.symbols.contains(&name) {
@@ -554,7 +560,7 @@ impl<'a> Builder<'a> {
     /// Notes a bound of some kind on a place in the inputs, which the user stated or not.
     fn bound(
         &mut self,
-        (kind, place): (AssumptionKind, &Place),
+        (kind, place): (AssumptionKind, &InputPlace),
         sentence: String,
         stated: bool,
         reach: Reach,
@@ -571,15 +577,21 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Notes what is guessed of a place: the size that its pointer's type or use says, or which input is
-    /// its length. That is worth a word only where it makes a difference.
-    fn bound_guess(&mut self, kind: AssumptionKind, place: &Place, sentence: String, reach: Reach) {
+    /// Notes a guess about a place: the size that its pointer's type or use suggests, or the input that
+    /// is its length. It is reported only where it makes a difference.
+    fn bound_guess(
+        &mut self,
+        kind: AssumptionKind,
+        place: &InputPlace,
+        sentence: String,
+        reach: Reach,
+    ) {
         let assumption = Assumption::new(kind, self.shown(place), sentence);
         self.bounds.push(Bound { assumption, reach, shown: false });
     }
 
-    /// An array of another file, for which only a number of elements was made up.
-    fn bound_given_length(&mut self, global: GlobalId, place: &Place) {
+    /// Notes the bound on an array of another file whose number of elements was made up.
+    fn bound_given_length(&mut self, global: GlobalId, place: &InputPlace) {
         let Some((elements, size)) = is_given_length(self.program, global) else { return };
         let object = self.addresses.global(global);
         let sentence = format!("{place} has {elements} elements, since nothing says how many");
@@ -587,7 +599,8 @@ impl<'a> Builder<'a> {
         self.bound_guess(AssumptionKind::Size, place, sentence, reach);
     }
 
-    /// From now on the size of an object shows in the value of another input, which is read so.
+    /// Notes that the size of an object is visible in the value of another input, which `reading`
+    /// reads.
     fn show_size(&mut self, object: u64, reading: Reach) {
         let mut more = Vec::new();
         for bound in &mut self.bounds {
@@ -602,7 +615,7 @@ impl<'a> Builder<'a> {
         self.bounds.extend(more);
     }
 
-    /// What tells that some bytes of a block were left at zero or null.
+    /// The accesses that show that some bytes of a block were left at zero or null.
     fn reading(&self, block: usize, from: u64, to: u64) -> Reach {
         match self.bases[block] {
             Some(object) => Reach::Within { object, from, to },
@@ -616,11 +629,11 @@ impl<'a> Builder<'a> {
         site: Site,
         ty: CTypeId,
         offset: u64,
-        place: &Place,
+        place: &InputPlace,
         trail: &Trail,
     ) -> Result<(), PlanError> {
         let parts = layout(self.program, ty, offset, place, trail);
-        for (place, why, bytes) in parts.left_out {
+        for OmittedPart { place, why, bytes } in parts.omitted {
             let shown = self.shown(&place);
             let reach = self.reading(site.block, bytes.start, bytes.end);
             let kind = AssumptionKind::Other;
@@ -649,7 +662,8 @@ impl<'a> Builder<'a> {
             LeafKind::Number(ty) => {
                 let machine = self.program.types.scalar(ty).expect("a number is a scalar");
                 let shown = self.shown(&leaf.place);
-                // What a call writes differs from what most programs set before it.
+                // The default of a written value differs from the value that most programs set before
+                // the call.
                 let is_written = self.root_shown.is_some() && leaf.place.root != "result";
                 let is_plain = matches!(
                     self.program.types.get(ty),
@@ -683,8 +697,8 @@ impl<'a> Builder<'a> {
         &mut self,
         site: Site,
         offset: u64,
-        place: &Place,
-        choices: Vec<(CTypeId, Place, Trail)>,
+        place: &InputPlace,
+        choices: Vec<PointerChoice>,
         raw: bool,
     ) {
         let value = if raw {
@@ -698,7 +712,7 @@ impl<'a> Builder<'a> {
             self.pool.bv(64, 0)
         };
         let cell = self.push(site, offset, Type::Ptr, value);
-        for (at, (ty, place, trail)) in choices.into_iter().enumerate() {
+        for (at, PointerChoice { ty, place, trail }) in choices.into_iter().enumerate() {
             let chosen = raw || at > 0;
             let guard = chosen.then(|| {
                 let name = format!("is({})", self.shown(&place));
@@ -714,7 +728,7 @@ impl<'a> Builder<'a> {
         &mut self,
         ty: CTypeId,
         value: Term,
-        place: &Place,
+        place: &InputPlace,
         trail: &Trail,
     ) -> Result<(), PlanError> {
         let types = &self.program.types;
@@ -745,11 +759,11 @@ impl<'a> Builder<'a> {
         &mut self,
         value: Term,
         signed: bool,
-        place: &Place,
+        place: &InputPlace,
         trail: &Trail,
     ) -> Result<(), PlanError> {
         let set = self.spec.at(place, trail);
-        let number = Restricted { value, signed };
+        let number = RestrictedNumber { value, signed };
         if let Some((low, high)) = set.range {
             let within = number.within(self.pool, low, high);
             let within = within.map_err(|why| self.wrong(place, why))?;
@@ -763,7 +777,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Makes a bit-field known by its place. Its bytes are cells already.
+    /// Registers a bit-field under its place. Its bytes already have cells.
     fn lay_bits(&mut self, site: Site, bits: Bits) -> Result<(), PlanError> {
         let first = bits.bit_offset / 8;
         let last = (bits.bit_offset + u64::from(bits.width) - 1) / 8;
@@ -775,7 +789,7 @@ impl<'a> Builder<'a> {
         self.restrict(value, bits.signed, &bits.place, &bits.trail)
     }
 
-    /// Makes a number of a union's member known by its place, where its bytes are cells.
+    /// Registers a number of a union's member under its place if its bytes have cells.
     fn lay_view(&mut self, site: Site, view: View) -> Result<(), PlanError> {
         let types = &self.program.types;
         let machine = types.scalar(view.ty).expect("a number is a scalar");

@@ -1,15 +1,14 @@
 //! Functions that input pointers point to.
 //!
-//! A pointer to a function among the inputs points to a synthetic undefined function, so that what
-//! it returns is an input like the result of any other undefined function. There is one for each
-//! function type that inputs lead to; [`prepare`] adds them before anything else looks at the
-//! program.
+//! A pointer to a function among the inputs points to a synthetic undefined function, so that its
+//! result is an input like the result of any other undefined function. There is one for each function
+//! type that inputs lead to. [`prepare`] adds them before other analyses read the program.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Program, Type};
 
-/// What the names of synthetic functions begin with; a number follows.
+/// The prefix of the names of synthetic functions; a number follows.
 pub const CALLBACK_PREFIX: &str = "lydian_callback_";
 
 /// Elements of an array of scalars that another file defines, where no declaration says how many:
@@ -39,8 +38,8 @@ pub fn prepare(program: &mut Program) {
     }
 }
 
-/// Without a length such an array would have no elements, and what follows a read of one would seem
-/// out of reach.
+/// Without a length such an array would have no elements, and code after a read of it would seem
+/// unreachable.
 fn give_lengths(program: &mut Program) {
     for (_, global) in program.globals.iter_mut() {
         let CType::Array { element, length: None } = *program.types.get(global.ty) else {
@@ -58,8 +57,8 @@ fn give_lengths(program: &mut Program) {
     }
 }
 
-/// How many elements an array of another file has and how many bytes each, where the number may be
-/// one that [`prepare`] gave it. A declaration with the very same number looks alike.
+/// The number and size in bytes of the elements of another file's array, if the number may be one that
+/// [`prepare`] chose. A declaration with the very same number looks alike.
 pub(crate) fn is_given_length(program: &Program, global: GlobalId) -> Option<(u64, u64)> {
     let global = &program.globals[global];
     let CType::Array { element, length: Some(length) } = *program.types.get(global.ty) else {

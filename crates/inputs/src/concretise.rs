@@ -1,5 +1,8 @@
 //! From a model of a plan's symbols to a test.
 
+pub mod relevant_inputs;
+pub mod test_objects;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -10,32 +13,32 @@ use lydian_ir::test::{
 use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
-use super::asked::Asked;
-use super::lazy::LazyObject;
-use super::looked_at::{Arena, Needs, canonical, is_address, place_of_element};
-use super::plan::{
-    ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WritePlan,
-    Written,
+use crate::concretise::relevant_inputs::RelevantInputs;
+use crate::concretise::test_objects::{Arena, Needs, canonical, is_address, place_of_element};
+use crate::lazy::LazyObject;
+use crate::lazy::shape::PartKind;
+use crate::plan::{
+    ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WriteContents,
+    WritePlan,
 };
-use super::shape::PartKind;
 
-/// An object of a test, as the engine has it.
+/// An object of a test and its counterpart in the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldObject {
-    /// Where the first byte lies for the engine.
+    /// The address of the first byte in the engine.
     pub address: u64,
     /// The type of the elements, of which one begins there.
     pub element: CTypeId,
-    /// How many bytes the test has.
+    /// Its size in bytes in the test.
     pub size: u64,
-    /// What it is, if it came into being.
+    /// The lazily initialised object that it was made from, if it was.
     pub lazy: Option<Arc<LazyObject>>,
 }
 
-/// The test that a model of a path stands for, which needs of objects that came into being what
-/// `needs` says. `externals` are the calls of undefined functions on
-/// the path and its variable arguments, in their order. Objects that no pointer of the test reaches
-/// are left out; the others are exactly as long as the model says.
+/// The test for a model of a path. `needs` has the accesses to lazily initialised objects, and
+/// `externals` the calls of undefined functions on the path and its variable arguments, in their order.
+/// Objects that no pointer of the test reaches are left out. The others are exactly as long as the
+/// model says.
 pub fn concretise(
     program: &Program,
     pool: &TermPool,
@@ -72,7 +75,7 @@ pub fn concretise_with_objects(
         reached: Vec::new(),
         waiting: VecDeque::new(),
         arena: Arena::default(),
-        asked: &needs.asked,
+        relevant: &needs.relevant,
         next,
     };
     reader.positions = vec![None; reader.objects.len()];
@@ -129,26 +132,26 @@ struct Reader<'a> {
     evaluator: Evaluator,
     /// All objects of the plan and of the calls.
     objects: Vec<&'a ObjectPlan>,
-    /// Where each is in the test, once something points to it.
+    /// The position of each in the test, once a pointer leads to it.
     positions: Vec<Option<u32>>,
     /// The objects in the order of the test.
-    reached: Vec<Found>,
+    reached: Vec<ReachedObject>,
     /// Reached ones whose own pointers are not read yet.
-    waiting: VecDeque<Found>,
-    /// The objects that came into being.
+    waiting: VecDeque<ReachedObject>,
+    /// The lazily initialised objects.
     arena: Arena,
-    /// What the test's claims hang on.
-    asked: &'a Asked,
-    /// Where further objects may lie.
+    /// The inputs that the test's claims depend on.
+    relevant: &'a RelevantInputs,
+    /// The next free address for objects.
     next: u64,
 }
 
 /// An object that a pointer of the test reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum ReachedObject {
     /// One of the plan or of a call, by its position.
     Planned(usize),
-    /// One that came into being, by its position.
+    /// A lazily initialised one, by its position.
     Lazy(usize),
     /// A string literal of the program, which has no name: the test has one with the same contents.
     Literal(GlobalId),
@@ -174,7 +177,7 @@ impl Reader<'_> {
         images.collect()
     }
 
-    /// What a call writes, as far as it does; what stands one after the other in one piece.
+    /// The values that a call writes under the model. Adjacent writes are one.
     fn writes(&mut self, plans: &[WritePlan]) -> Vec<ExternalWrite> {
         let mut writes: Vec<ExternalWrite> = Vec::new();
         for plan in plans {
@@ -185,8 +188,8 @@ impl Reader<'_> {
                 match writes.last_mut() {
                     Some(last) if goes_on(last, plan, offset) => append(&mut last.image, image),
                     _ => writes.push(ExternalWrite {
-                        to: plan.way.to.clone(),
-                        through: plan.way.through.clone(),
+                        to: plan.chain.to.clone(),
+                        through: plan.chain.through.clone(),
                         offset,
                         image,
                     }),
@@ -196,22 +199,22 @@ impl Reader<'_> {
         writes
     }
 
-    /// What is written to one place: pieces with their distances from where the way ends.
+    /// The pieces of one write, with their distances from the target.
     fn pieces(&mut self, plan: &WritePlan) -> Vec<(u64, Image)> {
-        let from = plan.way.from;
+        let from = plan.chain.from;
         let from = from.map_or(0, |from| self.evaluator.eval_u64(self.pool, self.model, from));
         let first = plan.offset.wrapping_sub(from);
         let length = plan.length;
         let length = length.map(|length| self.evaluator.eval_u64(self.pool, self.model, length));
-        match &plan.written {
-            Written::Cells { size, cells } => {
+        match &plan.contents {
+            WriteContents::Cells { size, cells } => {
                 let room = length.map_or(u64::MAX, |length| length.saturating_sub(plan.offset));
                 let image = self.image((*size).min(room), cells);
                 let is_any = !image.bytes.is_empty();
                 is_any.then_some((first, image)).into_iter().collect()
             }
-            Written::Row { symbol, kind, of } => {
-                let mut indices: Vec<u64> = self.asked.elements(*symbol).collect();
+            WriteContents::Row { symbol, kind, of } => {
+                let mut indices: Vec<u64> = self.relevant.elements(*symbol).collect();
                 indices.sort_unstable();
                 let array = self.evaluator.eval_array(self.pool, self.model, *symbol);
                 let lazy = self.addresses.lazy();
@@ -222,7 +225,7 @@ impl Reader<'_> {
                     };
                     (first.wrapping_add(at), canonical(lazy, *kind, u128::from(array.get(index))))
                 });
-                // A claim may speak of what lies behind the object, which nobody reads.
+                // A claim may mention bytes beyond the object, which nothing reads.
                 let is_inside = |(at, _): &(u64, u128)| {
                     length.is_none_or(|length| (*at as i64) < length as i64)
                 };
@@ -252,7 +255,7 @@ impl Reader<'_> {
             let bits = self.bits(cell);
             let end = (offset + width).min(image.bytes.len());
             image.bytes[offset..end].copy_from_slice(&bits.to_le_bytes()[..end - offset]);
-            // A number may be the address of an object that the test has, or of a global.
+            // A number may be the address of an object of the test, or of a global.
             let may_be_pointer = match cell.ty {
                 Type::Ptr => true,
                 Type::Int(64) if is_address(bits) => self.arena.place_of(bits as u64).is_some(),
@@ -264,7 +267,7 @@ impl Reader<'_> {
                 && let Some(target) = self.target(bits as u64)
             {
                 if !matches!(target, PointerTarget::Object(..)) {
-                    // Where the engine keeps it means nothing to anyone else.
+                    // The engine's address has no meaning in the test.
                     image.bytes[offset..end].fill(0);
                 }
                 image.pointers.push(ImagePointer { offset: cell.offset, target });
@@ -283,7 +286,7 @@ impl Reader<'_> {
         value.to_wide().as_ref().map_or(0, Wide::low_u128)
     }
 
-    /// What lies at an address; nothing for null and for other bits.
+    /// The target at an address; none for null and for bits that are no address.
     fn target(&mut self, address: u64) -> Option<PointerTarget> {
         if address == 0 {
             return None;
@@ -294,7 +297,10 @@ impl Reader<'_> {
         }
         if is_address(u128::from(address)) {
             let (object, offset) = self.arena.place_of(address)?;
-            return Some(PointerTarget::Object(self.position_of(Found::Lazy(object)), offset));
+            return Some(PointerTarget::Object(
+                self.position_of(ReachedObject::Lazy(object)),
+                offset,
+            ));
         }
         let holds = |object: &ObjectPlan| {
             object.address <= address && address <= object.address + object.size
@@ -331,11 +337,11 @@ impl Reader<'_> {
         })
     }
 
-    /// What stands for a place in a global.
+    /// The target of a pointer to a place in a global.
     fn global_target(&mut self, id: GlobalId, offset: u64) -> PointerTarget {
         let global = &self.program.globals[id];
         match is_literal(global) {
-            true => PointerTarget::Object(self.position_of(Found::Literal(id)), offset),
+            true => PointerTarget::Object(self.position_of(ReachedObject::Literal(id)), offset),
             false => PointerTarget::Global(global.name.clone(), offset),
         }
     }
@@ -344,19 +350,19 @@ impl Reader<'_> {
         if let Some(known) = self.positions[index] {
             return known;
         }
-        let position = self.reach(Found::Planned(index));
+        let position = self.reach(ReachedObject::Planned(index));
         self.positions[index] = Some(position);
         position
     }
 
-    fn position_of(&mut self, found: Found) -> u32 {
+    fn position_of(&mut self, found: ReachedObject) -> u32 {
         match self.reached.iter().position(|known| *known == found) {
             Some(known) => known as u32,
             None => self.reach(found),
         }
     }
 
-    fn reach(&mut self, found: Found) -> u32 {
+    fn reach(&mut self, found: ReachedObject) -> u32 {
         self.reached.push(found);
         self.waiting.push_back(found);
         (self.reached.len() - 1) as u32
@@ -382,28 +388,28 @@ impl Reader<'_> {
         let mut made = Vec::new();
         while let Some(found) = self.waiting.pop_front() {
             made.push(match found {
-                Found::Planned(index) => self.planned_object(index),
-                Found::Lazy(object) => self.lazy_object(object),
-                Found::Literal(global) => self.literal_object(global),
+                ReachedObject::Planned(index) => self.planned_object(index),
+                ReachedObject::Lazy(object) => self.lazy_object(object),
+                ReachedObject::Literal(global) => self.literal_object(global),
             });
         }
         made
     }
 
-    /// Where the objects of the test lie for the engine.
+    /// The addresses of the test's objects in the engine.
     fn held(&self, objects: &[TestObject]) -> Vec<HeldObject> {
         let pairs = self.reached.iter().zip(objects);
         let held = pairs.map(|(found, object)| HeldObject {
             address: match found {
-                Found::Planned(index) => self.objects[*index].address,
-                Found::Lazy(at) => self.arena.first_byte(*at),
-                Found::Literal(global) => self.addresses.global(*global),
+                ReachedObject::Planned(index) => self.objects[*index].address,
+                ReachedObject::Lazy(at) => self.arena.first_byte(*at),
+                ReachedObject::Literal(global) => self.addresses.global(*global),
             },
             element: object.ty,
             size: object.image.bytes.len() as u64,
             lazy: match found {
-                Found::Planned(_) | Found::Literal(_) => None,
-                Found::Lazy(at) => Some(self.arena.lazy_object(*at).clone()),
+                ReachedObject::Planned(_) | ReachedObject::Literal(_) => None,
+                ReachedObject::Lazy(at) => Some(self.arena.lazy_object(*at).clone()),
             },
         });
         held.collect()
@@ -448,7 +454,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An object that came into being, as far as the test has it.
+    /// A lazily initialised object, as far as the test has it.
     fn lazy_object(&mut self, object: usize) -> TestObject {
         let mut made = self.arena.object(object);
         for (offset, address) in self.arena.pointers(object) {
@@ -496,10 +502,10 @@ impl Reader<'_> {
     }
 }
 
-/// Whether what a plan writes at an offset stands just behind another write on the same way.
+/// Whether a write at an offset continues the one before it, along the same chain of pointers.
 fn goes_on(last: &ExternalWrite, plan: &WritePlan, offset: u64) -> bool {
-    last.to == plan.way.to
-        && last.through == plan.way.through
+    last.to == plan.chain.to
+        && last.through == plan.chain.through
         && last.offset.wrapping_add(last.image.bytes.len() as u64) == offset
 }
 

@@ -1,6 +1,5 @@
-//! Which globals are inputs of a function: those that it, a function it may call, or a predicate of
-//! what is to be covered there reads, and that can have another than their initial value when it is
-//! called.
+//! The globals that are inputs of a function: those that it, a function it may call, or a predicate of
+//! its objectives reads, and that can have another value than their initial one when it is called.
 //!
 //! Static locals are no inputs: nothing but a call of their function changes them, so a test that
 //! starts from a fresh program finds their initial value. Neither are globals of this translation
@@ -13,7 +12,7 @@ use lydian_ir::{
     RelocationTarget, Stmt, libc,
 };
 
-/// How one body uses its globals.
+/// The uses of globals in one body.
 #[derive(Clone, Debug, Default)]
 struct Mentions {
     read: BTreeSet<GlobalId>,
@@ -23,7 +22,7 @@ struct Mentions {
     calls_through_pointer: bool,
 }
 
-/// How a program uses its globals.
+/// The uses of globals in a program.
 #[derive(Clone, Debug, Default)]
 pub struct GlobalUses {
     bodies: BTreeMap<FuncId, Mentions>,
@@ -53,7 +52,7 @@ impl GlobalUses {
         Self { bodies, addressed: addressed_functions(program), fixed }
     }
 
-    /// The functions of a type whose address is taken somewhere.
+    /// The functions of a type whose address is taken anywhere.
     pub fn addressed_of_type(&self, program: &Program, ty: CTypeId) -> Vec<FuncId> {
         let of_type = |id: &&FuncId| program.functions[**id].ty == ty;
         self.addressed.iter().filter(of_type).copied().collect()
@@ -89,8 +88,8 @@ impl GlobalUses {
     }
 }
 
-/// Whether a global can be set before a call: it is no constant, no literal and no static local. A
-/// constant of another file has contents that nothing here tells.
+/// Whether a global can be set before a call: it is no constant, no literal and no static local. The
+/// contents of a constant of another file are not known here.
 pub fn can_be_input(program: &Program, id: GlobalId) -> bool {
     let global = &program.globals[id];
     let constant = global.read_only && global.init != GlobalInit::Extern;
@@ -152,7 +151,7 @@ fn mentions(body: &Body) -> Mentions {
             _ => {}
         }
     }
-    // The address of any other mention goes where it cannot be followed.
+    // Any other mention may pass the address to code that cannot be followed.
     for escaped in escaping(body) {
         found.read.insert(escaped);
         found.changed.insert(escaped);

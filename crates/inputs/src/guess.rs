@@ -1,36 +1,40 @@
-//! Sensible guesses about pointers, each with its reason, from names, types and uses.
+//! Guesses about pointers, each with its reason, from names, types and uses.
 //!
 //! A guess is only a default. It is shown to the user, who can overrule it in the settings.
+
+mod names;
+mod relations;
+pub mod usage;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::{CType, CTypeId, CTypes, FuncId, IntKind, Program, Record, RecordId};
 
-use super::globals::GlobalUses;
-use super::length::Length;
-use super::names::{means_length, means_length_of};
-use super::place::{Place, Step};
-use super::relations::{Candidate, Role, Roles, roles};
-use super::settings::{Kind, LengthText, PlacePattern, PlaceSettings};
-use super::spec::MAX_LENGTH;
-use super::usage::{Facts, Spot, Usage};
+use crate::globals::GlobalUses;
+use crate::guess::names::{means_length, means_length_of};
+use crate::guess::relations::{Candidate, Role, Roles, roles};
+use crate::guess::usage::{PointerUses, PointerVariable, Usage};
+use crate::place::{InputPlace, Step};
+use crate::settings::defaults::MAX_LENGTH;
+use crate::settings::length::Length;
+use crate::settings::{Kind, LengthText, PlacePattern, PlaceSettings};
 
-/// No guess makes an array longer than this: one more than the commonest limit of tables.
+/// The greatest length that is guessed: one more than the commonest limit of tables.
 const LONGEST: u64 = 257;
 
-/// Characters of a text that a number is read from: one more digit than any number of 64 bits has, a sign,
-/// and some before and behind.
+/// Characters of a text that a number is read from: one more digit than any number of 64 bits has, a
+/// sign, and some characters before and after.
 const NUMBER_LENGTH: u64 = 24;
 
 /// A guess about a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
     /// The place or pattern; relative for a guess about a type.
-    pub place: Place,
-    /// What is guessed.
+    pub place: InputPlace,
+    /// The guessed settings.
     pub settings: PlaceSettings,
-    /// Why, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub reason: String,
 }
 
@@ -45,21 +49,21 @@ pub struct Guesses {
 
 /// A pointer whose meaning is asked for, among its neighbours.
 struct Pointer<'a> {
-    place: Place,
+    place: InputPlace,
     name: &'a str,
     pointee: CTypeId,
     to_const: bool,
-    facts: &'a Facts,
+    facts: &'a PointerUses,
 }
 
 /// A parameter or member beside others.
 struct Neighbour {
-    place: Place,
+    place: InputPlace,
     name: String,
     ty: CTypeId,
 }
 
-/// Guesses what the pointers among a function's inputs are.
+/// Guesses the kinds and lengths of the pointers among a function's inputs.
 pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &GlobalUses) -> Guesses {
     let mut guesses = Guesses::default();
     let mut reached = VecDeque::new();
@@ -71,17 +75,17 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
         let neighbours: Vec<Neighbour> = (params.iter().enumerate())
             .map(|(at, ty)| {
                 let name = parameter_name(program, function, at);
-                Neighbour { place: Place::root(name.clone()), name, ty: *ty }
+                Neighbour { place: InputPlace::root(name.clone()), name, ty: *ty }
             })
             .collect();
-        let spot = |at: usize| Spot::Param(function, at);
+        let spot = |at: usize| PointerVariable::Param(function, at);
         guesses.places = among(program, usage, &neighbours, spot);
         reached.extend(params.iter().copied());
         for id in globals.inputs_of(program, function, &BTreeSet::new()) {
             let global = &program.globals[id];
-            let place = Place::root(global.name.clone());
+            let place = InputPlace::root(global.name.clone());
             let alone = [Neighbour { place, name: global.name.clone(), ty: global.ty }];
-            guesses.places.extend(among(program, usage, &alone, |_| Spot::Global(id)));
+            guesses.places.extend(among(program, usage, &alone, |_| PointerVariable::Global(id)));
             reached.push_back(global.ty);
         }
     } else {
@@ -94,14 +98,14 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
     }
     let from_bodies = guesses.places.iter().filter_map(|guess| {
         let name = guess.settings.pointee.as_deref()?;
-        super::spec::types_named(program, name).first().copied()
+        crate::type_names::types_named(program, name).first().copied()
     });
     reached.extend(from_bodies);
     guesses.types = in_records(program, usage, reached);
     if declared.body.is_some() {
         for at in 0..params.len() {
             let found = kept_in_another(program, usage, (function, params), at, &guesses);
-            let place = Place::root(parameter_name(program, function, at));
+            let place = InputPlace::root(parameter_name(program, function, at));
             let guess = guesses.places.iter_mut().find(|guess| guess.place == place);
             let (Some((member, why)), Some(guess)) = (found, guess) else { continue };
             guess.settings.alias = Some(vec![PlacePattern(member)]);
@@ -111,29 +115,29 @@ pub fn guess(program: &Program, function: FuncId, usage: &Usage, globals: &Globa
     guesses
 }
 
-/// The member of what another parameter points to that the body compares a parameter with, and the
-/// guess's reason: `if (p->buffer != buffer) free(p->buffer)`. They may well be the same.
+/// The member of another parameter's target that the body compares a parameter with, and the guess's
+/// reason: `if (p->buffer != buffer) free(p->buffer)`. The two may be the same.
 fn kept_in_another(
     program: &Program,
     usage: &Usage,
     (function, params): (FuncId, &[CTypeId]),
     at: usize,
     guesses: &Guesses,
-) -> Option<(Place, String)> {
+) -> Option<(InputPlace, String)> {
     let types = &program.types;
     let has_own = |settings: &PlaceSettings| {
         let kind = settings.implied_kind();
         settings.alias.is_none() && !matches!(kind, Some(Kind::End | Kind::Into | Kind::Null))
     };
-    let own = Place::root(parameter_name(program, function, at));
+    let own = InputPlace::root(parameter_name(program, function, at));
     let own = guesses.places.iter().find(|guess| guess.place == own)?;
     if !has_own(&own.settings) || own.settings.length.is_some() {
         return None;
     }
     let pointee = types.pointee(params[at]).filter(|ty| types.size(*ty).is_some())?;
-    let compared = &usage.of_spot(&Spot::Param(function, at)).compared;
+    let compared = &usage.of_spot(&PointerVariable::Param(function, at)).compared;
     compared.iter().find_map(|spot| {
-        let Spot::Member(record, field) = spot else { return None };
+        let PointerVariable::Member(record, field) = spot else { return None };
         let of = |ty: &CTypeId| {
             let lies_in = types.pointee(*ty)?;
             matches!(types.get(lies_in), CType::Record(id) if id == record).then_some(lies_in)
@@ -141,12 +145,12 @@ fn kept_in_another(
         let (other, lies_in) =
             params.iter().enumerate().find_map(|(other, ty)| Some((other, of(ty)?)))?;
         let member = types.records[*record].fields.get(*field as usize)?;
-        let known = Place::default().field(&member.name);
+        let known = InputPlace::default().field(&member.name);
         let guess = guesses.types.iter().find(|(ty, guess)| *ty == lies_in && guess.place == known);
         let is_alike = types.pointee(member.ty) == Some(pointee);
         let may_be =
             other != at && is_alike && guess.is_none_or(|(_, guess)| has_own(&guess.settings));
-        let holder = Place::root(parameter_name(program, function, other));
+        let holder = InputPlace::root(parameter_name(program, function, other));
         let place = holder.index(0).field(&member.name);
         let why = format!("; the body compares it with {place}");
         may_be.then_some((place, why))
@@ -164,9 +168,8 @@ pub fn parameter_name(program: &Program, function: FuncId, position: usize) -> S
     name.cloned().unwrap_or_else(|| format!("arg{position}"))
 }
 
-/// The name of an argument for `...` by its position among all arguments: `arg2` for the third, which
-/// is as parameters without a name are called, with underscores behind it where something else has
-/// that name.
+/// The name of an argument for `...` by its position among all arguments: `arg2` for the third, as for
+/// parameters without a name, followed by underscores if something else has that name.
 pub(crate) fn variable_argument_name(
     program: &Program,
     function: FuncId,
@@ -191,10 +194,10 @@ fn result_guess(program: &Program, result: CTypeId) -> Option<Guess> {
     let kind = if is_text(&program.types, *pointee) { Some(Kind::String) } else { None };
     let settings = PlaceSettings { kind, null: Some(true), ..PlaceSettings::default() };
     let reason = "an undefined function may fail".to_owned();
-    Some(Guess { place: Place::root("result"), settings, reason })
+    Some(Guess { place: InputPlace::root("result"), settings, reason })
 }
 
-/// So may a pointer that an undefined function sets.
+/// A pointer that an undefined function sets may be null, too.
 fn written_guess(program: &Program, function: FuncId, out: OutParameter) -> Option<Guess> {
     let CType::Pointer { pointee, .. } = program.types.get(out.pointee) else { return None };
     let kind = if is_text(&program.types, *pointee) { Some(Kind::String) } else { None };
@@ -204,11 +207,12 @@ fn written_guess(program: &Program, function: FuncId, out: OutParameter) -> Opti
     Some(Guess { place, settings, reason })
 }
 
-/// The place that a parameter of an undefined function is where the function writes through it.
-pub(crate) fn written_place(program: &Program, function: FuncId, position: u32) -> Place {
+/// The place that stands for the target of a parameter of an undefined function, if the function writes
+/// through it.
+pub(crate) fn written_place(program: &Program, function: FuncId, position: u32) -> InputPlace {
     let name = parameter_name(program, function, position as usize);
     // `result` is what the function returns.
-    Place::root(if name == "result" { format!("arg{position}") } else { name })
+    InputPlace::root(if name == "result" { format!("arg{position}") } else { name })
 }
 
 /// Guesses about the members of all records that the given types lead to.
@@ -242,19 +246,19 @@ fn in_record(program: &Program, usage: &Usage, id: RecordId) -> Vec<Guess> {
     let record: &Record = &program.types.records[id];
     let neighbours: Vec<Neighbour> = (record.fields.iter())
         .map(|field| Neighbour {
-            place: Place::default().field(&field.name),
+            place: InputPlace::default().field(&field.name),
             name: if field.bits.is_some() { String::new() } else { field.name.clone() },
             ty: field.ty,
         })
         .collect();
     if record.is_union {
-        // What overlaps says nothing about each other.
+        // Members that overlap give no hints about each other.
         let alone = (0..neighbours.len()).flat_map(|at| {
-            among(program, usage, &neighbours[at..=at], |_| Spot::Member(id, at as u32))
+            among(program, usage, &neighbours[at..=at], |_| PointerVariable::Member(id, at as u32))
         });
         return alone.collect();
     }
-    among(program, usage, &neighbours, |at| Spot::Member(id, at as u32))
+    among(program, usage, &neighbours, |at| PointerVariable::Member(id, at as u32))
 }
 
 /// Guesses about the pointers among neighbours: parameters of one function, members of one record.
@@ -262,7 +266,7 @@ fn among(
     program: &Program,
     usage: &Usage,
     neighbours: &[Neighbour],
-    spot: impl Fn(usize) -> Spot,
+    spot: impl Fn(usize) -> PointerVariable,
 ) -> Vec<Guess> {
     let roles = roles(&program.types, usage, &candidates(program, usage, neighbours, &spot));
     let context = Context { program, usage, roles, spot: &spot };
@@ -289,21 +293,21 @@ fn among(
     guesses
 }
 
-/// What is known of a whole group of neighbours.
+/// The facts about a whole group of neighbours.
 struct Context<'a> {
     program: &'a Program,
     usage: &'a Usage,
     roles: Roles,
-    /// Where the neighbour at a position is kept.
-    spot: &'a dyn Fn(usize) -> Spot,
+    /// The variable that holds the neighbour at a position.
+    spot: &'a dyn Fn(usize) -> PointerVariable,
 }
 
-/// The pointers of a group: neighbours, and what a pointer to a pointer points to, where that is one.
+/// The pointers of a group: neighbours, and the pointers that pointers to pointers among them lead to.
 fn candidates(
     program: &Program,
     usage: &Usage,
     neighbours: &[Neighbour],
-    spot: &dyn Fn(usize) -> Spot,
+    spot: &dyn Fn(usize) -> PointerVariable,
 ) -> Vec<Candidate> {
     let mut found = Vec::new();
     for (at, neighbour) in neighbours.iter().enumerate() {
@@ -312,7 +316,7 @@ fn candidates(
         let (place, name) = (neighbour.place.clone(), neighbour.name.clone());
         match program.types.pointee(pointee) {
             Some(inner) if !usage.of_spot(&spot(at)).is_indexed() => {
-                let (place, spot) = (place.index(0), Spot::Pointee(Box::new(spot(at))));
+                let (place, spot) = (place.index(0), PointerVariable::Pointee(Box::new(spot(at))));
                 found.push(Candidate { place, name, pointee: inner, spot });
             }
             _ => found.push(Candidate { place, name, pointee, spot: spot(at) }),
@@ -322,8 +326,8 @@ fn candidates(
 }
 
 impl Pointer<'_> {
-    /// The place under which a group knows it: `[_]` of a lone pointer is what it points to.
-    fn role_place(&self) -> Place {
+    /// Its place in a group: for `[_]` of a lone pointer, the pointer's target.
+    fn role_place(&self) -> InputPlace {
         let mut place = self.place.clone();
         if let Some(last @ Step::Any) = place.steps.last_mut() {
             *last = Step::Index(0);
@@ -334,7 +338,7 @@ impl Pointer<'_> {
 
 /// The greatest length to consider, where the body compares the length with a greater constant than
 /// the default, or uses elements beyond it.
-fn longest(usage: &Usage, pointer: &Pointer, length: &Spot) -> Option<u64> {
+fn longest(usage: &Usage, pointer: &Pointer, length: &PointerVariable) -> Option<u64> {
     let compared = usage.of_spot(length).compared_constant;
     let wanted = (compared + 1).max(pointer.facts.constant_elements);
     (wanted > MAX_LENGTH && wanted <= LONGEST).then_some(wanted)
@@ -373,9 +377,9 @@ fn kind_of(
         return ((**settings).clone(), why.clone());
     }
     let length = length_for(context, pointer, neighbours, at);
-    // An end says more than a number that merely stands beside it.
+    // An end is a stronger hint than a number beside the pointer.
     let length = length.filter(|length| length.by_name || role.is_none());
-    if let Some(Found { place, why, number, .. }) = length {
+    if let Some(LengthGuess { place, why, number, .. }) = length {
         let settings = PlaceSettings {
             kind: Some(Kind::Array),
             length: Some(LengthText(Length::Place(place))),
@@ -421,7 +425,7 @@ fn kind_of(
     (of_kind(Kind::Object), why.into())
 }
 
-/// `void *` without a size beside it: the struct that its body takes it for, else a few bytes.
+/// A `void *` without a size beside it: the struct that the body uses it as, else a few bytes.
 fn behind_void(program: &Program, pointer: &Pointer) -> (PlaceSettings, String) {
     let used = pointer.facts.records.first().map(|record| &program.types.records[*record].name);
     let settings = PlaceSettings { kind: Some(Kind::Object), ..PlaceSettings::default() };
@@ -437,11 +441,11 @@ fn behind_void(program: &Program, pointer: &Pointer) -> (PlaceSettings, String) 
     }
 }
 
-/// Where a pointer's length is kept.
-struct Found {
-    place: Place,
+/// A guess about the place that has a pointer's length.
+struct LengthGuess {
+    place: InputPlace,
     why: String,
-    /// The neighbour that is the length.
+    /// The position of the neighbour that is the length.
     number: Option<usize>,
     /// Whether its name says so.
     by_name: bool,
@@ -453,7 +457,7 @@ fn length_for(
     pointer: &Pointer,
     neighbours: &[Neighbour],
     at: usize,
-) -> Option<Found> {
+) -> Option<LengthGuess> {
     let types = &context.program.types;
     let place = |other: &Neighbour| {
         let number = is_integer(types, other.ty);
@@ -468,12 +472,13 @@ fn length_for(
         let place = means_length_of(&other.name, pointer.name).then(|| place(other))??;
         let number = place.steps.is_empty().then_some(at);
         let why = format!("by its name {} is its length", other.name);
-        Some(Found { place, why, number, by_name: true })
+        Some(LengthGuess { place, why, number, by_name: true })
     });
     if named.is_some() {
         return named;
     }
-    // Structs are more often single than scalars are, and a length beside one may be another's.
+    // Pointers to structs more often lead to single objects than pointers to scalars do, and a length
+    // beside one may belong to another pointer.
     let record = matches!(types.get(pointer.pointee), CType::Record(_) | CType::Pointer { .. });
     if record && !pointer.facts.is_indexed() {
         return None;
@@ -487,13 +492,14 @@ fn length_for(
     };
     let is_pointer = |other: &&Neighbour| types.pointee(other.ty).is_some();
     let after = (at + 1..neighbours.len()).find(|at| !is_pointer(&&neighbours[*at]));
-    // A length before it, unless that follows another pointer, whose length it then is.
+    // A length before it, unless that follows another pointer, in which case it is that pointer's
+    // length.
     let follows = at.checked_sub(2).is_some_and(|at| is_pointer(&&neighbours[at]));
     let before = at.checked_sub(1).filter(|_| !follows);
     for at in [after, before].into_iter().flatten() {
         if let Some(place) = number(&neighbours[at]) {
             let why = format!("{} stands beside it", neighbours[at].name);
-            return Some(Found { place, why, number: Some(at), by_name: false });
+            return Some(LengthGuess { place, why, number: Some(at), by_name: false });
         }
     }
     // `unsigned char *out, size_t *outlen`
@@ -501,7 +507,7 @@ fn length_for(
     let array = context.usage.of_spot(&(context.spot)(at + 1)).is_indexed();
     let counted = means_length(&next.name) && !taken(neighbours, next, pointer) && !array;
     let inner = types.pointee(next.ty).filter(|inner| counts(types, *inner));
-    (counted && inner.is_some()).then(|| Found {
+    (counted && inner.is_some()).then(|| LengthGuess {
         place: next.place.index(0),
         why: format!("*{} stands beside it", next.name),
         number: None,
@@ -518,16 +524,16 @@ fn taken(neighbours: &[Neighbour], length: &Neighbour, pointer: &Pointer) -> boo
     })
 }
 
-/// Whether the body uses the one thing that it points to and nothing beside it.
-fn only_first_used(facts: &Facts) -> bool {
+/// Whether the body uses only the first element.
+fn only_first_used(facts: &PointerUses) -> bool {
     (facts.read || facts.written) && !facts.is_indexed() && !facts.handed_on && !facts.string
 }
 
-/// What the pointers behind a pointer to pointers are.
+/// Guesses the pointers that a pointer to pointers leads to.
 fn inner(
     context: &Context,
     pointer: &Pointer,
-    spot: Spot,
+    spot: PointerVariable,
     neighbours: &[Neighbour],
     at: usize,
 ) -> Option<Guess> {
@@ -535,7 +541,7 @@ fn inner(
     let CType::Pointer { pointee, to_const } = program.types.get(pointer.pointee) else {
         return None;
     };
-    let spot = Spot::Pointee(Box::new(spot));
+    let spot = PointerVariable::Pointee(Box::new(spot));
     let behind = Pointer {
         place: pointer.place.then(Step::Any),
         name: pointer.name,
@@ -584,12 +590,12 @@ fn is_integer(types: &CTypes, ty: CTypeId) -> bool {
     matches!(types.get(ty), CType::Int { kind, .. } if *kind != IntKind::Bool)
 }
 
-/// Whether it is a number that sizes are kept in: characters are not.
+/// Whether sizes are stored in this type: characters are not.
 fn counts(types: &CTypes, ty: CTypeId) -> bool {
     is_integer(types, ty) && types.size(ty).is_some_and(|size| size > 1)
 }
 
-/// Whether C programmers keep text in it: `char` itself, not its signed and unsigned relatives.
+/// Whether C programmers store text in it: `char` itself, not `signed char` or `unsigned char`.
 pub(super) fn is_text(types: &CTypes, ty: CTypeId) -> bool {
     matches!(types.get(ty), CType::Int { kind: IntKind::Char, .. })
 }

@@ -1,24 +1,25 @@
-//! Input memory that comes into being where a path first looks at it (lazy initialisation).
+//! Lazy initialisation: input memory that is created when a path first accesses it.
 //!
-//! A pointer among the inputs is *null or an address*: `ite(null(p), 0, at(p))`, where `at(p)` has
-//! bits of its own and lies in [`REGION`]. Nothing is said about the address before a path looks at
-//! what lies there. Then an engine decides what it may be, one of
+//! A pointer among the inputs is *null or an address*: `ite(null(p), 0, at(p))`, where `at(p)` has bits
+//! of its own and lies in [`REGION`]. Nothing restricts the address before a path accesses its target.
+//! Then an engine decides between two cases:
 //! - the *home* of the pointer, an object of its own that no other pointer leads to;
-//! - a place within an object that the path has already.
+//! - a place within an object that the path already has.
 //!
-//! An object has no size: its bytes are symbols that are made when they are first read, as far as
-//! [`REACH`] on either side of the place that its pointer leads to. What a test needs of it follows
-//! from what the path touched.
+//! An object has no size: its bytes are symbols that are made when they are first read, within
+//! [`REACH`] on either side of the pointer's target. The accesses of the path decide which of its bytes
+//! a test has.
 //!
-//! Bytes of an object are cut into parts by the object's element type, over and over
-//! ([`Shape`]). The first elements ([`LISTED`]) have a symbol for each part; all others are elements of
-//! one array symbol a part, so that an index that depends on the input can be read and written. Which
-//! it is follows from the place alone, so that whatever path reads it sees the same value.
+//! The object's element type cuts its bytes into parts, repeatedly ([`Shape`]). The first elements
+//! ([`LISTED`]) have a symbol for each part. For all others there is one array symbol for each part, so
+//! that elements at input-dependent indices can be read and written. The place alone decides which of
+//! the two a part is, so every path that reads it sees the same value.
 //!
-//! Names of symbols are those that C has for the place. The same name means the same value in each
-//! pool and on each path, and so do the addresses of homes, which are made from names.
+//! Symbols have the names of their places in C. The same name means the same value in each pool and on
+//! each path. So do the addresses of homes, which are computed from names.
 
 mod object;
+pub mod shape;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,67 +29,68 @@ use lydian_smt::{BinOp, Node, Sort, Structures, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use object::ObjectKey;
-pub use object::{Elements, Laid, LazyObject, Row};
+pub use object::{Elements, LazyObject, Placement, Row};
+use object::{ObjectKey, ObjectLayout, ObjectName};
 
-use super::shape::{PartKind, Shape, Values};
-use super::value::sort_of;
+use crate::lazy::shape::{PartKind, Shape, Values};
+use crate::value::sort_of;
 
-/// First address of the region in which objects of inputs come into being.
+/// First address of the region for lazily initialised objects.
 pub const REGION: u64 = 1 << 62;
-/// Bytes that are kept for one object, whose address is a multiple of it.
+/// Bytes that are reserved for one object, whose address is a multiple of it.
 pub const ROOM: u64 = 1 << 31;
-/// Bytes that an object has on either side of the place that its pointer leads to.
+/// Bytes that an object has on either side of its pointer's target.
 pub const REACH: u64 = ROOM / 2;
-/// How many addresses of homes there are.
+/// The number of homes.
 const HOMES: u64 = REGION / ROOM;
-/// Values of a row that are symbols of their own: where they stand without a gap, where there is one in
-/// each element of the object, and where they lie in an array within it.
+/// The number of values of a row that are symbols of their own: for rows without gaps, for rows with a
+/// value in each element of the object, and for rows of arrays within an element.
 const LISTED: [u64; 3] = [16, 4, 16];
 /// Width of the indexes of array symbols.
 pub const INDEX_BITS: u32 = 34;
-/// Bytes from one place of a function to the next, at the end of an object's room.
+/// Bytes between the addresses of two functions, at the end of an object's room.
 const FUNCTION_BYTES: u64 = 16;
-/// Pointers that lead deeper than this are null where nothing asks for more.
+/// The depth below which pointers are null by default.
 const PLAIN_DEPTH: u32 = 2;
-/// Characters of a text where nothing asks for more or fewer.
+/// The length of texts by default.
 const PLAIN_TEXT: i64 = 3;
 
 /// A pointer among the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointerInput {
-    /// How C names the place where it lies.
+    /// The name of its place in C.
     pub place: Arc<str>,
     /// Its type.
     pub ty: CTypeId,
-    /// How many pointers lead to it.
+    /// The number of pointers on the way to it.
     pub depth: u32,
     /// Its home.
     pub home: u64,
-    /// What its address is made of.
+    /// The source of its address.
     pub source: AddressSource,
 }
 
-/// What the address of a pointer among the inputs is made of.
+/// The source of the address of a pointer among the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSource {
     /// A symbol of its own, shifted by some bits.
     Symbol(Term, u32),
-    /// Bits of a row, which may also be those of null, a function, a variable or a number: the condition
-    /// under which they stand for this pointer.
+    /// Bits of a row, which may also be those of null, a function, a variable or a number; with the
+    /// condition under which they stand for this pointer.
     Row(Term),
-    /// Bits that nothing says to be a pointer.
+    /// Bits that no type declares to be a pointer.
     Bits,
 }
 
 impl PointerInput {
-    /// Whether its bits are computed from others, so that it may be the same as another pointer
-    /// though it lies at another place.
+    /// Whether its bits are computed from others, so that it may equal another pointer although it lies
+    /// at another place.
     pub const fn is_derived(&self) -> bool {
         self.symbol().is_none()
     }
 
-    /// The symbol that its address is made of, and by how many bits that is shifted, if it has one.
+    /// The symbol that its address is made of, and the number of bits by which it is shifted, if there
+    /// is one.
     pub const fn symbol(&self) -> Option<(Term, u32)> {
         match self.source {
             AddressSource::Symbol(symbol, shift) => Some((symbol, shift)),
@@ -97,8 +99,8 @@ impl PointerInput {
     }
 }
 
-/// The input memory of one exploration: which pointers there are, and what lies in their homes.
-/// Clones share it. It only grows, and what it says of a name never changes.
+/// The lazily initialised input memory of one exploration: its pointers, and the objects in their
+/// homes. Clones share it. It only grows, and the meaning of a name never changes.
 #[derive(Clone, Debug, Default)]
 pub struct LazyInputs {
     tables: Arc<Mutex<Tables>>,
@@ -113,34 +115,35 @@ pub struct GlobalPlace {
     pub address: u64,
     /// Bytes from one place to the next.
     pub stride: u64,
-    /// How many places there are.
+    /// The number of places.
     pub count: u64,
 }
 
-/// What is known of pointers of a type.
+/// The facts about pointers of a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PointerType {
-    /// How many low bits of its values are zero.
+    /// The number of low bits of its values that are zero.
     pub aligned: u32,
-    /// The variables that it may lead to where something shows that.
+    /// The variables that it may lead to, as far as the program shows them.
     pub globals: Vec<GlobalPlace>,
     /// The functions that it may lead to, if it leads to functions: names and addresses.
     pub functions: Vec<(String, u64)>,
-    /// Numbers that it may be though nothing lies there: those that the program compares pointers with
-    /// (`p == MAP_FAILED`).
+    /// Numbers that it may be although no object lies there: those that the program compares pointers
+    /// with (`p == MAP_FAILED`).
     pub numbers: Vec<u64>,
-    /// Whether there are more variables, functions or numbers than these.
+    /// Whether the lists above are incomplete.
     pub leaves_out: bool,
 }
 
 impl PointerType {
-    /// The numbers that it may be besides null and addresses of objects of the inputs: all but the places
-    /// in variables.
+    /// The constants that it may be besides null and addresses of objects of the inputs, without the
+    /// places in variables.
     fn constants(&self) -> impl Iterator<Item = u64> {
         self.functions.iter().map(|(_, address)| *address).chain(self.numbers.iter().copied())
     }
 
-    /// The functions, places in variables and numbers that some bits may be: when they are, and the value.
+    /// The functions, places in variables and numbers that some bits may be: the condition for each,
+    /// and its value.
     fn targets(&self, pool: &mut TermPool, bits: Term) -> Vec<(Term, Term)> {
         let mut targets = Vec::new();
         for global in &self.globals {
@@ -157,8 +160,8 @@ impl PointerType {
         targets
     }
 
-    /// The pointer that some bits of an element of an array are: those that no pointer can have stand
-    /// for another one.
+    /// The pointer that some bits of an array's element stand for. Bits that no pointer can have stand
+    /// for another pointer.
     pub(crate) fn canonical(&self, bits: u64) -> u64 {
         let is_known = bits == 0
             || self.constants().any(|number| number == bits)
@@ -196,21 +199,32 @@ impl GlobalPlace {
 #[derive(Debug, Default)]
 struct Tables {
     types: FxHashMap<CTypeId, Arc<PointerType>>,
-    /// By symbol: the address that it makes.
+    /// The address that is made of each symbol.
     symbols: FxHashMap<Term, Term>,
-    /// By the term of the address.
+    /// The pointers by the terms of their addresses.
     pointers: FxHashMap<Term, Arc<PointerInput>>,
     objects: FxHashMap<ObjectKey, Arc<LazyObject>>,
-    /// By the number of a room.
+    /// The rooms by their numbers.
     rooms: FxHashMap<u64, Room>,
     structures: Structures,
-    /// Symbols that may be the bits of a pointer, though no type says so.
+    /// Symbols that may be the bits of a pointer although no type says so.
     raw: FxHashSet<Term>,
     shapes: FxHashMap<CTypeId, Arc<Shape>>,
-    /// By address: functions to which pointers lead whose types do not say that they lead to functions.
+    /// By address: functions that pointers lead to whose types do not say that they lead to functions.
     functions: FxHashMap<u64, FuncId>,
-    /// Whether a pointer was made of which some targets were left out.
+    /// Whether a pointer was made whose possible targets are incomplete.
     leaves_out: bool,
+}
+
+/// A pointer among the inputs with its terms.
+#[derive(Clone, Debug)]
+pub struct PointerEntry {
+    /// The pointer.
+    pub pointer: Arc<PointerInput>,
+    /// The term of its address.
+    pub address: Term,
+    /// The symbol that says whether it is null; none if it cannot be.
+    pub is_null: Option<Term>,
 }
 
 /// The pointers that lead into a room, and the objects in it.
@@ -221,7 +235,7 @@ struct Room {
 }
 
 impl Tables {
-    /// Notes what an address is as a pointer, if nothing is known of it yet; gives what is known.
+    /// Registers an address as a pointer, if it is not registered yet. Returns the registered pointer.
     fn add_pointer(&mut self, address: Term, pointer: PointerInput) -> Arc<PointerInput> {
         let Self { pointers, rooms, .. } = self;
         let known = pointers.entry(address).or_insert_with(|| {
@@ -240,14 +254,14 @@ pub(crate) const fn is_in_room(home: u64, address: u64) -> bool {
 
 /// The home of a pointer with a name.
 fn home_of(name: &str) -> u64 {
-    // FNV-1a: the same in each process, and no two of the few names of a function meet.
+    // FNV-1a: it gives the same in each process, and the few names of a function do not collide.
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     REGION + (hash ^ hash >> 32) % HOMES * ROOM + REACH
 }
 
-/// Null, or the address of one of some functions, the first where nothing asks for another.
+/// Null, or the address of one of some functions, by default the first.
 fn function_pointer(
     pool: &mut TermPool,
     place: &str,
@@ -269,7 +283,7 @@ fn function_pointer(
     pool.ite(null, zero, value.unwrap_or(zero))
 }
 
-/// The value of a pointer, or one of the numbers that it may be instead.
+/// The value of a pointer, or one of the numbers that it may be instead of an address.
 fn or_a_number(pool: &mut TermPool, place: &str, value: Term, numbers: &[u64]) -> Term {
     numbers.iter().fold(value, |value, number| {
         let is_it = pool.var(&format!("{place} == {number:#x}"), Sort::Bool);
@@ -278,7 +292,7 @@ fn or_a_number(pool: &mut TermPool, place: &str, value: Term, numbers: &[u64]) -
     })
 }
 
-/// The address of a place of a global, which one depends on the input.
+/// The address of a place of a global; the input decides which place.
 fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
     let first = pool.bv(64, global.address);
     if global.count <= 1 {
@@ -301,7 +315,7 @@ fn place_in(pool: &mut TermPool, pointer: &str, global: &GlobalPlace) -> Term {
     pool.add(first, distance)
 }
 
-/// The symbol of a name; of the name and the sort where another value has the name.
+/// The symbol of a name. If a symbol of another sort has the name, the sort is added to it.
 fn symbol_of(pool: &mut TermPool, name: &str, sort: Sort, default: u64) -> Term {
     let taken = pool.find_var(name).is_some_and(|known| pool.sort(known) != sort);
     let with_sort = taken.then(|| format!("{name}:{sort}"));
@@ -312,8 +326,7 @@ fn symbol_of(pool: &mut TermPool, name: &str, sort: Sort, default: u64) -> Term 
     }
 }
 
-/// A small number that differs from place to place, so that two inputs are rarely alike where
-/// nothing asks for a value.
+/// A small number that differs from place to place, so that two inputs rarely have the same default.
 pub(crate) fn telling(name: &str) -> u64 {
     name.bytes().fold(7u64, |number, byte| number * 31 % 8191 + u64::from(byte)) % 90 + 2
 }
@@ -324,7 +337,7 @@ impl LazyInputs {
         Self::default()
     }
 
-    /// The same where pointers of some types are known better.
+    /// The same with facts about the pointers of some types.
     pub fn with_types(types: impl IntoIterator<Item = (CTypeId, PointerType)>) -> Self {
         let new = Self::default();
         new.tables().types = types.into_iter().map(|(id, ty)| (id, Arc::new(ty))).collect();
@@ -335,7 +348,7 @@ impl LazyInputs {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value of a pointer that lies at a place among the inputs, and may be null.
+    /// The value of a pointer at a place among the inputs, which may be null.
     pub fn pointer(
         &self,
         pool: &mut TermPool,
@@ -376,7 +389,7 @@ impl LazyInputs {
         or_a_number(pool, place, value, &known.numbers)
     }
 
-    /// Null, or the address in the region with these 62 bits, which is noted as a pointer's.
+    /// Null, or the address in the region with these 62 bits, which is registered as a pointer's.
     fn null_or_address(
         &self,
         pool: &mut TermPool,
@@ -395,34 +408,34 @@ impl LazyInputs {
         pool.ite(null, zero, address)
     }
 
-    /// What is known of pointers of a type.
+    /// The facts about pointers of a type.
     pub(crate) fn type_of(&self, ty: CTypeId) -> Arc<PointerType> {
         self.tables().types.get(&ty).cloned().unwrap_or_default()
     }
 
-    /// Whether there is a pointer of which some variables, functions or numbers that it may be were left
-    /// out, for their number.
+    /// Whether some possible variables, functions or numbers of a pointer were left out because there
+    /// are too many.
     pub fn leaves_targets_out(&self) -> bool {
         self.tables().leaves_out
     }
 
-    /// The pointer that an address is the value of, if it is one.
+    /// The pointer with an address, if there is one.
     pub fn pointer_at(&self, address: Term) -> Option<Arc<PointerInput>> {
         self.tables().pointers.get(&address).cloned()
     }
 
-    /// All pointers that there are, each with its address, and the symbol that says whether it is null,
-    /// if it may be.
-    pub fn pointers(&self, pool: &TermPool) -> Vec<(Arc<PointerInput>, Term, Option<Term>)> {
+    /// All pointers that there are, in the order of their addresses' terms.
+    pub fn pointers(&self, pool: &TermPool) -> Vec<PointerEntry> {
         let tables = self.tables();
         let all = tables.pointers.iter();
-        let mut all: Vec<_> =
-            all.map(|(address, pointer)| (pointer.clone(), *address, None)).collect();
+        let entry = |(address, pointer): (&Term, &Arc<PointerInput>)| PointerEntry {
+            pointer: pointer.clone(),
+            address: *address,
+            is_null: pool.find_var(&format!("null({})", pointer.place)),
+        };
+        let mut all: Vec<PointerEntry> = all.map(entry).collect();
         drop(tables);
-        all.sort_by_key(|(_, address, _)| *address);
-        for (pointer, _, null) in &mut all {
-            *null = pool.find_var(&format!("null({})", pointer.place));
-        }
+        all.sort_by_key(|entry| entry.address);
         all
     }
 
@@ -440,13 +453,13 @@ impl LazyInputs {
         self.pointer_at(address)
     }
 
-    /// Whether a term is a symbol that may be the bits of a pointer, though no type says so.
+    /// Whether a term is a symbol that may be the bits of a pointer although no type says so.
     pub fn is_raw_symbol(&self, term: Term) -> bool {
         self.tables().raw.contains(&term)
     }
 
-    /// Whether an address is made of the bits of pointers among the inputs, though it is none itself:
-    /// of a union's bytes, say, or of a pointer with its lowest bits cleared.
+    /// Whether an address is computed from the bits of pointers among the inputs but is none of them:
+    /// from a union's bytes, say, or from a pointer with its lowest bits cleared.
     pub fn is_raw(&self, pool: &mut TermPool, address: Term) -> bool {
         let vars = pool.vars_of(address);
         let tables = self.tables();
@@ -457,8 +470,8 @@ impl LazyInputs {
         !vars.is_empty() && vars.iter().all(is_bits)
     }
 
-    /// Whether a value has bits of the address of an object of the inputs. `is_followed` says of bits
-    /// that may be those of a pointer whether the path took them for one.
+    /// Whether a value has bits of the address of an object of the inputs. `is_followed` tells whether
+    /// the path used given bits as a pointer.
     pub fn shows_an_address(
         &self,
         pool: &mut TermPool,
@@ -487,8 +500,8 @@ impl LazyInputs {
         false
     }
 
-    /// The address of a function as which the code calls what a pointer leads to, though its type does
-    /// not say that it leads to a function. No object lies there.
+    /// The address of a function that the code calls through a pointer whose type does not say that it
+    /// leads to a function. No object lies there.
     pub fn function_place(&self, pointer: &PointerInput, function: FuncId) -> u64 {
         let last = pointer.home + REACH - FUNCTION_BYTES;
         let mut tables = self.tables();
@@ -505,7 +518,7 @@ impl LazyInputs {
         self.tables().functions.get(&address).copied()
     }
 
-    /// Notes that a term which lies nowhere as a pointer is used as one.
+    /// Registers a term as a pointer that lies at no place of the inputs.
     pub fn adopt(&self, pool: &TermPool, address: Term, ty: CTypeId) -> Arc<PointerInput> {
         let mut tables = self.tables();
         if let Some(known) = tables.pointers.get(&address) {
@@ -519,9 +532,9 @@ impl LazyInputs {
         tables.add_pointer(address, pointer)
     }
 
-    /// The object around an address that no path may have looked into: one that came into being on
-    /// some path, else one of the type that the pointer at home there says, else one that is at home
-    /// at the address itself, for a pointer of a type that nobody follows.
+    /// The object around an address that possibly no path has accessed: one that was initialised on
+    /// some path; else one of the type of the pointer whose home is there; else one whose home is the
+    /// address itself, for a pointer of a type that is never followed.
     pub fn object_around(
         &self,
         types: &CTypes,
@@ -556,41 +569,48 @@ impl LazyInputs {
         tables.shapes.entry(ty).or_insert_with(|| Arc::new(Shape::of(types, ty))).clone()
     }
 
-    /// The object in a home, of elements of a type of which one begins so far from where the pointer
-    /// leads.
-    pub fn object(&self, types: &CTypes, pointer: &PointerInput, of: Laid) -> Arc<LazyObject> {
+    /// The object in a pointer's home, with elements of a type; `of` has the distance of one of them
+    /// from the pointer's target.
+    pub fn object(&self, types: &CTypes, pointer: &PointerInput, of: Placement) -> Arc<LazyObject> {
         self.object_like(
             types,
-            (pointer.home, of, &[]),
-            (&pointer.place, pointer.depth + 1, pointer.is_derived()),
+            ObjectLayout { home: pointer.home, own: of, behind: &[] },
+            ObjectName {
+                place: &pointer.place,
+                depth: pointer.depth + 1,
+                is_derived: pointer.is_derived(),
+            },
             None,
         )
     }
 
-    /// The object of which another, that a path looked at before, is a part with so many bytes from its
-    /// first element on: of elements of a type of which one begins so far from home.
+    /// The object of which an earlier accessed one is a part. The part has `size` bytes from its first
+    /// element on. `of` has the type of the whole object's elements, and the distance of one of them
+    /// from the home.
     pub fn object_around_part(
         &self,
         types: &CTypes,
         (part, size): (&Arc<LazyObject>, u64),
-        of: Laid,
+        of: Placement,
     ) -> Arc<LazyObject> {
-        self.object_like(types, (part.home, of, &[]), part.named(), Some((part.clone(), size)))
+        let layout = ObjectLayout { home: part.home, own: of, behind: &[] };
+        self.object_like(types, layout, part.named(), Some((part.clone(), size)))
     }
 
-    /// An object that a path looked at before, of which is known now that elements of another type begin
-    /// so far from home, behind its own or before them. What was known of it is known of both.
+    /// An earlier accessed object to which elements of another type are added, after its own or before
+    /// them, at a distance from its home. Its values hold in both objects.
     pub fn object_with(
         &self,
         types: &CTypes,
         pool: &mut TermPool,
         known: &Arc<LazyObject>,
-        of: Laid,
+        of: Placement,
     ) -> Arc<LazyObject> {
-        let mut all: SmallVec<[Laid; 2]> = known.all_elements().map(Elements::laid).collect();
+        let mut all: SmallVec<[Placement; 2]> = known.all_elements().map(Elements::laid).collect();
         all.insert(all.partition_point(|(_, origin)| *origin < of.1), of);
         let part = known.part().cloned();
-        let new = self.object_like(types, (known.home, all[0], &all[1..]), known.named(), part);
+        let layout = ObjectLayout { home: known.home, own: all[0], behind: &all[1..] };
+        let new = self.object_like(types, layout, known.named(), part);
         for (start, _) in known.known_parts() {
             let (row, number) = new.row_at(start);
             new.element(pool, &row, number);
@@ -598,13 +618,13 @@ impl LazyInputs {
         new
     }
 
-    /// A fresh value of a kind that lies nowhere among the inputs, with a name of its own.
+    /// A fresh value of a kind, with a name of its own, that lies at no place of the inputs.
     pub fn fresh(&self, pool: &mut TermPool, kind: PartKind, name: &str) -> Term {
         self.symbol(pool, kind, (PLAIN_TEXT, 1), name)
     }
 
-    /// The symbol of a part with a name, behind so many pointers. Of characters those at small numbers are
-    /// letters where nothing asks for others.
+    /// The symbol of a part with a name at a depth of pointers. The default of the first characters of
+    /// a text are letters.
     fn symbol(
         &self,
         pool: &mut TermPool,
@@ -644,11 +664,11 @@ impl LazyInputs {
     fn object_like(
         &self,
         types: &CTypes,
-        (home, own, behind): (u64, Laid, &[Laid]),
-        named: (&Arc<str>, u32, bool),
+        ObjectLayout { home, own, behind }: ObjectLayout<'_>,
+        named: ObjectName<'_>,
         part: Option<(Arc<LazyObject>, u64)>,
     ) -> Arc<LazyObject> {
-        let elements = |of: &Laid| Elements::new(named.0, *of, self.shape(types, of.0));
+        let elements = |of: &Placement| Elements::new(named.place, *of, self.shape(types, of.0));
         let laid = (elements(&own), behind.iter().map(elements).collect());
         let of_part = part.as_ref().map(|(part, size)| (part.own.laid(), *size));
         let key = ObjectKey { home, own, behind: behind.into(), part: of_part };
@@ -662,7 +682,7 @@ impl LazyInputs {
         known.clone()
     }
 
-    /// The number that a term has by its structure, in every pool.
+    /// The number of a term by its structure, which is the same in every pool.
     fn number_of(&self, pool: &TermPool, term: Term) -> u64 {
         self.tables().structures.of(pool, term)
     }

@@ -11,10 +11,10 @@ use thiserror::Error;
 
 /// A place or a pattern of places.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Place {
+pub struct InputPlace {
     /// The name that it begins with; empty for one that is relative to a type.
     pub root: String,
-    /// The way from there.
+    /// The steps from there.
     pub steps: Vec<Step>,
 }
 
@@ -29,19 +29,19 @@ pub enum Step {
     Any,
 }
 
-/// What is wrong with the text of a place.
+/// An error in the text of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("'{text}' is no place: {why} at column {column}")]
 pub struct PlaceError {
     /// The whole text.
     pub text: String,
-    /// What is wrong.
+    /// The error.
     pub why: String,
     /// Where, in characters from 1.
     pub column: usize,
 }
 
-impl Place {
+impl InputPlace {
     /// The place that is a whole parameter, global or result.
     pub fn root(name: impl Into<String>) -> Self {
         Self { root: name.into(), steps: Vec::new() }
@@ -70,7 +70,7 @@ impl Place {
         Some(Self { root: self.root.clone(), steps: steps.to_vec() })
     }
 
-    /// Whether `other` lies on the way to it.
+    /// Whether `other` is a prefix of it.
     pub fn lies_behind(&self, other: &Self) -> bool {
         self.root == other.root && self.steps.starts_with(&other.steps)
     }
@@ -80,7 +80,7 @@ impl Place {
         !self.steps.contains(&Step::Any)
     }
 
-    /// How many of its steps are `[_]`.
+    /// The number of its steps that are `[_]`.
     pub fn wildcards(&self) -> usize {
         self.steps.iter().filter(|step| **step == Step::Any).count()
     }
@@ -110,7 +110,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputPlace {
     /// As C writes it. `p[0].x` is written `p->x`, and an element 0 at the end as `*p`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = self.root.clone();
@@ -138,7 +138,7 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// Deepest nesting of parentheses and stars: more is no place that anyone wrote.
+/// The deepest nesting of parentheses and stars that is read; people do not write deeper ones.
 const DEEPEST: usize = 64;
 
 impl Parser<'_> {
@@ -163,7 +163,7 @@ impl Parser<'_> {
         if self.eat(wanted) { Ok(()) } else { Err(self.error(format!("expected '{wanted}'"))) }
     }
 
-    fn place(&mut self) -> Result<Place, PlaceError> {
+    fn place(&mut self) -> Result<InputPlace, PlaceError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.error("too deeply nested"));
@@ -178,7 +178,7 @@ impl Parser<'_> {
         Ok(place)
     }
 
-    fn primary(&mut self) -> Result<Place, PlaceError> {
+    fn primary(&mut self) -> Result<InputPlace, PlaceError> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
@@ -186,15 +186,15 @@ impl Parser<'_> {
                 self.expect(')')?;
                 Ok(place)
             }
-            Some('.' | '[') => Ok(Place::default()),
+            Some('.' | '[') => Ok(InputPlace::default()),
             Some('-') if self.chars.get(self.at + 1) == Some(&'>') => {
                 Err(self.error("a place relative to a type begins with '.'"))
             }
-            _ => Ok(Place::root(self.name()?)),
+            _ => Ok(InputPlace::root(self.name()?)),
         }
     }
 
-    fn postfix(&mut self, mut place: Place) -> Result<Place, PlaceError> {
+    fn postfix(&mut self, mut place: InputPlace) -> Result<InputPlace, PlaceError> {
         loop {
             match self.peek() {
                 Some('.') => {
@@ -263,12 +263,12 @@ mod tests {
 
     use super::*;
 
-    fn place(text: &str) -> Place {
-        Place::parse(text).unwrap()
+    fn place(text: &str) -> InputPlace {
+        InputPlace::parse(text).unwrap()
     }
 
     fn complaint(text: &str) -> String {
-        Place::parse(text).unwrap_err().to_string()
+        InputPlace::parse(text).unwrap_err().to_string()
     }
 
     #[test]
@@ -323,13 +323,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_parser_panic(text in "\\PC{0,40}") {
-            let _ = Place::parse(&text);
+            let _ = InputPlace::parse(&text);
         }
 
         #[test]
         fn what_looks_like_a_place_is_read_or_refused(text in "[a-c*().\\[\\]_>0-9 -]{0,24}") {
-            if let Ok(place) = Place::parse(&text) {
-                prop_assert_eq!(Place::parse(&place.to_string()), Ok(place));
+            if let Ok(place) = InputPlace::parse(&text) {
+                prop_assert_eq!(InputPlace::parse(&place.to_string()), Ok(place));
             }
         }
     }

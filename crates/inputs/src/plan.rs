@@ -1,8 +1,8 @@
-//! What is assumed about the inputs of one function, as a pure description in terms.
+//! The planned inputs of one function, as a description in terms.
 //!
-//! The executor lays a plan out in its memory; [`super::concretise`] turns a model of its symbols
-//! into a test. Everything that a path can observe of its inputs is in the plan, so that the same
-//! plan, model and path give the same test in every run.
+//! The exploration places a plan in its memory, and [`crate::concretise`] turns a model of its symbols
+//! into a test. The plan has everything that a path can observe of its inputs, so the same plan, model
+//! and path give the same test in every run.
 //!
 //! Invariants:
 //! - Cells of one object do not overlap and are sorted by offset. Bytes of arguments and objects
@@ -19,14 +19,14 @@ use lydian_ir::{CTypeId, FuncId, GlobalId, Type};
 use lydian_objective::Assumption;
 use lydian_smt::{Node, Term, TermPool};
 
-use super::bounds::Bound;
-use super::lazy::{LazyInputs, LazyObject, Row};
-use super::shape::PartKind;
+use crate::bounds::Bound;
+use crate::lazy::shape::PartKind;
+use crate::lazy::{LazyInputs, LazyObject, Row};
 
-/// Least distance in bytes between two objects, so that a small overrun meets nobody's memory.
+/// Least distance in bytes between two objects, so that a small overrun meets no other object.
 pub const GAP: u64 = 64;
 
-/// Where the engine keeps what is no input, which an input pointer can point to all the same.
+/// The engine's addresses of globals, functions and streams, which input pointers can point to as well.
 pub trait Addresses {
     /// The address of a global.
     fn global(&self, global: GlobalId) -> u64;
@@ -36,7 +36,7 @@ pub trait Addresses {
     fn streams(&self) -> &[(GlobalId, u64)] {
         &[]
     }
-    /// Where memory that input pointers lead to comes into being; none where all of it is planned.
+    /// The lazily initialised memory that input pointers lead to; none if all of it is planned.
     fn lazy(&self) -> Option<&LazyInputs> {
         None
     }
@@ -49,27 +49,28 @@ pub struct InputPlan {
     pub function: FuncId,
     /// Its arguments, in order.
     pub args: Vec<ArgPlan>,
-    /// What pointers among the inputs may point to, by address.
+    /// The objects that pointers among the inputs may point to, by address.
     pub objects: Vec<ObjectPlan>,
     /// The globals that are inputs, in the order of the program.
     pub globals: Vec<GlobalPlan>,
     /// Boolean terms that every input meets: ranges, lengths, choices.
     pub constraints: Vec<Term>,
-    /// Boolean terms that an input had better meet, the weightiest first: declared values of
-    /// enumerations, initial values of globals. No path may be given up for them.
+    /// Boolean terms that an input meets where it can, the weightiest first: declared values of
+    /// enumerations, initial values of globals. No path is given up for them.
     pub preferences: Vec<Term>,
-    /// Functions of the program that take the same arguments and give non-zero exactly for the
-    /// inputs to be considered. They run first, in order; they write nothing.
+    /// Functions of the program that take the same arguments and return non-zero exactly for the inputs
+    /// to be considered. They run first, in order, and write nothing.
     pub preconditions: Vec<FuncId>,
-    /// How large inputs are at most, stated or not, as sentences for the user. With any of these an
-    /// input that the plan cannot express may exist.
+    /// The greatest sizes of inputs, stated or not, as sentences for the user. If there are any, inputs
+    /// may exist that the plan cannot express.
     pub assumptions: Vec<String>,
-    /// Bounds that the user did not state: default or guessed sizes, lengths and shapes. An exploration
-    /// in which one of them makes a difference is a complete argument only under its assumption.
+    /// Bounds that the user did not state: default or guessed sizes, lengths and shapes. If one of them
+    /// makes a difference to an exploration, the exploration is a complete argument only under its
+    /// assumption.
     pub bounds: Vec<Bound>,
-    /// Numbers that may lie where the program sees a pointer.
+    /// Numbers at places that the program may use as pointers.
     pub raw_pointers: Vec<RawPointer>,
-    /// Where the next object can go: the start for [`super::external_result`].
+    /// The next free address: the start for [`super::external_result`].
     pub cursor: Cursor,
 }
 
@@ -102,8 +103,8 @@ impl InputPlan {
         args.filter_map(start).collect()
     }
 
-    /// The first object to whose first byte a pointer leads; none if it may be an address that is
-    /// neither such a one nor null.
+    /// The first object to whose first byte a pointer leads; none if the pointer may be an address that
+    /// is neither null nor such a byte.
     fn object_begun(&self, pool: &TermPool, pointer: Term) -> Option<&ObjectPlan> {
         let (mut waiting, mut begun) = (vec![pointer], None);
         while let Some(term) = waiting.pop() {
@@ -121,17 +122,17 @@ impl InputPlan {
     }
 }
 
-/// The bytes of a union that has a pointer there, where they hold a number. A program that uses them
-/// as an address takes them for a pointer, and inputs for which they are none are left out.
+/// The bytes of a union with a pointer that hold a number instead. Inputs on which the program uses
+/// them as an address although they are no pointer are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawPointer {
     /// The symbol of the number.
     pub bits: Term,
-    /// That `v.p is a pointer wherever it is used as one`.
+    /// The assumption `v.p is a pointer wherever it is used as one`.
     pub assumption: Assumption,
 }
 
-/// The next free address in the region of inputs. A state carries its own.
+/// The next free address in the region of inputs. Each state has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// The address; never reached by an object before it.
@@ -173,11 +174,11 @@ pub struct ObjectPlan {
     pub element: CTypeId,
     /// The greatest number of elements.
     pub capacity: u64,
-    /// How many bytes it has at most. More than `capacity` elements take only where a flexible
-    /// array member follows.
+    /// Its greatest size in bytes. More than `capacity` elements take only if a flexible array member
+    /// follows.
     pub size: u64,
-    /// How many bytes it has: a 64-bit term, at most `size` wherever the constraints hold. `None`:
-    /// always `size`.
+    /// Its size in bytes: a 64-bit term, at most `size` wherever the constraints hold. `None`: always
+    /// `size`.
     pub byte_length: Option<Term>,
     /// Alignment in bytes.
     pub align: u64,
@@ -190,60 +191,59 @@ pub struct ObjectPlan {
 /// A global that is an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobalPlan {
-    /// Which.
+    /// The global.
     pub global: GlobalId,
     /// Its scalars.
     pub cells: Vec<CellPlan>,
 }
 
-/// The way to what a call of an undefined function writes.
+/// The chain of pointers through which a call of an undefined function reaches a target that it writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// Where it begins.
+pub struct PointerChain {
+    /// The argument or global that it begins with.
     pub to: WriteBase,
-    /// The pointers that are followed, each so many bytes behind where the one before leads.
+    /// The pointers that are followed: the offset in bytes of each from the target of the one before.
     pub through: Vec<u64>,
-    /// How many bytes behind the start of an object it ends, a 64-bit term, where that depends on the
-    /// input; then offsets count from that start.
+    /// The distance in bytes from the start of the target's object, a 64-bit term, if it depends on the
+    /// input. Offsets then count from that start.
     pub from: Option<Term>,
 }
 
-/// What one call of an undefined function writes to one place.
+/// A write of an undefined function to one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WritePlan {
-    /// The way there.
-    pub way: Way,
-    /// Which of the targets that the plan was asked for.
+    /// The pointers that lead there.
+    pub chain: PointerChain,
+    /// The position of the target among those that the plan was requested for.
     pub target: usize,
-    /// Bytes from where the way ends to the first byte that is written, modulo 2 to the 64.
+    /// Bytes from the end of the chain to the first written byte, modulo 2 to the 64.
     pub offset: u64,
-    /// What is written.
-    pub written: Written,
-    /// Whether it is written, a Boolean.
+    /// The written values.
+    pub contents: WriteContents,
+    /// The condition under which it is written, a Boolean.
     pub when: Term,
-    /// How many bytes behind where the way ends belong to the object, a 64-bit term, where that depends
-    /// on the input. What lies further is not written.
+    /// The number of bytes from the end of the chain that belong to the object, a 64-bit term, if it
+    /// depends on the input. Bytes beyond are not written.
     pub length: Option<Term>,
 }
 
-/// What is written to one place.
+/// The values written to one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteContents {
     /// Scalars.
     Cells {
-        /// How many bytes are written. Those that no cell covers had no value, and keep none.
+        /// The number of written bytes. Those that no cell covers had no value, and keep none.
         size: u64,
         /// The scalars, by their offset from the first byte.
         cells: Vec<CellPlan>,
     },
-    /// Those elements of an array symbol on which the claims of a test hang.
+    /// The elements of an array symbol that the claims of a test depend on.
     Row {
         /// The array.
         symbol: Term,
-        /// What its elements are.
+        /// The kind of its elements.
         kind: PartKind,
-        /// The object of the inputs and its row that it is; otherwise its elements stand one after the
-        /// other.
+        /// The object and row that the array stands for; none if its elements are consecutive.
         of: Option<(Arc<LazyObject>, Row)>,
     },
 }
@@ -251,33 +251,33 @@ pub enum Written {
 impl WritePlan {
     /// The scalars that are written.
     pub fn cells(&self) -> &[CellPlan] {
-        match &self.written {
-            Written::Cells { cells, .. } => cells,
-            Written::Row { .. } => &[],
+        match &self.contents {
+            WriteContents::Cells { cells, .. } => cells,
+            WriteContents::Row { .. } => &[],
         }
     }
 }
 
-/// Instead of a function's name in an [`ExternalPlan`]: it is an argument for `...` of the function
-/// under test.
+/// Marks an [`ExternalPlan`] as an argument for `...` of the function under test, in place of a
+/// function's name.
 pub(crate) const VARIABLE_ARGUMENT: &str = "...";
 
-/// The same: it is a further call of the function under test, whose arguments are its cells, each at a
-/// multiple of [`ARGUMENT_ROOM`].
+/// Marks an [`ExternalPlan`] as a further call of the function under test. Its cells are the call's
+/// arguments, each at a multiple of [`ARGUMENT_ROOM`].
 pub(crate) const FURTHER_CALL: &str = "(call)";
 
-/// Bytes that an argument of a further call has for itself.
+/// Bytes between the arguments of a further call.
 pub(crate) const ARGUMENT_ROOM: u64 = 16;
 
-/// What one call of an undefined function returns and writes, an argument for `...`, or a further call of
-/// the function under test.
+/// The inputs that one call of an undefined function returns and writes, an argument for `...`, or a
+/// further call of the function under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalPlan {
     /// The function's name.
     pub function: String,
-    /// How many calls of it lie before this one on the path.
+    /// The number of earlier calls of it on the path.
     pub nth: u32,
-    /// The name that the program gives the input, where it gives one.
+    /// The program's name for the input, if it has one.
     pub object: Option<String>,
     /// The C type of the result.
     pub ty: CTypeId,
@@ -285,9 +285,9 @@ pub struct ExternalPlan {
     pub size: u64,
     /// The result's scalars.
     pub cells: Vec<CellPlan>,
-    /// What it writes, in this order.
+    /// Its writes, in their order.
     pub writes: Vec<WritePlan>,
-    /// Fresh objects that the result and what is written may point to.
+    /// Fresh objects that the result and the written values may point to.
     pub objects: Vec<ObjectPlan>,
     /// As in [`InputPlan`].
     pub constraints: Vec<Term>,
@@ -299,7 +299,7 @@ pub struct ExternalPlan {
     pub bounds: Vec<Bound>,
     /// As in [`InputPlan`].
     pub raw_pointers: Vec<RawPointer>,
-    /// Where the next object can go.
+    /// The next free address.
     pub cursor: Cursor,
 }
 
@@ -315,7 +315,7 @@ impl ExternalPlan {
     }
 }
 
-/// Why there is no plan for a function.
+/// The reason for which there is no plan for a function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A setting does not fit the program.
@@ -325,7 +325,7 @@ pub enum PlanError {
         function: String,
         /// The place that the setting is about.
         place: String,
-        /// What is wrong, as the end of a sentence.
+        /// The error, as the end of a sentence.
         why: String,
     },
     /// An argument or global has no size.

@@ -1,4 +1,4 @@
-//! What the user says about inputs, shaped as `lydian.toml` is:
+//! The user's settings about inputs, in the structure of `lydian.toml`:
 //!
 //! ```toml
 //! [defaults]
@@ -22,23 +22,26 @@
 //! ".data" = { kind = "array", length = ".len" }
 //! ```
 //!
-//! Nothing here knows a program; what does not fit one is found by [`super::fit`] and [`super::plan`].
+//! Nothing here depends on a program. [`crate::spec::fit`] and [`crate::plan`] find settings that do
+//! not fit one.
 
+pub(crate) mod defaults;
+pub mod length;
 mod of_types;
 mod position;
 
 use indexmap::IndexMap;
-use lydian_objective::Accepted;
+use lydian_objective::AcceptedAssumptions;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use thiserror::Error;
 
 pub use of_types::{INVARIANT, TypeSettings};
-pub use position::{Position, Within};
+pub use position::{Position, TomlStep};
 
-use super::length::Length;
-use super::place::Place;
+use crate::place::InputPlace;
+use crate::settings::length::Length;
 
 /// All settings about inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,8 +49,8 @@ use super::place::Place;
 pub struct Settings {
     /// For every function.
     pub defaults: Limits,
-    /// Whether memory behind pointers of which nothing is stated comes into being where a path looks at
-    /// it, instead of being guessed from signatures and uses and kept within limits.
+    /// Whether memory behind pointers without settings is initialised lazily when a path accesses it,
+    /// instead of being guessed from signatures and uses and kept within limits.
     #[serde(skip_serializing_if = "is_true")]
     pub lazy_inputs: bool,
     /// C files that define functions that the program leaves undefined, relative to the file of
@@ -86,13 +89,13 @@ fn is_true(flag: &bool) -> bool {
     *flag
 }
 
-/// What a report is about and what it is to reach, as on the command line.
+/// The scope of a report and its thresholds, as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReportSettings {
     /// The files, folders and patterns that it is limited to, relative to the file of settings.
     pub include: Vec<String>,
-    /// Those that it is not about.
+    /// The files, folders and patterns that are left out.
     pub exclude: Vec<String>,
     /// `CRITERION=PERCENT`, or `PATH:CRITERION=PERCENT`.
     pub fail_under: Vec<String>,
@@ -106,7 +109,7 @@ impl ReportSettings {
     }
 }
 
-/// Sizes up to which inputs are considered.
+/// The greatest sizes of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Limits {
@@ -127,14 +130,14 @@ pub struct Limits {
     pub null: Option<bool>,
 }
 
-/// What is set for one function.
+/// The settings of one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct FunctionSettings {
     /// C expressions over the parameters and globals that are true of every input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preconditions: Vec<String>,
-    /// The globals that are inputs, exactly these. Absent: those that the function reads.
+    /// The globals that are inputs, exactly these. If absent: those that the function reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub globals: Option<Vec<String>>,
     /// Elements of an array of scalars whose length varies.
@@ -155,11 +158,11 @@ pub struct FunctionSettings {
     /// Of an undefined function: that it writes nothing that outlives the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pure: Option<bool>,
-    /// Of an undefined function: what it writes at most, as places that begin with a parameter or a
-    /// global variable.
+    /// Of an undefined function: the places that it may write, which begin with a parameter or a global
+    /// variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<Vec<PlacePattern>>,
-    /// Of an undefined function: what its result is; the same as the place `result`.
+    /// Of an undefined function: the settings of its result; the same as the place `result`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub returns: Option<PlaceSettings>,
     /// By place or pattern of places.
@@ -167,24 +170,24 @@ pub struct FunctionSettings {
     pub places: IndexMap<PlacePattern, PlaceSettings>,
 }
 
-/// The place of what an undefined function returns.
+/// The name of the place of an undefined function's result.
 pub const RESULT: &str = "result";
 
 impl FunctionSettings {
-    /// Whether it says what only undefined functions are asked.
+    /// Whether it has settings that only undefined functions can have.
     pub const fn has_contract(&self) -> bool {
         self.pure.is_some() || self.writes.is_some() || self.returns.is_some()
     }
 
-    /// Makes the place `result` of what is returned, so that there is one way to ask.
+    /// Moves `returns` to the place `result`, so that there is one place to look it up.
     fn fold_result(&mut self) {
         if let Some(returns) = &self.returns {
-            let result = PlacePattern(Place::root(RESULT));
+            let result = PlacePattern(InputPlace::root(RESULT));
             self.places.entry(result).or_insert_with(|| returns.clone());
         }
     }
 
-    /// What its own attributes say that cannot be, with the key that it is about.
+    /// A contradiction among its own attributes, with the key that it is about.
     fn check(&self) -> Result<(), (&'static str, String)> {
         if self.pure == Some(true) && self.writes.as_ref().is_some_and(|all| !all.is_empty()) {
             return Err(("pure", "what is pure writes nothing, but `writes` names places".into()));
@@ -199,7 +202,7 @@ impl FunctionSettings {
         }
         if let Some(returns) = &self.returns {
             returns.check().map_err(|why| ("returns", format!("`returns`: {why}")))?;
-            if self.places.contains_key(&PlacePattern(Place::root(RESULT))) {
+            if self.places.contains_key(&PlacePattern(InputPlace::root(RESULT))) {
                 return Err(("returns", "`returns` and the place `result` say the same".into()));
             }
         }
@@ -207,14 +210,14 @@ impl FunctionSettings {
     }
 }
 
-/// What is set for a place. What is absent is left to a wider setting.
+/// The settings of a place. Absent attributes are left to a wider setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PlaceSettings {
-    /// What a pointer points to.
+    /// The kind of a pointer's target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// How many elements the array has. Implies `kind = "array"`.
+    /// The number of elements of the array. Implies `kind = "array"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<LengthText>,
     /// For `end` and `into`: the pointer to the array.
@@ -223,7 +226,7 @@ pub struct PlaceSettings {
     /// Greatest length: elements of an array, bytes of a string before its NUL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
-    /// How many elements lie before the one that the pointer points to.
+    /// The number of elements before the one that the pointer points to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<u64>,
     /// Whether the pointer may be null.
@@ -235,7 +238,7 @@ pub struct PlaceSettings {
     /// The type of what a `void *` points to, as C spells it.
     #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
     pub pointee: Option<String>,
-    /// Functions that a function pointer may point to. Absent: one whose results are inputs.
+    /// Functions that a function pointer may point to. If absent: one whose results are inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub functions: Option<Vec<String>>,
     /// Least and greatest value of a number. A float that is no number is in no range.
@@ -246,7 +249,7 @@ pub struct PlaceSettings {
     pub values: Option<Vec<Number>>,
 }
 
-/// What a pointer points to.
+/// The kind of a pointer's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -288,7 +291,7 @@ pub enum Number {
 
 /// A place or pattern, read when the settings are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PlacePattern(pub Place);
+pub struct PlacePattern(pub InputPlace);
 
 /// A length, read when the settings are. A plain number is a fixed length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,7 +305,7 @@ pub struct SettingsError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub why: String,
 }
 
@@ -311,7 +314,7 @@ impl Settings {
     pub fn from_toml_str(text: &str) -> Result<Self, SettingsError> {
         let mut settings: Self = toml::from_str(text).map_err(|error| located(text, &error))?;
         settings.check().map_err(|Misfit { way, why }| {
-            let way: Vec<Within<'_>> = way.iter().map(Step::within).collect();
+            let way: Vec<TomlStep<'_>> = way.iter().map(Step::within).collect();
             let at = Position::find(text, &way).unwrap_or(Position::START);
             SettingsError { line: at.line, column: at.column, why }
         })?;
@@ -319,11 +322,11 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What serde cannot see: roots of places, ranges that are empty, attributes that exclude each
+    /// Checks that serde cannot make: roots of places, empty ranges, attributes that exclude each
     /// other.
     fn check(&self) -> Result<(), Misfit> {
         for (index, name) in self.accept.iter().enumerate() {
-            Accepted::named([name.as_str()]).map_err(|error| {
+            AcceptedAssumptions::named([name.as_str()]).map_err(|error| {
                 Misfit::at([Step::value("accept"), Step::Element(index)], error)
             })?;
         }
@@ -364,13 +367,13 @@ impl Settings {
     }
 }
 
-/// What cannot be, and where it stands.
+/// An invalid setting, with its position.
 struct Misfit {
     way: Vec<Step>,
     why: String,
 }
 
-/// A step to what stands in the settings.
+/// A step on the path to a setting.
 #[derive(Clone)]
 enum Step {
     Value(String),
@@ -383,11 +386,11 @@ impl Step {
         Self::Value(name.to_owned())
     }
 
-    fn within(&self) -> Within<'_> {
+    fn within(&self) -> TomlStep<'_> {
         match self {
-            Self::Value(name) => Within::Value(name),
-            Self::Key(name) => Within::Key(name),
-            Self::Element(index) => Within::Element(*index),
+            Self::Value(name) => TomlStep::Value(name),
+            Self::Key(name) => TomlStep::Key(name),
+            Self::Element(index) => TomlStep::Element(*index),
         }
     }
 }
@@ -397,7 +400,7 @@ impl Misfit {
         Self { way: way.into(), why: why.to_string() }
     }
 
-    /// At the key of a place, however the user spells it there.
+    /// A misfit at the key of a place, however the user spells the place there.
     fn in_places(mut way: Vec<Step>, place: &PlacePattern, why: String) -> Self {
         way.push(Step::Key(place.0.to_string()));
         Self { way, why }
@@ -410,13 +413,13 @@ fn located(text: &str, error: &toml::de::Error) -> SettingsError {
 }
 
 impl PlaceSettings {
-    /// What the pointer points to, as far as it is said.
+    /// The kind of the pointer's target, as far as the settings say or imply it.
     pub fn implied_kind(&self) -> Option<Kind> {
         self.kind.or_else(|| self.length.as_ref().map(|_| Kind::Array))
     }
 
-    /// Gives up a length that is a value of the inputs, or that a pointer is the end of its array.
-    /// Returns whether there was one.
+    /// Removes a length that is a value of the inputs, or the relation of the pointer to the end of its
+    /// array. Returns whether there was one.
     pub(super) fn loosen(&mut self) -> bool {
         let is_tied =
             self.length.as_ref().is_some_and(|length| !matches!(length.0, Length::Number(_)));
@@ -431,7 +434,7 @@ impl PlaceSettings {
         is_tied || is_end
     }
 
-    /// What these settings add to what is stated.
+    /// The attributes of these settings that `stated` does not have.
     pub(super) fn beyond(&self, stated: &Self) -> Self {
         fn open<T>(added: Option<T>, stated: &Option<T>) -> Option<T> {
             added.filter(|_| stated.is_none())
@@ -452,8 +455,8 @@ impl PlaceSettings {
         }
     }
 
-    /// These settings, with what they leave open taken from wider ones. Where the two disagree on
-    /// what the pointer is, what belongs to the wider kind is dropped.
+    /// These settings, with absent attributes taken from wider ones. If the two disagree on the kind of
+    /// pointer, the attributes of the wider kind are dropped.
     pub fn or(self, wider: &Self) -> Self {
         let agree = match (self.implied_kind(), wider.implied_kind()) {
             (Some(own), Some(other)) => own == other,
@@ -623,7 +626,7 @@ impl Serialize for PlacePattern {
 impl<'de> Deserialize<'de> for PlacePattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Place::parse(&text).map(Self).map_err(de::Error::custom)
+        InputPlace::parse(&text).map(Self).map_err(de::Error::custom)
     }
 }
 
@@ -699,7 +702,7 @@ globals = []
         let text = toml::to_string(&settings).unwrap();
         assert_eq!(Settings::from_toml_str(&text), Ok(settings.clone()), "{text}");
         let function = &settings.function["parse_header"];
-        let set = |place: &str| &function.places[&PlacePattern(Place::parse(place).unwrap())];
+        let set = |place: &str| &function.places[&PlacePattern(InputPlace::parse(place).unwrap())];
         assert_eq!(set("flags").range, Some((Number::Int(0), Number::Int(u64::MAX.into()))));
         assert_eq!(set("ratio").range, Some((Number::Float(-1.5), Number::Int(1))));
         assert_eq!(function.globals.as_deref(), Some(&[][..]));

@@ -1,8 +1,12 @@
-//! What is assumed about inputs: the user's settings over guesses, looked up by place.
+//! The assumptions about inputs: the user's settings over guesses, looked up by place.
 //!
-//! For one place several settings may speak. An exact place counts most, then patterns with fewer
-//! `[_]`, then what is said of every object of a type (the outermost object first); all of the
-//! user's before all guesses, and defaults last. Each attribute comes from the first that gives it.
+//! Several settings may apply to one place. An exact place has the highest precedence, then patterns
+//! with fewer `[_]`, then settings for every object of a type (the outermost object first). All of the
+//! user's settings precede all guesses, and defaults come last. Each attribute is taken from the first
+//! setting that has it.
+
+mod contract;
+pub mod fit;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,44 +14,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lydian_ir::{CTypeId, FuncId, Program};
 use lydian_objective::{Assumption, AssumptionKind};
 
-use super::globals::GlobalUses;
-use super::guess::{Guess, Guesses, guess};
-use super::length::Length;
-use super::place::{Place, Step};
-use super::settings::{LengthText, Limits, PlacePattern, PlaceSettings, Settings};
-use super::usage::Usage;
+use crate::globals::GlobalUses;
+use crate::guess::usage::Usage;
+use crate::guess::{Guess, Guesses, guess};
+use crate::place::{InputPlace, Step};
+use crate::settings::defaults::{DEPTH, MAX_LENGTH, MAX_RECORDS, MAX_STRING};
+use crate::settings::length::Length;
+use crate::settings::{LengthText, Limits, PlacePattern, PlaceSettings, Settings};
+use crate::type_names::types_named;
 
-/// Elements of an array of scalars, where nothing is set.
-pub const MAX_LENGTH: u64 = 16;
-/// Bytes of a string before its NUL, where nothing is set.
-pub const MAX_STRING: u64 = 16;
-/// Elements of an array of structs or pointers, where nothing is set.
-pub const MAX_RECORDS: u64 = 4;
-/// Pointers followed one after the other, where nothing is set.
-pub const DEPTH: u32 = 3;
+pub use contract::Contract;
 
-/// Settings, and what a program's own text says about its pointers.
+/// The settings for a program, and the facts about its pointers that guesses are made from.
 #[derive(Clone, Debug, Default)]
 pub struct InputSpec {
-    /// What the user says.
+    /// The user's settings.
     pub settings: Settings,
-    /// How the program uses its pointers.
+    /// The program's uses of pointers.
     pub usage: Usage,
-    /// How the program uses its globals.
+    /// The program's uses of globals.
     pub globals: GlobalUses,
-    /// Whether what nobody states comes into being where a path looks at it ([`super::lazy`]), and is
-    /// not guessed.
+    /// Whether memory without settings is initialised lazily ([`crate::lazy`]) instead of being
+    /// guessed.
     pub lazy: bool,
-    /// Guesses that were asked for. Clones share them.
+    /// The guesses made so far. Clones share them.
     guesses: Arc<Mutex<BTreeMap<FuncId, Arc<Guesses>>>>,
 }
 
-/// What is true of every object of a type among the inputs when the function is called.
+/// An invariant of every object of a type among the inputs, which holds when the function is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invariant {
     /// The type.
     pub ty: CTypeId,
-    /// How the settings name it.
+    /// The name of the type in the settings.
     pub name: String,
     /// The C expression.
     pub text: String,
@@ -56,7 +55,7 @@ pub struct Invariant {
 }
 
 impl Invariant {
-    /// What it says, as a sentence.
+    /// The invariant as a sentence.
     pub fn sentence(&self) -> String {
         format!("every {} among the inputs meets `{}`", self.name, self.text)
     }
@@ -77,9 +76,8 @@ impl InputSpec {
         format!("lydian_pre_{function}_{n}")
     }
 
-    /// The name by which what is true of every object of a type is compiled into the program: a
-    /// function of a pointer to the object, for the expression at position `n` of the type at position
-    /// `ty` in the settings.
+    /// The name of the function that an invariant is compiled to. It takes a pointer to the object. The
+    /// invariant is the `n`-th of the type at position `ty` in the settings.
     pub fn invariant_name(ty: usize, n: usize) -> String {
         format!("lydian_inv_{ty}_{n}")
     }
@@ -89,7 +87,7 @@ impl InputSpec {
         name.starts_with("lydian_pre_") || name.starts_with("lydian_inv_")
     }
 
-    /// What the user says is true of every object of a type, as far as the program has the type.
+    /// The invariants of the settings whose types the program has.
     pub fn invariants(&self, program: &Program) -> Vec<Invariant> {
         let mut all = Vec::new();
         for (at, (name, settings)) in self.settings.types.iter().enumerate() {
@@ -123,15 +121,15 @@ impl InputSpec {
         known.entry(function).or_insert_with(make).clone()
     }
 
-    /// The guesses for a function that the user's settings leave in effect, with only what they add to
-    /// these. Of what comes into being nothing is guessed.
+    /// The guesses for a function that settings do not override, with only the attributes that they
+    /// add. There are none for lazily initialised memory.
     pub fn guesses_in_effect(&self, program: &Program, function: FuncId) -> Guesses {
         let all = self.for_function(program, function);
         let own = self.settings.function.get(&program.functions[function].name);
         let states_no_place = own.is_none_or(|own| own.places.is_empty());
         let mut guesses = (*all.guesses).clone();
         guesses.places.retain(|guess| !all.comes_into_being(&guess.place));
-        if states_no_place && all.comes_into_being(&Place::root(String::new())) {
+        if states_no_place && all.comes_into_being(&InputPlace::root(String::new())) {
             guesses.types.clear();
         }
         let left = |guess: &Guess, stated: &PlaceSettings| {
@@ -152,14 +150,15 @@ impl InputSpec {
         Guesses { places: places.collect(), types: types.collect() }
     }
 
-    /// Whether the user's settings of a function say what an assumption does: `before` that nothing else
-    /// lies before an object, `alias` which other objects a pointer may lead to.
+    /// Whether the user's settings of a function already state an assumption: `before` that no further
+    /// elements lie before an object, `alias` which other objects a pointer may lead to.
     pub fn states(&self, program: &Program, function: FuncId, assumption: &Assumption) -> bool {
         let Some(own) = self.settings.function.get(&program.functions[function].name) else {
             return false;
         };
         let is_set = |says: &dyn Fn(&PlaceSettings) -> bool| {
-            let places = assumption.subject.split(" and ").filter_map(|at| Place::parse(at).ok());
+            let places =
+                assumption.subject.split(" and ").filter_map(|at| InputPlace::parse(at).ok());
             places.into_iter().any(|place| {
                 let own = own.places.iter();
                 says(&by_place(own.map(|(pattern, set)| (&pattern.0, set)), &place))
@@ -172,10 +171,10 @@ impl InputSpec {
         }
     }
 
-    /// The same without guesses that tie a length to an array, or a pointer to its end, in the inputs
-    /// of one function; none if there are no such guesses. An array whose guessed length is a value of
-    /// the inputs has any length up to its limit, and what is guessed to be the end of an array points
-    /// to any element of it, or just past it.
+    /// The same without the guesses that tie a length to an array, or a pointer to its end, in the
+    /// inputs of one function; none if there are no such guesses. An array whose guessed length is a
+    /// value of the inputs then has any length up to its limit, and a pointer that is guessed to end an
+    /// array points to any element of it, or just past it.
     pub fn without_guessed_lengths(&self, program: &Program, function: FuncId) -> Option<Self> {
         let mut guesses = (*self.guesses(program, function)).clone();
         let of_types = guesses.types.iter_mut().map(|(_, guess)| guess);
@@ -199,7 +198,11 @@ impl InputSpec {
         let types = types.flat_map(|(name, of_type)| {
             let named = types_named(program, name);
             of_type.places.iter().flat_map(move |(place, set)| {
-                named.clone().into_iter().map(move |ty| (ty, &place.0, set))
+                named.clone().into_iter().map(move |ty| TypeMember {
+                    ty,
+                    place: &place.0,
+                    settings: set,
+                })
             })
         });
         let name = &program.functions[function].name;
@@ -213,25 +216,24 @@ impl InputSpec {
     }
 }
 
-/// The types that C spells so, or that a `typedef` gives this name.
-pub(crate) fn types_named(program: &Program, name: &str) -> Vec<CTypeId> {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let wanted = words(name);
-    let spelled = program.types.iter().filter(|(id, _)| program.types.spell(*id, "") == wanted);
-    let mut found: Vec<CTypeId> = spelled.map(|(id, _)| id).collect();
-    found.extend(program.typedefs.get(&wanted).filter(|id| !found.contains(id)));
-    found
-}
-
 /// The struct or union objects that a place lies in, from the outermost: how many of the place's
 /// steps lead to it, and its type.
 pub(crate) type Trail = Vec<(usize, CTypeId)>;
 
+/// The settings or the guess for a member of every object of a type.
+#[derive(Clone, Copy)]
+struct TypeMember<'a> {
+    ty: CTypeId,
+    /// The member, relative to the object.
+    place: &'a InputPlace,
+    settings: &'a PlaceSettings,
+}
+
 /// The settings of one function.
 pub(crate) struct FunctionSpec<'a> {
-    own: Option<&'a super::settings::FunctionSettings>,
+    own: Option<&'a crate::settings::FunctionSettings>,
     defaults: &'a Limits,
-    types: Vec<(CTypeId, &'a Place, &'a PlaceSettings)>,
+    types: Vec<TypeMember<'a>>,
     guesses: Arc<Guesses>,
     lazy: bool,
 }
@@ -253,9 +255,9 @@ impl FunctionSpec<'_> {
     limit!(depth: u32 = DEPTH);
     limit!(null: bool = false);
 
-    /// Whether nobody states anything about what the pointers at a place, and within what it leads to,
-    /// lead to, so that it comes into being.
-    pub(crate) fn comes_into_being(&self, place: &Place) -> bool {
+    /// Whether the user states nothing about the targets of the pointers at a place and within its
+    /// targets, so that they are initialised lazily.
+    pub(crate) fn comes_into_being(&self, place: &InputPlace) -> bool {
         let named = self
             .own
             .is_some_and(|own| own.places.keys().any(|pattern| pattern.0.root == place.root));
@@ -271,44 +273,42 @@ impl FunctionSpec<'_> {
         own.into_iter().flatten().chain(all).any(|limit| limit.is_some())
     }
 
-    /// Whether the user says that pointers are null, or that they are not.
+    /// The user's statement that pointers may be null or may not, if there is one.
     pub(crate) fn stated_null(&self) -> Option<bool> {
         self.own.and_then(|own| own.null).or(self.defaults.null)
     }
 
-    /// The globals that the user wants as inputs, if that is said.
+    /// The globals that the user named as inputs, if any were named.
     pub(crate) fn globals(&self) -> Option<&[String]> {
         self.own?.globals.as_deref()
     }
 
-    /// How many preconditions there are.
+    /// The preconditions.
     pub(crate) fn preconditions(&self) -> &[String] {
         self.own.map_or(&[], |own| &own.preconditions)
     }
 
     /// The places that the user's settings of this function name.
-    pub(crate) fn set_places(&self) -> impl Iterator<Item = &Place> {
+    pub(crate) fn set_places(&self) -> impl Iterator<Item = &InputPlace> {
         self.own.into_iter().flat_map(|own| own.places.keys().map(|pattern| &pattern.0))
     }
 
     /// Whether the user, rather than a guess or a default, says how large an array or string at a
     /// place can be.
-    pub(crate) fn states_size(&self, place: &Place, trail: &Trail) -> bool {
+    pub(crate) fn states_size(&self, place: &InputPlace, trail: &Trail) -> bool {
         let own = self.own.into_iter().flat_map(|own| &own.places);
         let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
         let set = set.or(&by_type(self.types.iter().copied(), place, trail));
-        let own = self.own.map(|own| (own.max_length, own.max_string, own.max_records));
+        let own = self.own.map(|own| [own.max_length, own.max_string, own.max_records]);
         let all = self.defaults;
-        let somewhere = |limit: (Option<u64>, Option<u64>, Option<u64>)| {
-            limit.0.is_some() && limit.1.is_some() && limit.2.is_some()
-        };
+        let are_all_set = |limits: [Option<u64>; 3]| limits.iter().all(Option::is_some);
         set.max.is_some()
-            || own.is_some_and(somewhere)
-            || somewhere((all.max_length, all.max_string, all.max_records))
+            || own.is_some_and(are_all_set)
+            || are_all_set([all.max_length, all.max_string, all.max_records])
     }
 
     /// Whether the user, rather than a guess or a default, says what a pointer at a place points to.
-    pub(crate) fn states_shape(&self, place: &Place, trail: &Trail) -> bool {
+    pub(crate) fn states_shape(&self, place: &InputPlace, trail: &Trail) -> bool {
         let own = self.own.into_iter().flat_map(|own| &own.places);
         let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
         let set = set.or(&by_type(self.types.iter().copied(), place, trail));
@@ -316,7 +316,7 @@ impl FunctionSpec<'_> {
     }
 
     /// Whether the user, rather than a guess, says what the length of an array at a place is.
-    pub(crate) fn states_length(&self, place: &Place, trail: &Trail) -> bool {
+    pub(crate) fn states_length(&self, place: &InputPlace, trail: &Trail) -> bool {
         let own = self.own.into_iter().flat_map(|own| &own.places);
         let set = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
         let set = set.or(&by_type(self.types.iter().copied(), place, trail));
@@ -328,8 +328,8 @@ impl FunctionSpec<'_> {
         self.own.and_then(|own| own.depth).or(self.defaults.depth).is_some()
     }
 
-    /// What holds for an exact place. Places in the result are absolute.
-    pub(crate) fn at(&self, place: &Place, trail: &Trail) -> PlaceSettings {
+    /// The settings that hold for an exact place. Places in the result are absolute.
+    pub(crate) fn at(&self, place: &InputPlace, trail: &Trail) -> PlaceSettings {
         let own = self.own.into_iter().flat_map(|own| &own.places);
         let mut found = by_place(own.map(|(pattern, set)| (&pattern.0, set)), place);
         let types = self.types.iter().copied();
@@ -337,15 +337,18 @@ impl FunctionSpec<'_> {
         let guesses = self.guesses.places.iter();
         found = found.or(&by_place(guesses.map(|guess| (&guess.place, &guess.settings)), place));
         let guesses = self.guesses.types.iter();
-        let guesses =
-            guesses.map(|(ty, guess): &(CTypeId, Guess)| (*ty, &guess.place, &guess.settings));
+        let guesses = guesses.map(|(ty, guess): &(CTypeId, Guess)| TypeMember {
+            ty: *ty,
+            place: &guess.place,
+            settings: &guess.settings,
+        });
         found.or(&by_type(guesses, place, trail))
     }
 }
 
 fn by_place<'a>(
-    all: impl Iterator<Item = (&'a Place, &'a PlaceSettings)>,
-    place: &Place,
+    all: impl Iterator<Item = (&'a InputPlace, &'a PlaceSettings)>,
+    place: &InputPlace,
 ) -> PlaceSettings {
     let mut matching: Vec<_> = all.filter(|(pattern, _)| pattern.matches(place)).collect();
     matching.sort_by_key(|(pattern, _)| pattern.wildcards());
@@ -356,27 +359,27 @@ fn by_place<'a>(
 }
 
 fn by_type<'a>(
-    all: impl Iterator<Item = (CTypeId, &'a Place, &'a PlaceSettings)>,
-    place: &Place,
+    all: impl Iterator<Item = TypeMember<'a>>,
+    place: &InputPlace,
     trail: &Trail,
 ) -> PlaceSettings {
     let mut matching = Vec::new();
-    for (ty, pattern, set) in all {
-        for (depth, _) in trail.iter().filter(|(_, enclosing)| *enclosing == ty) {
-            if pattern.matches_steps(&place.steps[*depth..]) {
-                matching.push((*depth, pattern.wildcards(), set));
+    for member in all {
+        for (depth, _) in trail.iter().filter(|(_, enclosing)| *enclosing == member.ty) {
+            if member.place.matches_steps(&place.steps[*depth..]) {
+                matching.push((*depth, member.place.wildcards(), member.settings));
             }
         }
     }
     matching.sort_by_key(|(depth, wildcards, _)| (*depth, *wildcards));
     matching.into_iter().fold(PlaceSettings::default(), |found, (depth, _, set)| {
-        let prefix = Place { root: place.root.clone(), steps: place.steps[..depth].to_vec() };
+        let prefix = InputPlace { root: place.root.clone(), steps: place.steps[..depth].to_vec() };
         found.or(&absolute(set, &prefix))
     })
 }
 
 /// The settings with every relative place in them (`.len`) made absolute.
-fn absolute(set: &PlaceSettings, prefix: &Place) -> PlaceSettings {
+fn absolute(set: &PlaceSettings, prefix: &InputPlace) -> PlaceSettings {
     let mut set = set.clone();
     for pattern in set.of.iter_mut().chain(set.alias.iter_mut().flatten()) {
         make_absolute(pattern, prefix);
@@ -387,14 +390,14 @@ fn absolute(set: &PlaceSettings, prefix: &Place) -> PlaceSettings {
     set
 }
 
-fn make_absolute(PlacePattern(place): &mut PlacePattern, prefix: &Place) {
+fn make_absolute(PlacePattern(place): &mut PlacePattern, prefix: &InputPlace) {
     if place.root.is_empty() {
         let steps: Vec<Step> = prefix.steps.iter().chain(&place.steps).cloned().collect();
-        *place = Place { root: prefix.root.clone(), steps };
+        *place = InputPlace { root: prefix.root.clone(), steps };
     }
 }
 
-fn make_length_absolute(length: &mut Length, prefix: &Place) {
+fn make_length_absolute(length: &mut Length, prefix: &InputPlace) {
     match length {
         Length::Number(_) => {}
         Length::Place(place) => {

@@ -3,7 +3,7 @@
 use lydian_ir::Type;
 use lydian_smt::{FloatSort, Sort, Term, TermPool, Wide};
 
-use super::settings::Number;
+use crate::settings::Number;
 
 /// The sort of the terms that stand for values of a machine type in memory.
 pub(crate) fn sort_of(ty: Type) -> Sort {
@@ -25,14 +25,14 @@ pub(crate) fn constant(pool: &mut TermPool, ty: Type, bits: u128) -> Term {
     }
 }
 
-/// What restricts a number, and how the number is read.
-pub(crate) struct Restricted {
+/// A number with the facts that restrictions of it need: its type and its sign.
+pub(crate) struct RestrictedNumber {
     pub(crate) value: Term,
     pub(crate) signed: bool,
 }
 
-impl Restricted {
-    /// The term that says that the value lies in a range; an error where nothing of the type does.
+impl RestrictedNumber {
+    /// The condition that the value lies in a range; an error if no value of the type does.
     pub(crate) fn within(
         &self,
         pool: &mut TermPool,
@@ -71,7 +71,7 @@ impl Restricted {
         Ok(pool.and_all(both))
     }
 
-    /// The term that says that the value is one of several.
+    /// The condition that the value is one of several.
     pub(crate) fn among(&self, pool: &mut TermPool, values: &[Number]) -> Result<Term, String> {
         let mut any = Vec::new();
         for value in values {
@@ -107,7 +107,7 @@ impl Restricted {
     }
 }
 
-/// The integer at or inside the end of a range.
+/// The outermost integer inside of a range at one of its ends.
 fn integer(number: Number, is_low: bool) -> Result<i128, String> {
     match number {
         Number::Int(value) => Ok(value),

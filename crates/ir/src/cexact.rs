@@ -1,4 +1,4 @@
-//! An expression as C that computes exactly what the IR says, for use inside the rewritten source.
+//! An expression as C that computes exactly the same as the IR, for use inside the rewritten source.
 //!
 //! The text stands in GNU C (gcc or clang, a little-endian Unix target, `-fwrapv`), where the
 //! user's variables are in scope. It has no side effect but on the poison flag.
@@ -37,8 +37,8 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId, SideTable};
 
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
-use crate::function::{Body, LocalId, LocalKind, Storage};
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::program::function::{Body, LocalId, LocalKind, Storage};
 use crate::program::{FuncId, GlobalId, Program};
 
 mod names;
@@ -47,7 +47,8 @@ mod prelude;
 pub use names::{ScopedNames, string_literal};
 pub use prelude::{prelude, prelude_for};
 
-/// What C calls things at the place where a text will stand. `None`: it cannot name it there.
+/// Names in C of locals, globals and functions at the place where a text will stand. `None`: there is no
+/// name.
 pub trait Names {
     /// An lvalue that is the local (for a register temporary: any expression of its value).
     fn local(&self, local: LocalId) -> Option<String>;
@@ -80,11 +81,11 @@ pub struct Guard<'a> {
     pub from: usize,
     /// Whether signed overflow is checked: then it poisons, whatever the id.
     pub overflow_traps: bool,
-    /// What loads check.
+    /// The check of loads.
     pub loads: Loads,
 }
 
-/// What a guarded load checks before it reads.
+/// The check of a guarded load before it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loads {
     /// Nothing.
@@ -96,7 +97,7 @@ pub enum Loads {
     Everything,
 }
 
-/// What an address is wanted for.
+/// The use of an address.
 #[derive(Clone, Copy)]
 enum Use<'g> {
     /// For itself.
@@ -120,7 +121,7 @@ fn checked_subscript(index: String, bound: Option<u64>, guard: &Guard<'_>) -> St
     }
 }
 
-/// What a guarded load passes as pages.
+/// The pages that a guarded load passes.
 fn pages<'a>(guard: &Guard<'a>) -> &'a str {
     guard.pages.unwrap_or("0")
 }
@@ -231,7 +232,7 @@ impl<'a> ExactC<'a> {
         Self { program, body, arena, types, names, guard }
     }
 
-    /// The same with the types of the arena's expressions, for those who write many of them.
+    /// The same with the types of the arena's expressions, for writing many of them.
     pub fn with_types(
         program: &'a Program,
         body: &'a Body,
@@ -330,7 +331,7 @@ impl<'a> ExactC<'a> {
                     return Ok("0ull".to_owned());
                 }
                 let (a, b) = (widened(Type::Ptr, &a), widened(Type::Ptr, &b));
-                // As compilers divide what leaves nothing over.
+                // As compilers divide where nothing is left over.
                 let divided = match size.is_power_of_two() {
                     true => format!(">> {}", size.trailing_zeros()),
                     false => format!("/ {size}ll"),

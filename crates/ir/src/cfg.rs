@@ -9,8 +9,8 @@
 
 use lydian_base::{Arena, EntityId, entity_id};
 
-use crate::function::Body;
-use crate::stmt::{BlockId, Edge};
+use crate::program::function::Body;
+use crate::program::stmt::{BlockId, Edge};
 
 entity_id!(
     /// Names a natural loop of a body.
@@ -18,7 +18,7 @@ entity_id!(
     "loop"
 );
 
-/// Who follows whom.
+/// The edges between blocks, in both directions.
 #[derive(Clone, Debug)]
 pub struct Cfg {
     successors: Vec<Vec<BlockId>>,
@@ -423,8 +423,8 @@ fn has_other_cycle(cfg: &Cfg, dominators: &Dominators) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::FunctionSource;
-    use crate::stmt::{Block, SwitchCase, Terminator};
+    use crate::program::source::FunctionSource;
+    use crate::program::stmt::{Block, SwitchCase, Terminator};
     use lydian_base::{Rng, Span};
 
     fn body(edges: &[&[usize]]) -> Body {

@@ -8,11 +8,11 @@
 
 use lydian_base::SideTable;
 
-use crate::ctype::{CType, CTypeId};
-use crate::expr::{Expr, ExprArena, ExprId, Type};
-use crate::function::{Body, LocalId};
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::{Expr, ExprArena, ExprId, Type};
+use crate::program::function::{Body, LocalId};
+use crate::program::stmt::Stmt;
 use crate::program::{GlobalId, Program};
-use crate::stmt::Stmt;
 
 mod cast;
 mod constant;
@@ -32,7 +32,7 @@ const MAX_DEPTH: u32 = 200;
 /// Longer texts are cut, at the next operator.
 const MAX_LENGTH: usize = 1 << 14;
 
-/// What stands for what is left out.
+/// The text that replaces parts that are left out.
 const LEFT_OUT: &str = "...";
 
 /// Writes expressions of one arena that is or extends a body's.
@@ -224,7 +224,7 @@ fn own_name(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
 }
 
-/// The element type of an array, or what a pointer points to.
+/// The element type of an array, or the type that a pointer points to.
 fn element(program: &Program, ty: CTypeId) -> Option<CTypeId> {
     match program.types.get(ty) {
         CType::Array { element, .. } => Some(*element),

@@ -5,15 +5,9 @@
 //! blocks in arenas; places in the source lie beside them in [`source::FunctionSource`].
 //! The crate knows nothing of objectives, solvers or clang.
 
-pub mod arith;
-mod arithmetic_type;
 pub mod cexact;
 pub mod cfg;
 pub mod ctext;
-pub mod ctype;
-pub mod decision;
-pub mod expr;
-pub mod function;
 pub mod interp;
 pub mod libc;
 pub mod link;
@@ -21,8 +15,6 @@ pub mod nonlocal;
 pub mod outside;
 pub mod program;
 pub mod scalars;
-pub mod source;
-pub mod stmt;
 pub mod test;
 pub mod text;
 pub mod trap;
@@ -31,17 +23,17 @@ pub mod variadic;
 pub mod verify;
 
 pub use arith::Overflow;
-pub use arithmetic_type::{ArithmeticType, ExprTypes};
 pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId, Target};
 pub use decision::{
-    BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, Unreached,
+    BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, UnreachedValue,
 };
 pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp};
 pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};
 pub use program::{
-    Alias, FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage, Moment, Program, Relocation,
-    RelocationTarget, Startup,
+    Alias, ArithmeticType, ExprTypes, FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage,
+    Moment, Program, Relocation, RelocationTarget, Startup,
 };
+pub use program::{arith, ctype, decision, expr, function, source, stmt};
 pub use stmt::{
     Block, BlockId, BranchOrigin, Callee, Edge, Havoc, Mark, MarkId, MarkKind, Stmt, StmtId,
     SwitchCase, Terminator, TrapKind,

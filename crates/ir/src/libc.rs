@@ -1,22 +1,22 @@
 //! The functions of the C library and of the compiler that Lydian knows by name.
 //!
-//! One table has a row for each: how engines follow a call of it, and what it does to what its
-//! arguments point to. Its two parts are [`MODELLED`], of the functions whose meaning the interpreter
+//! One table has a row for each: how engines follow a call of it, and its effects on the memory behind
+//! its arguments. Its two parts are [`MODELLED`], of the functions whose meaning the interpreter
 //! and the exploration have, under the row's name and signature, and [`UNMODELLED`], of those that
 //! Lydian has in C (crate `clib`) or not at all. A function that is in neither is an external function,
 //! each call of which gives a fresh input and of which nothing is known. A function that the program
 //! defines itself is never modelled.
 //!
-//! Who asks about library functions asks this table. To model a function, add a row; the compiler then
+//! All analyses ask this table about library functions. To model a function, add a row; the compiler then
 //! leads to the engines' matches on the enum of its kind.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::ctype::{CType, CTypeId, CTypes, Target};
-use crate::expr::Type;
-use crate::function::Function;
+use crate::program::ctype::{CType, CTypeId, CTypes, Target};
+use crate::program::expr::Type;
+use crate::program::function::Function;
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
 mod characters;
@@ -33,7 +33,7 @@ pub use modelled::{
 };
 pub use unmodelled::UNMODELLED;
 
-/// What kind of function a library function is.
+/// The families of library functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Reads or writes bytes and strings through pointers.
@@ -56,7 +56,7 @@ pub enum Family {
     Overflow,
     /// Returns a second time, or makes another call do so ([`crate::nonlocal`]).
     Jump,
-    /// What verifiers and test generators give a program: inputs, and what is assumed of them.
+    /// A function of verifiers and test generators: gives inputs, or assumes something of them.
     Verification,
     /// Gives the value of an environment variable, an input.
     Environment,
@@ -70,7 +70,7 @@ pub enum Family {
     Stream,
     /// Tells or converts times, or waits.
     Time,
-    /// Asks the system, or changes what the process is to it.
+    /// Asks the system, or changes the state of the process in it.
     System,
 }
 
@@ -79,13 +79,13 @@ pub enum Family {
 pub struct LibraryFunction {
     /// Its name in C.
     pub name: &'static str,
-    /// What kind of function.
+    /// Its family.
     pub family: Family,
     /// Where an engine that follows a call has its meaning from.
     pub source: Source,
-    /// What is true of its name.
+    /// The properties of its name.
     pub traits: Traits,
-    /// What it does to what its arguments point to; none where that is not known.
+    /// Its effects on the memory behind its arguments; none where they are not known.
     pub effects: Option<Effects>,
 }
 
@@ -107,7 +107,7 @@ pub enum Exploration {
     Always,
     /// Where standard input or files are inputs: it reads from them.
     WithInputs,
-    /// Never: what it gives is an input.
+    /// Never: its result is an input.
     Never,
 }
 
@@ -123,7 +123,7 @@ pub struct Model {
     /// `float`, `?` any integer, `#` `float` or `double`, `*` `void` or `int` (of a function that is
     /// not declared); `.` for any further arguments.
     pub signature: &'static str,
-    /// What kind of function.
+    /// Its family.
     pub family: Family,
 }
 
@@ -178,13 +178,13 @@ const LIBRARY_OBJECTS: [&str; 17] = [
     "sys_nerr",
 ];
 
-/// The error number of the C library, as a variable of the program: what `*__errno_location()` is.
+/// The error number of the C library, as a variable of the program: the object behind `__errno_location()`.
 pub const ERROR_NUMBER: &str = "errno";
 
 /// The variables that hold the standard streams.
 pub const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
-/// Bytes that engines keep for a stream. What is in them is the C library's secret.
+/// Bytes that engines keep for a stream. Their contents are private to the C library.
 pub const STREAM_BYTES: u64 = 256;
 
 /// The variables of a program that hold standard streams of the C library's: pointers that the program
@@ -198,7 +198,7 @@ pub fn streams(program: &Program) -> impl Iterator<Item = GlobalId> + '_ {
     program.globals.iter().filter(move |(_, global)| is_stream(global)).map(|(id, _)| id)
 }
 
-/// What the error number is after an allocation that failed, `ENOMEM`.
+/// The error number after an allocation that failed, `ENOMEM`.
 pub const NO_MEMORY: u32 = 12;
 
 /// A block of allocated memory has at most so many bytes: an allocation of more fails. Any tester grants
@@ -349,7 +349,7 @@ fn suits(types: &CTypes, letter: u8, ty: CTypeId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::IntKind;
+    use crate::program::ctype::IntKind;
 
     #[test]
     fn every_row_is_found_by_its_name_and_no_name_is_there_twice() {

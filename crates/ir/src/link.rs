@@ -1,7 +1,7 @@
 //! Linking: several translation units become one [`Program`].
 //!
-//! It is what a linker does, one level higher: symbols of external linkage are one entity under one
-//! name, everything else is kept apart, and what a unit names is re-numbered.
+//! It is the work of a linker, one level higher: symbols of external linkage are one entity under one
+//! name, everything else is kept apart, and the ids of a unit are re-numbered.
 //!
 //! - **Types** are interned anew. A struct or union is the same in two units if it has the same
 //!   name and layout; an incomplete one is completed by the first of its name.
@@ -10,7 +10,7 @@
 //! - **Tentative definitions** (without an initialiser) merge with each other and with a
 //!   definition. **Weak** definitions give way to others, and the first of several weak ones is
 //!   taken. Two other definitions of one name are an error.
-//! - What is undefined but an **alias** in some unit is what the alias stands for.
+//! - A name that is undefined, but an **alias** in some unit, is the target of the alias.
 //! - A **library** ([`Role::Library`]) gives only what is undefined, and what that needs. Its
 //!   functions are marked [`Function::library`].
 //! - **Texts** are joined: every span is an offset into the one text that all units' texts make
@@ -27,10 +27,10 @@ mod types;
 use lydian_base::{Diagnostic, EntityId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ctype::{CType, CTypeId};
-use crate::expr::{Expr, Type};
-use crate::function::Function;
 use crate::libc::model_of;
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::{Expr, Type};
+use crate::program::function::Function;
 use crate::program::{
     Alias, FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget, Startup,
 };
@@ -43,15 +43,15 @@ use types::{RecordIndex, UnitTypes};
 pub struct LinkUnit {
     /// Its file, for the names of statics and for messages.
     pub name: String,
-    /// What was lowered from it. Verified.
+    /// The program that was lowered from it. Verified.
     pub program: Program,
     /// The text that its spans refer to.
     pub source: SourceMap,
-    /// What is taken from it.
+    /// Which part of it is taken.
     pub role: Role,
 }
 
-/// What a unit is for the program.
+/// The role of a unit in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A part of it like any other.
@@ -64,16 +64,16 @@ pub enum Role {
     Library,
 }
 
-/// What linking gives.
+/// The result of linking.
 #[derive(Clone, Debug)]
-pub struct Linked {
+pub struct LinkedUnits {
     /// The whole program.
     pub program: Program,
     /// The texts of all units, one after the other.
     pub source: SourceMap,
     /// Where in that text each unit's starts, in the order of the units.
     pub starts: Vec<u32>,
-    /// What is odd without being an error (`link-conflict`): declarations that differ.
+    /// Warnings (`link-conflict`): declarations that differ.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -102,7 +102,7 @@ fn count(symbols: usize) -> String {
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
+pub fn link(units: Vec<LinkUnit>) -> Result<LinkedUnits, LinkError> {
     let maps: Vec<SourceMap> = units.iter().map(|unit| unit.source.clone()).collect();
     let (source, starts) = SourceMap::join(&maps).ok_or(LinkError::TooLong)?;
     let names = symbols::names(&units);
@@ -117,7 +117,7 @@ pub fn link(units: Vec<LinkUnit>) -> Result<Linked, LinkError> {
     }
     let Linker { mut program, diagnostics, .. } = linker;
     aliases::resolve(&mut program);
-    Ok(Linked { program, source, starts, diagnostics })
+    Ok(LinkedUnits { program, source, starts, diagnostics })
 }
 
 /// Gives weak symbols that nothing defines the address null, as a linker does with a whole program.
@@ -160,7 +160,7 @@ pub fn resolve_weak(program: &mut Program) {
     }
 }
 
-/// What a name of external linkage stands for in the program so far.
+/// The function or global of a name of external linkage in the program so far.
 #[derive(Clone, Copy)]
 enum Symbol {
     Function(FuncId),
@@ -175,7 +175,7 @@ struct Linker<'s> {
     symbols: FxHashMap<String, Symbol>,
     /// The new names of statics that cannot keep theirs.
     names: Names,
-    /// What was made for the unit at hand and has no contents yet.
+    /// The entities of the present unit that have no contents yet.
     new_functions: FxHashSet<FuncId>,
     new_globals: FxHashSet<GlobalId>,
     diagnostics: Vec<Diagnostic>,
@@ -216,7 +216,7 @@ impl<'s> Linker<'s> {
         let library = role == Role::Library;
         let chosen = match library {
             true => library::wanted(&self.program, &program),
-            false => Chosen::all(&program),
+            false => UnitSelection::all(&program),
         };
         let Program { types, globals, functions, typedefs, startup, aliases } = program;
         let mut numbers = Renumbering {
@@ -319,7 +319,7 @@ impl<'s> Linker<'s> {
         id
     }
 
-    /// Joins what a unit says of a function with what is known.
+    /// Joins a unit's declaration of a function with the earlier ones.
     fn merge_function(&mut self, id: FuncId, mut function: Function) {
         if self.new_functions.remove(&id) {
             function.name.clone_from(&self.program.functions[id].name);
@@ -431,12 +431,12 @@ fn same_signature(program: &Program, a: CTypeId, b: CTypeId) -> bool {
 }
 
 /// Which functions and globals of a unit are taken.
-struct Chosen {
+struct UnitSelection {
     functions: Vec<bool>,
     globals: Vec<bool>,
 }
 
-impl Chosen {
+impl UnitSelection {
     fn all(program: &Program) -> Self {
         let (functions, globals) = (program.functions.len(), program.globals.len());
         Self { functions: vec![true; functions], globals: vec![true; globals] }

@@ -1,4 +1,4 @@
-//! `setjmp` and `longjmp`: what a `jmp_buf` holds in every engine.
+//! `setjmp` and `longjmp`: the contents of a `jmp_buf` in every engine.
 //!
 //! `setjmp` is an ordinary call. It writes a *ticket* into its buffer: which activation called it
 //! and where in that function's body the call stands. `longjmp` reads the ticket, ends all
@@ -7,16 +7,16 @@
 
 use lydian_base::EntityId;
 
-use crate::function::Body;
 use crate::libc::{JumpFn, LibFn, model_named};
 use crate::program::Program;
-use crate::stmt::{BlockId, Callee, Stmt};
+use crate::program::function::Body;
+use crate::program::stmt::{BlockId, Callee, Stmt};
 
 /// Bytes of a ticket; every `jmp_buf` is larger, and so are the five pointers of
 /// `__builtin_setjmp`, also where they have four bytes each.
 pub const TICKET_BYTES: u64 = 16;
 
-/// What the upper bits of a ticket's first word are, so that other bytes are none.
+/// The upper bits of a ticket's first word, which tell tickets from other bytes.
 const MARK: u64 = 0x74_6b74;
 
 /// How many bits below the mark number the activation.

@@ -1,17 +1,17 @@
-//! What functions that nobody defines may do beside returning: set variables through the pointers
-//! that they are given, also behind pointers that lie there, and global variables.
+//! Effects of undefined functions. Beside returning, a call may set global variables, and variables behind
+//! the pointers that it is given, directly or through further pointers.
 //!
-//! Which parameters that concerns follows from the declaration alone, so that the exploration, the
-//! interpreter, the stubs of the native harness and those of emitted suites agree. What a call does
-//! write is said by the test ([`crate::test::ExternalWrite`]).
+//! The declaration alone says which parameters may be written through. So the exploration, the
+//! interpreter, the stubs of the native harness and those of emitted suites agree. The test lists the
+//! writes of each call ([`crate::test::ExternalWrite`]).
 //!
-//! A definition reads the arguments for `...` with `va_arg(list, void *)`, a few of them, whether they
-//! are there or not. So a *word* is what that finds: integers and pointers, since numbers of floating
+//! A definition reads a few arguments for `...` with `va_arg(list, void *)`, whether they were passed or
+//! not. Such an argument is a *word*: an integer or a pointer, since numbers of floating
 //! point are in registers of their own. On 32-bit x86 all arguments lie on the stack one after the
 //! other, so that a word behind a number of floating point, or behind one of 64 bits, is none.
 
-use crate::ctype::{CType, CTypeId, CTypes};
 use crate::libc::gives_inputs;
+use crate::program::ctype::{CType, CTypeId, CTypes};
 use crate::test::INPUT_PREFIX;
 use crate::variadic::{self, Class};
 
@@ -20,19 +20,19 @@ use crate::variadic::{self, Class};
 pub struct OutParameter {
     /// Its position, from 0.
     pub position: u32,
-    /// What it points to: `void`, or a type of known size.
+    /// The type that it points to: `void`, or a type of known size.
     pub pointee: CTypeId,
 }
 
-/// What the names of functions begin with that the compiler knows, whatever is declared. They have
-/// no stubs, so that no test can say what they do.
+/// The prefix of functions that the compiler knows, whatever is declared. They have
+/// no stubs, so that no test can list their effects.
 const COMPILERS_OWN: [&str; 3] = ["__builtin_", "__atomic_", "__sync_"];
 
-/// The tags of records in which the machine keeps what no engine knows.
+/// The tags of records that hold state of the machine which no engine models.
 const MACHINES_OWN: [&str; 3] = ["__va_list_tag", "__jmp_buf_tag", "_IO_FILE"];
 
-/// What the names of functions of POSIX begin with that change locks and condition variables. These are
-/// opaque: a program cannot tell them from what they were, and there is no error number.
+/// The prefixes of the functions of POSIX that change locks and condition variables. These objects are
+/// opaque: a program cannot see that they changed, and there is no error number.
 const OF_LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_"];
 
 /// Whether an undefined function of this name is known to write nothing that a program looks at: the
@@ -70,7 +70,7 @@ pub fn out_parameters(types: &CTypes, name: &str, ty: CTypeId) -> Vec<OutParamet
 /// How many words of the arguments for `...` a stub hands over.
 pub const WORDS: u32 = 8;
 
-/// The pointers that the stub of an undefined function hands over to what does the writes of a test.
+/// The pointers that the stub of an undefined function hands over to the code that does the writes of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandedOver {
     /// How many parameters the stub has to have for that.
@@ -82,7 +82,7 @@ pub struct HandedOver {
     pub words: u32,
 }
 
-/// What the stub of an undefined function of this name and type hands over. Words of `...` can only be
+/// The pointers that the stub of an undefined function of this name and type hands over. Words of `...` can only be
 /// reached behind a named parameter, and where C can spell the types of all of them.
 pub fn handed_over(types: &CTypes, name: &str, ty: CTypeId) -> HandedOver {
     let CType::Function { params, variadic, .. } = types.get(ty) else {
@@ -92,7 +92,7 @@ pub fn handed_over(types: &CTypes, name: &str, ty: CTypeId) -> HandedOver {
         return HandedOver::default();
     }
     let spelled = params.iter().take_while(|param| can_be_passed(types, **param)).count();
-    // What lies behind a list of arguments is the compiler's.
+    // The memory behind a list of arguments is the compiler's.
     let is_pointer = |at: &usize| match types.get(params[*at]) {
         CType::Pointer { pointee, .. } => !variadic::is_list(types, *pointee),
         _ => false,
@@ -173,7 +173,7 @@ fn is_machines_own(types: &CTypes, ty: CTypeId) -> bool {
     MACHINES_OWN.iter().any(|tag| name.strip_prefix("struct ").unwrap_or(name) == *tag)
 }
 
-/// Whether a value of the type is one of what is looked for, or has one in it.
+/// Whether a value of the type satisfies `is_one`, or has a part that does.
 fn holds(types: &CTypes, ty: CTypeId, is_one: &dyn Fn(&CTypes, CTypeId) -> bool) -> bool {
     if is_one(types, ty) {
         return true;
@@ -190,7 +190,7 @@ fn holds(types: &CTypes, ty: CTypeId, is_one: &dyn Fn(&CTypes, CTypeId) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::{IntKind, Record};
+    use crate::program::ctype::{IntKind, Record};
 
     #[test]
     fn pointers_to_what_is_not_const_are_written_through() {
@@ -260,7 +260,7 @@ mod tests {
         let nameless = function(&mut types, &[], true);
         assert_eq!(handed_over(&types, "set", nameless), HandedOver::default());
         assert_eq!(variable_words(&types, "set", nameless, &[pointer]), [0; 0]);
-        types.target = crate::ctype::Target::I386;
+        types.target = crate::program::ctype::Target::I386;
         assert_eq!(passed(&types, &[pointer, int, double, pointer]), [2, 3]);
         assert_eq!(passed(&types, &[pointer, long, pointer]), [2]);
     }

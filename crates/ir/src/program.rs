@@ -3,24 +3,30 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use lydian_base::{Arena, Span, entity_id};
+use lydian_base::{Arena, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::ctype::{CTypeId, CTypes};
-use crate::expr::Expr;
-use crate::function::Function;
-use crate::stmt::{Callee, Stmt};
+use self::ctype::CTypes;
+use self::expr::Expr;
+use self::stmt::{Callee, Stmt};
 
-entity_id!(
-    /// Names a function of a program.
-    FuncId,
-    "f"
-);
-entity_id!(
-    /// Names a global of a program.
-    GlobalId,
-    "g"
-);
+pub mod arith;
+pub mod arithmetic_type;
+pub mod ctype;
+pub mod decision;
+pub mod expr;
+pub mod function;
+pub mod ids;
+pub mod machine_type;
+pub mod operator;
+pub mod source;
+pub mod stmt;
+pub mod target;
+pub mod trap_kind;
+
+pub use arithmetic_type::{ArithmeticType, ExprTypes};
+pub use function::{Function, Linkage};
+pub use ids::{CTypeId, FuncId, GlobalId};
 
 /// One translation unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +39,7 @@ pub struct Program {
     pub functions: Arena<FuncId, Function>,
     /// `typedef` names that a declaration can use, for spelling types in what is emitted.
     pub typedefs: IndexMap<String, CTypeId>,
-    /// What runs before and after `main`, in the order of the source.
+    /// The functions that run before and after `main`, in the order of the source.
     pub startup: Vec<Startup>,
     /// Further names that other units may use, in the order of the source.
     pub aliases: Vec<Alias>,
@@ -44,7 +50,7 @@ pub struct Program {
 pub struct Alias {
     /// The name, of external linkage.
     pub name: String,
-    /// What it stands for.
+    /// The function or global that it names.
     pub target: RelocationTarget,
 }
 
@@ -68,15 +74,6 @@ pub enum Moment {
     AtExit,
 }
 
-/// Who can see a function or global.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Linkage {
-    /// Every translation unit.
-    External,
-    /// This one.
-    Internal,
-}
-
 /// An object with static storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Global {
@@ -89,7 +86,7 @@ pub struct Global {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
-    /// Who can see it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// Whether it is const, so that a write is a fault.
     pub read_only: bool,
@@ -122,7 +119,7 @@ pub enum GlobalInit {
 pub struct InitItem {
     /// Where it starts.
     pub offset: u64,
-    /// What stands there.
+    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -131,13 +128,13 @@ pub struct InitItem {
 pub struct Relocation {
     /// Where it stands.
     pub offset: u64,
-    /// What it is the address of.
+    /// The object or function whose address it is.
     pub target: RelocationTarget,
-    /// What is added to it, in bytes.
+    /// The offset from that address, in bytes.
     pub addend: i64,
 }
 
-/// What an address constant is the address of.
+/// The object or function whose address a constant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelocationTarget {
     /// A global.

@@ -1,8 +1,8 @@
 //! The scalars that a value is made of.
 
-use crate::ctype::{CType, CTypeId, CTypes, IntKind};
+use crate::program::ctype::{CType, CTypeId, CTypes, IntKind};
 
-/// What a scalar is.
+/// The kinds of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarKind {
     /// An integer, an enumeration or a bit-field's bytes.
@@ -27,7 +27,7 @@ pub struct Scalar {
     pub offset: u64,
     /// How many bytes it has.
     pub size: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: ScalarKind,
 }
 
@@ -91,7 +91,7 @@ fn add(types: &CTypes, ty: CTypeId, offset: u64, end: u64, found: &mut Vec<Scala
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::{Field, Record};
+    use crate::program::ctype::{Field, Record};
 
     #[test]
     fn scalars_of_structs_arrays_and_bit_fields_are_listed_in_order() {

@@ -6,14 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ctype::{CTypeId, Target};
+use crate::program::ctype::{CTypeId, Target};
 use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget};
 
-/// First address of the region that holds input objects, in every engine and in the runner.
-pub const INPUT_REGION: u64 = 0x20_0000_0000;
-
-/// Bytes of that region.
-pub const INPUT_REGION_SIZE: u64 = 0x4000_0000;
+pub use crate::program::target::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// Instead of a function's name in [`ExternalResult`]: the result of whichever function that gives
 /// inputs ([`crate::libc::gives_inputs`]) is called next, as bytes. Suites of other tools do not say
@@ -69,7 +65,7 @@ impl NumberKind {
 /// other. `None` where the text is no number.
 pub fn number_image(text: &str) -> Option<Image> {
     let text = text.trim();
-    let float = |ty, text: &str| crate::arith::parse_float(ty, text);
+    let float = |ty, text: &str| crate::program::arith::parse_float(ty, text);
     let mut bytes = vec![0; 48];
     let mut put = |kind: NumberKind, value: u128| {
         let (at, size) = kind.place();
@@ -90,7 +86,7 @@ pub fn number_image(text: &str) -> Option<Image> {
         let plain = if float(crate::Type::F64, text).is_some() { text } else { plain };
         put(
             NumberKind::Integer,
-            crate::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
+            crate::program::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
         );
         for (kind, ty) in floats {
             put(kind, float(ty, plain)?);
@@ -135,7 +131,7 @@ pub struct Test {
     pub objects: Vec<TestObject>,
     /// An image of each argument, of the size of its type.
     pub args: Vec<Image>,
-    /// What is passed after these to a function with `...`, in order.
+    /// The arguments for `...`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variable: Vec<VariableArgument>,
     /// The globals that differ from their initial contents, by name.
@@ -155,7 +151,7 @@ pub struct EarlierCall {
     pub variable: Vec<VariableArgument>,
 }
 
-/// What one of a test's calls passes.
+/// The arguments of one of a test's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassedArguments<'a> {
     /// For the parameters.
@@ -187,11 +183,11 @@ pub struct Image {
 pub struct ImagePointer {
     /// Where it stands.
     pub offset: u64,
-    /// What it points to.
+    /// The target.
     pub target: PointerTarget,
 }
 
-/// What a pointer in an image points to. Null pointers are plain zero bytes.
+/// The target of a pointer in an image. Null pointers are plain zero bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PointerTarget {
     /// An input object, by position, and a byte offset into it.
@@ -232,7 +228,7 @@ pub struct GlobalInput {
     pub image: Image,
 }
 
-/// What one call of an undefined function returns.
+/// The result of one call of an undefined function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ExternalResult {
     /// The function.
@@ -244,12 +240,12 @@ pub struct ExternalResult {
     /// for `getenv`, whose result holds for all calls with that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
-    /// What the call writes before it returns, in this order.
+    /// The writes of the call before it returns, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<ExternalWrite>,
 }
 
-/// What a call of an undefined function writes ([`crate::outside`]).
+/// A write of a call of an undefined function ([`crate::outside`]).
 ///
 /// The way to the place begins at what an argument points to, or at a variable. Each step follows the
 /// pointer that lies so many bytes behind where the way leads so far. Where an argument or a pointer on
@@ -264,11 +260,11 @@ pub struct ExternalWrite {
     pub through: Vec<u64>,
     /// How many bytes behind the place where the way ends.
     pub offset: u64,
-    /// What is written.
+    /// The bytes that are written.
     pub image: Image,
 }
 
-/// Where the way to what an undefined function writes begins.
+/// Where the chain of pointers to a written place begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WriteBase {
     /// What the argument at a position, from 0, points to.
@@ -284,13 +280,13 @@ pub enum WriteBase {
 fn base_or_position<'de, D: serde::Deserializer<'de>>(from: D) -> Result<WriteBase, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Kept {
+    enum StoredBase {
         Position(u32),
         Base(WriteBase),
     }
-    Ok(match Kept::deserialize(from)? {
-        Kept::Position(position) => WriteBase::Argument(position),
-        Kept::Base(base) => base,
+    Ok(match StoredBase::deserialize(from)? {
+        StoredBase::Position(position) => WriteBase::Argument(position),
+        StoredBase::Base(base) => base,
     })
 }
 
@@ -343,7 +339,7 @@ impl Test {
         }
     }
 
-    /// What its calls pass, in their order.
+    /// The arguments of its calls, in their order.
     pub fn calls(&self) -> impl Iterator<Item = PassedArguments<'_>> {
         let earlier = self.earlier.iter();
         let earlier =

@@ -5,14 +5,14 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::arith::{self, Overflow};
-use crate::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
-use crate::function::{Body, Storage};
 use crate::program::Program;
+use crate::program::arith::{self, Overflow};
+use crate::program::expr::{BinOp, CastOp, Expr, ExprArena, ExprId, Type, UnOp};
+use crate::program::function::{Body, Storage};
 
-/// What an address that is written as a constant offset into a variable points into.
+/// The place of an address that is a constant offset into a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct VariableOffset {
     /// Bytes of the variable.
     size: u64,
     /// Offset into it.
@@ -33,7 +33,7 @@ pub fn may_trap(
     let types = OnceCell::new();
     let types = || types.get_or_init(|| body.types_in(arena));
     let mut waiting = BTreeSet::from([expr]);
-    // Operands come before what they are operands of: each is looked at once.
+    // Operands have smaller ids than their users, so each is looked at once.
     while let Some(id) = waiting.pop_last() {
         if node_traps(program, body, arena, &|| types()[id], id, overflow) {
             return true;
@@ -83,12 +83,16 @@ fn node_traps(
 
 /// Whether `bytes` bytes at an address lie in a variable, whatever the state.
 fn is_inside(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId, bytes: u64) -> bool {
-    place(program, body, arena, addr).is_some_and(|place| {
-        place.offset >= 0 && place.offset + i128::from(bytes) <= i128::from(place.size)
-    })
+    variable_offset(program, body, arena, addr)
+        .is_some_and(|at| at.offset >= 0 && at.offset + i128::from(bytes) <= i128::from(at.size))
 }
 
-fn place(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId) -> Option<Place> {
+fn variable_offset(
+    program: &Program,
+    body: &Body,
+    arena: &ExprArena,
+    addr: ExprId,
+) -> Option<VariableOffset> {
     let mut offset = 0i128;
     let mut at = addr;
     loop {
@@ -97,11 +101,11 @@ fn place(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId) -> Opt
                 let Storage::Memory { size, .. } = body.locals.get(*local)?.storage else {
                     return None;
                 };
-                return Some(Place { size, offset });
+                return Some(VariableOffset { size, offset });
             }
             Expr::AddrGlobal(global) => {
                 let size = program.globals.get(*global)?.size;
-                return Some(Place { size, offset });
+                return Some(VariableOffset { size, offset });
             }
             Expr::Field { base, record, field } => {
                 let record = program.types.records.get(*record)?;

@@ -7,31 +7,31 @@
 //! - It reads variables by their names only: whole, their members, and elements whose subscript is a
 //!   constant or that of an array of known length. What lies behind a pointer may be anything where
 //!   the condition is not reached.
-//! - What it reads has a value on every way on which it may be asked for ([`Written`]): what lies on
+//! - What it reads has a value on every way on which it may be asked for ([`WrittenVariables`]): what lies on
 //!   the stack in a variable that nothing has written is no value.
 //! - What may trap can be said in C ([`crate::cexact`]), since measuring evaluates it only where it
 //!   does not trap.
 
 use rustc_hash::FxHashSet;
 
-use crate::arith::{self, Overflow};
-use crate::decision::{ConditionId, DecisionId, Unreached};
-use crate::expr::{Expr, ExprArena, ExprId, Type};
-use crate::function::{Body, LocalId, Storage};
+use crate::program::arith::{self, Overflow};
+use crate::program::decision::{ConditionId, DecisionId, UnreachedValue};
+use crate::program::expr::{Expr, ExprArena, ExprId, Type};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{BlockId, Terminator};
 use crate::program::{GlobalId, Program};
-use crate::stmt::{BlockId, Terminator};
 use crate::trap::may_trap;
 
 mod written;
 
-use written::Written;
+use written::WrittenVariables;
 
 /// A larger expression that may trap has no value where it is not reached: measuring it would be a
 /// text that compilers refuse.
 const MOST_NODES: u32 = 1000;
 const MOST_DEPTH: u32 = 40;
 
-/// What is read by name: bits of a variable, some of which at a time.
+/// Bits of a variable that is read by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Region {
     of: Variable,
@@ -71,15 +71,15 @@ fn asked(body: &Body) -> impl Iterator<Item = Asked> + '_ {
     })
 }
 
-/// What follows from the expression alone.
-fn by_expression(program: &Program, body: &Body, expr: ExprId) -> Unreached {
+/// The value that follows from the expression alone.
+fn by_expression(program: &Program, body: &Body, expr: ExprId) -> UnreachedValue {
     if regions(program, body, expr).is_none() {
-        return Unreached::Never;
+        return UnreachedValue::Never;
     }
     match may_trap(program, body, &body.exprs, expr, Overflow::Wrap) {
-        false => Unreached::Always(expr),
-        true if is_sayable(body, expr) => Unreached::WhereDefined(expr),
-        true => Unreached::Never,
+        false => UnreachedValue::Always(expr),
+        true if is_sayable(body, expr) => UnreachedValue::WhereDefined(expr),
+        true => UnreachedValue::Never,
     }
 }
 
@@ -87,9 +87,9 @@ fn by_expression(program: &Program, body: &Body, expr: ExprId) -> Unreached {
 fn drop_unwritten(
     program: &Program,
     body: &Body,
-    found: &mut [((DecisionId, ConditionId), Unreached)],
+    found: &mut [((DecisionId, ConditionId), UnreachedValue)],
 ) {
-    let uncertain = |unreached: &Unreached| -> Vec<Region> {
+    let uncertain = |unreached: &UnreachedValue| -> Vec<Region> {
         let all = unreached.expr().and_then(|expr| regions(program, body, expr));
         let all = all.into_iter().flatten();
         all.filter(|region| !is_surely_written(body, region)).collect()
@@ -98,11 +98,11 @@ fn drop_unwritten(
     if reads.iter().all(Vec::is_empty) {
         return;
     }
-    let written = Written::new(program, body, reads.iter().flatten());
+    let written = WrittenVariables::new(program, body, reads.iter().flatten());
     for ((at, unreached), reads) in found.iter_mut().zip(&reads) {
         let mut ends = outcomes(body, *at);
         if !ends.all(|block| reads.iter().all(|region| written.has(block, region))) {
-            *unreached = Unreached::Never;
+            *unreached = UnreachedValue::Never;
         }
     }
 }
@@ -250,7 +250,7 @@ fn place(program: &Program, exprs: &ExprArena, addr: ExprId) -> Option<(LocalId,
                 offset = offset.checked_add(index.checked_mul(i128::from(*size))?)?;
                 at = *base;
             }
-            Expr::Cast(crate::expr::CastOp::Bits, Type::Ptr, inner) => at = *inner,
+            Expr::Cast(crate::program::expr::CastOp::Bits, Type::Ptr, inner) => at = *inner,
             _ => return None,
         }
     }

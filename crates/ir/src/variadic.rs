@@ -1,4 +1,4 @@
-//! Variable arguments: where a call's further arguments lie, and what a `va_list` holds.
+//! Variable arguments: the places of a call's further arguments, and the contents of a `va_list`.
 //!
 //! A call of a variadic function that has a body makes one object in the callee's frame, the
 //! *variable arguments*: the arguments after the fixed ones, in order, as the x86-64 ABI lays out
@@ -11,7 +11,7 @@
 //! On 32-bit x86 a `va_list` is the address of the next argument and nothing else, and slots begin
 //! at multiples of four.
 
-use crate::ctype::{CType, CTypeId, CTypes, Target};
+use crate::program::ctype::{CType, CTypeId, CTypes, Target};
 use crate::{Body, FuncId, Program, Stmt, Type};
 
 /// Bytes of a `va_list`.
@@ -35,31 +35,42 @@ pub const fn next_argument(target: Target) -> u64 {
     }
 }
 
-/// What a slot's address is a multiple of at least, in bytes.
+/// The least alignment of a slot, in bytes.
 pub const fn slot(target: Target) -> u64 {
     target.pointer_bytes()
 }
 
-/// What `va_start` writes to a `va_list`, where `first` is the address of the variable arguments:
-/// offsets in the list, bytes, and numbers.
-pub fn started(target: Target, first: u64) -> Vec<(u64, u64, u64)> {
-    let mut words = vec![(next_argument(target), target.pointer_bytes(), first)];
+/// A number in a `va_list`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListWord {
+    /// Its offset in the list, in bytes.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub size: u64,
+    /// The number.
+    pub value: u64,
+}
+
+/// The numbers that `va_start` writes to a `va_list`, where `first` is the address of the variable
+/// arguments.
+pub fn started(target: Target, first: u64) -> Vec<ListWord> {
+    let word = |offset, size, value| ListWord { offset, size, value };
+    let mut words = vec![word(next_argument(target), target.pointer_bytes(), first)];
     if target == Target::X86_64 {
-        words.push((GP_OFFSET, 4, u64::from(GP_USED_UP)));
-        words.push((FP_OFFSET, 4, u64::from(FP_USED_UP)));
-        words.push((REGISTER_AREA, 8, 0));
+        words.push(word(GP_OFFSET, 4, u64::from(GP_USED_UP)));
+        words.push(word(FP_OFFSET, 4, u64::from(FP_USED_UP)));
+        words.push(word(REGISTER_AREA, 8, 0));
     }
     words
 }
 
-/// What else than the address of the next argument a `va_list` holds where all registers are used up:
-/// offsets in the list, bytes, and numbers.
-pub fn used_up(target: Target) -> Vec<(u64, u64, u64)> {
+/// The numbers of a `va_list` beside the address of the next argument, where all registers are used up.
+pub fn used_up(target: Target) -> Vec<ListWord> {
     let next = next_argument(target);
-    started(target, 0).into_iter().filter(|(offset, _, _)| *offset != next).collect()
+    started(target, 0).into_iter().filter(|word| word.offset != next).collect()
 }
 
-/// Whether a type is the `va_list` of a compiler for x86-64, or what that is an array of.
+/// Whether a type is the `va_list` of a compiler for x86-64, or the element type of that array.
 pub fn is_list(types: &CTypes, ty: CTypeId) -> bool {
     match types.get(ty) {
         CType::Array { element, .. } => is_list(types, *element),
@@ -81,7 +92,7 @@ const FP_OFFSET: u64 = 4;
 const FP_USED_UP: u32 = 176;
 /// Where `reg_save_area` lies in it, an address: null here.
 const REGISTER_AREA: u64 = 16;
-/// What the variable arguments are aligned to, in bytes, if no argument needs more.
+/// The alignment of the variable arguments, in bytes, if no argument needs more.
 pub const AREA_ALIGN: u64 = 16;
 
 /// Where one argument lies.
@@ -93,7 +104,7 @@ pub struct Slot {
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it is passed by the address of what is copied (a struct or union).
+    /// Whether it is passed by the address of the object that is copied (a struct or union).
     pub by_address: bool,
 }
 
@@ -104,7 +115,7 @@ pub struct Area {
     pub slots: Vec<Slot>,
     /// Bytes of all of them.
     pub size: u64,
-    /// What the area is aligned to, in bytes.
+    /// Alignment of the area, in bytes.
     pub align: u64,
 }
 
@@ -194,7 +205,7 @@ pub fn is_variadic(types: &CTypes, function: CTypeId) -> bool {
     matches!(types.get(function), CType::Function { variadic: true, .. })
 }
 
-/// Lays out what a call passes after `fixed` arguments. `arg_types` are the C types of all its
+/// Lays out the arguments that a call passes after the first `fixed`. `arg_types` are the C types of all its
 /// arguments as passed.
 pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
     let mut area = Area { align: AREA_ALIGN, ..Area::default() };
@@ -213,7 +224,7 @@ pub fn area(types: &CTypes, arg_types: &[CTypeId], fixed: usize) -> Area {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ctype::IntKind;
+    use crate::program::ctype::IntKind;
 
     #[test]
     fn each_argument_begins_at_a_slot_and_wide_ones_at_sixteen_bytes() {

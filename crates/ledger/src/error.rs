@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger, told apart by what the user can do about it.
+//! Errors of a ledger, by the user's possible reactions.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub enum LedgerError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The fault.
         detail: String,
     },
     /// The file is a database of something else.
@@ -61,7 +61,7 @@ pub enum LedgerError {
     Access {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         detail: String,
     },
     /// Evidence for a label, or naming a test, that is not in the ledger: a fault of the tool.
@@ -81,7 +81,7 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
-    /// What the system says of the file.
+    /// An error of the system about the file.
     pub(super) fn from_system(path: &Path, error: &std::io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
@@ -92,7 +92,7 @@ impl LedgerError {
         }
     }
 
-    /// Sorts an error of SQLite's.
+    /// Maps an error of SQLite.
     pub(super) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let detail = error.to_string();

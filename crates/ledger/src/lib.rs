@@ -1,17 +1,17 @@
 //! The ledger: evidence in, verdicts out, kept in one SQLite file.
 //!
-//! Engines record tests and evidence; [`verdict()`] alone decides what they add up to. The file is
-//! made for being interrupted: every [`Recording`] is one transaction, in SQLite's write-ahead log,
-//! so that after a crash of the process or the machine the ledger holds whole recordings only. A crash
-//! of the process loses none that was committed. One of the machine loses none after the ledger was
-//! closed, and before at most those of the last second, as far as the system had not written them out:
-//! waiting for the disk takes longer than what is done between two commits.
+//! Engines record tests and evidence, and [`verdict()`] alone derives verdicts from them. Every
+//! [`LedgerTransaction`] is a transaction in SQLite's write-ahead log, so after a crash of the process or
+//! the machine the ledger holds whole transactions only. A crash of the process loses no committed
+//! transaction. A crash of the machine loses none if the ledger was closed before it; else it may lose
+//! those of the last second that the system had not yet written to the disk. Not every commit waits for
+//! the disk, since that takes longer than the work between two commits.
 //!
 //! Hyperlabels are kept among the labels: they have keys too, and verdicts.
 //!
 //! # What survives an edit
 //! Labels are known by their [`LabelKey`], which follows from the function's own text. Evidence
-//! also carries the [`Scope`] for which it was found, and counts only while that holds:
+//! also carries the [`EvidenceScope`] for which it was found, and counts only while that holds:
 //!
 //! | evidence | valid for the same |
 //! |---|---|
@@ -29,14 +29,16 @@ use lydian_base::Place;
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
 use lydian_objective::evidence::{
-    AssumedObjective, Contradictory, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
+    AssumedObjective, Contradiction, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
 };
-use lydian_objective::{Accepted, Criterion, Entry, FunctionObjectives, HyperEntry, LabelKey};
+use lydian_objective::{
+    AcceptedAssumptions, Criterion, FunctionObjectives, HyperEntry, LabelEntry, LabelKey,
+};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
 pub use error::LedgerError;
-pub use stored_test::StoredTest;
+pub use stored_test::{PortableTest, StoredTest};
 
 mod error;
 mod schema;
@@ -44,13 +46,13 @@ mod stored_test;
 #[cfg(test)]
 mod tests;
 
-/// What stands for a hyperlabel's site.
+/// The text in the column `site` for a hyperlabel.
 const HYPERLABEL: &str = "hyperlabel";
 
-/// How long to wait for another process that writes.
+/// The time to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A commit waits for the disk where none did for so long.
+/// The time after which a commit waits for the disk again.
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 
 /// A ledger file, open.
@@ -62,7 +64,7 @@ pub struct Ledger {
     synced: Instant,
 }
 
-/// Which function: of which translation unit (its main file as the user names it), by name.
+/// Identifies a function by its translation unit (its main file as the user names it) and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionName<'a> {
     /// The translation unit.
@@ -71,12 +73,12 @@ pub struct FunctionName<'a> {
     pub name: &'a str,
 }
 
-/// What evidence depends on beside the label.
+/// The conditions under which evidence on a label is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
-    /// What the function means: [`lydian_objective::code_fingerprint`].
+pub struct EvidenceScope {
+    /// The fingerprint of the function's meaning: [`lydian_objective::code_fingerprint`].
     pub code: String,
-    /// What runs are considered: preconditions and the specification of inputs, as a fingerprint
+    /// The runs that are considered: preconditions and the specification of inputs, as a fingerprint
     /// or as text.
     pub configuration: String,
 }
@@ -87,10 +89,10 @@ pub struct LabelVerdict {
     /// The label.
     pub label: LabelKey,
     /// Its verdict, without regard to whether a criterion counts it as a duplicate.
-    pub verdict: Result<Verdict, Contradictory>,
+    pub verdict: Result<Verdict, Contradiction>,
 }
 
-/// An objective of a criterion as the ledger has it.
+/// A row of the table of entries: an objective as one criterion counts it.
 struct EntryRow {
     label: String,
     duplicate_of: Option<u32>,
@@ -117,7 +119,7 @@ impl Ledger {
         Ok(Self { connection, path: path.to_owned(), synced: Instant::now() })
     }
 
-    /// Renames a ledger that cannot be used, and what belongs to it, to the first free name of
+    /// Renames a ledger that cannot be used, with the files that belong to it, to the first free name of
     /// `<path>.1`, `<path>.2` and so on. Returns the new name; `None` where there is no ledger.
     ///
     /// # Errors
@@ -154,15 +156,15 @@ impl Ledger {
         &self.path
     }
 
-    /// Begins to record findings about a function. Nothing is kept before [`Recording::commit`].
+    /// Begins to record findings about a function. Nothing is kept before [`LedgerTransaction::commit`].
     ///
     /// # Errors
     /// Another process that keeps writing; trouble with the file.
     pub fn record(
         &mut self,
         function: FunctionName<'_>,
-        scope: &Scope,
-    ) -> Result<Recording<'_>, LedgerError> {
+        scope: &EvidenceScope,
+    ) -> Result<LedgerTransaction<'_>, LedgerError> {
         let path = self.path.clone();
         let wrap = |error| LedgerError::from_sqlite(&path, error);
         let waits = self.synced.elapsed() >= SYNC_AFTER;
@@ -175,7 +177,7 @@ impl Ledger {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(wrap)?;
         let id = function_made(&transaction, function).map_err(wrap)?;
-        Ok(Recording { transaction, path, function: id, scope: scope.clone() })
+        Ok(LedgerTransaction { transaction, path, function: id, scope: scope.clone() })
     }
 
     /// The verdict on each label that was recorded for a function, by key, for a user who accepts some
@@ -186,8 +188,8 @@ impl Ledger {
     pub fn verdicts(
         &self,
         function: FunctionName<'_>,
-        scope: &Scope,
-        accepted: &Accepted,
+        scope: &EvidenceScope,
+        accepted: &AcceptedAssumptions,
     ) -> Result<Vec<LabelVerdict>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -212,9 +214,9 @@ impl Ledger {
     pub fn rows(
         &self,
         function: FunctionName<'_>,
-        scope: &Scope,
+        scope: &EvidenceScope,
         criteria: &[Criterion],
-        accepted: &Accepted,
+        accepted: &AcceptedAssumptions,
     ) -> Result<Vec<CriterionRow>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(Vec::new());
@@ -243,7 +245,7 @@ impl Ledger {
         Ok(rows)
     }
 
-    /// What a criterion counts of a function, in order.
+    /// The objectives of a function that a criterion counts, in order.
     fn entries_of(&self, function: i64, criterion: Criterion) -> rusqlite::Result<Vec<EntryRow>> {
         let mut query = self.connection.prepare_cached(
             "SELECT entry.label, duplicate_of, name, file, line, col, predicate FROM entry
@@ -272,7 +274,7 @@ impl Ledger {
     pub fn tests(
         &self,
         function: FunctionName<'_>,
-        scope: &Scope,
+        scope: &EvidenceScope,
         types: &CTypes,
     ) -> Result<Vec<StoredTest>, LedgerError> {
         let rows: Vec<(String, String)> = self.wrap(
@@ -304,7 +306,7 @@ impl Ledger {
     fn evidence_of(
         &self,
         function: i64,
-        scope: &Scope,
+        scope: &EvidenceScope,
     ) -> Result<FxHashMap<String, Vec<Evidence>>, LedgerError> {
         let rows: Vec<(String, String, String)> = self.wrap(
             self.connection
@@ -358,25 +360,25 @@ fn function_made(connection: &Connection, function: FunctionName<'_>) -> rusqlit
         .query_row([function.unit, function.name], |row| row.get(0))
 }
 
-/// Findings about functions, one after the other, that become part of the ledger together, or not at
-/// all. A commit takes some time, so what is known at once is recorded at once.
+/// Findings about functions, one after the other, that become part of the ledger together or not at
+/// all. A commit takes some time, so findings that are known together belong in one transaction.
 #[derive(Debug)]
-pub struct Recording<'l> {
+pub struct LedgerTransaction<'l> {
     transaction: Transaction<'l>,
     path: PathBuf,
     function: i64,
-    scope: Scope,
+    scope: EvidenceScope,
 }
 
-impl Recording<'_> {
-    /// What is recorded from now on is about this function.
+impl LedgerTransaction<'_> {
+    /// Further findings are about this function.
     ///
     /// # Errors
     /// Trouble with the file.
     pub fn turn_to(
         &mut self,
         function: FunctionName<'_>,
-        scope: &Scope,
+        scope: &EvidenceScope,
     ) -> Result<(), LedgerError> {
         let id = function_made(&self.transaction, function);
         self.function = id.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
@@ -384,7 +386,7 @@ impl Recording<'_> {
         Ok(())
     }
 
-    /// Records the objectives of the criteria in `objectives`, in the place of those known for
+    /// Records the objectives of the criteria in `objectives`. They replace those that are recorded for
     /// these criteria. Evidence on labels stays.
     ///
     /// # Errors
@@ -432,7 +434,8 @@ impl Recording<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         let labels = objectives.criteria.iter().map(|(criterion, entries)| {
-            let row = |e: &Entry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
+            let row =
+                |e: &LabelEntry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
             (criterion, entries.iter().map(row).collect::<Vec<_>>())
         });
         let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {
@@ -471,10 +474,10 @@ impl Recording<'_> {
         Ok(hash)
     }
 
-    /// Records evidence on a label whose objectives are recorded. What names a test must name one
-    /// that is recorded too. Evidence that is known is not doubled; of the reasons for knowing
-    /// nothing only the last is kept. That a test covers a label, as measured, withdraws what was
-    /// recorded of the same test as unconfirmed on the same code.
+    /// Records evidence on a label whose objectives are recorded. A test that the evidence names must be
+    /// recorded, too. Evidence that is known is not doubled, and of several reasons for an unknown verdict
+    /// only the last is kept. If a test was measured to cover the label, unconfirmed claims of the same
+    /// test on the same code are deleted.
     ///
     /// # Errors
     /// A label or test that is not recorded; trouble with the file.
@@ -488,7 +491,7 @@ impl Recording<'_> {
     }
 
     fn write_evidence(&mut self, label: &LabelKey, evidence: &Evidence) -> rusqlite::Result<()> {
-        let Scope { code, configuration } = &self.scope;
+        let EvidenceScope { code, configuration } = &self.scope;
         let configuration =
             if evidence.depends_on_configuration() { configuration.as_str() } else { "" };
         if matches!(evidence, Evidence::Unknown { .. }) {
@@ -527,8 +530,8 @@ impl Recording<'_> {
         Ok(())
     }
 
-    /// Withdraws every argument for infeasibility that rests on what an engine did, on the code of the
-    /// scope. The arguments are kept. Returns how many there are.
+    /// Withdraws every argument for infeasibility that an engine gave, on the code of the scope. The
+    /// arguments stay in the file. Returns their number.
     ///
     /// # Errors
     /// Trouble with the file or its contents.
@@ -560,7 +563,8 @@ impl Recording<'_> {
         query.query_map(params![self.function, self.scope.code], read)?.collect()
     }
 
-    /// Makes everything recorded part of the ledger. When this returns, it is on disk.
+    /// Makes all findings part of the ledger. They then survive a crash of the process, and from the next
+    /// write to the disk on one of the machine (see the head of the crate).
     ///
     /// # Errors
     /// A full disk or other trouble with the file: then nothing of it is kept.

@@ -1,4 +1,4 @@
-//! The tables of a ledger, and how a file is recognised as one.
+//! The tables of a ledger, and the check that a file is one.
 //!
 //! `application_id` says that a database is a ledger, `user_version` in which format. A new format
 //! adds a step to [`MIGRATIONS`] and never changes an old one.
@@ -107,8 +107,8 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Le
     wait_for_disk(connection, true).map_err(wrap)
 }
 
-/// Says whether a commit is to be on disk when it returns. If not, it is when the log is written back or a
-/// later commit waits; the log's order keeps recordings whole.
+/// Sets whether a commit waits until it is on disk. One that does not wait is on disk when the log is written
+/// back or a later commit waits. The order of the log keeps transactions whole.
 pub(super) fn wait_for_disk(connection: &Connection, waits: bool) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", if waits { "FULL" } else { "NORMAL" })
 }
@@ -147,8 +147,8 @@ fn check(connection: &Connection, path: &Path) -> Result<(), LedgerError> {
     }
 }
 
-/// Takes the database to the newest format. Another process may be doing the same: whoever comes
-/// second finds nothing left to do.
+/// Takes the database to the newest format. Another process may do the same: the second one finds nothing
+/// left to do.
 fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     let version =
         |connection: &Connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0));

@@ -1,6 +1,6 @@
 //! Tests as the ledger keeps them.
 //!
-//! A test names C types by their ids, which change whenever the file does. So what is kept spells
+//! A test names C types by their ids, which change whenever the file does. So the stored form spells
 //! the types out, and reading looks the spellings up in the program as it is then.
 
 use indexmap::IndexSet;
@@ -20,11 +20,29 @@ pub struct StoredTest {
     pub test: Test,
 }
 
-/// A test whose type ids are positions in a list of spellings.
-#[derive(Serialize, Deserialize)]
-struct Portable {
+/// A test with its C types spelled out, so that it can be read for another version of its program. Its type
+/// ids are positions in the list of spellings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortableTest {
     types: IndexSet<String>,
     test: Test,
+}
+
+impl PortableTest {
+    /// The portable form of a test of a program with the given types.
+    pub fn new(test: &Test, types: &CTypes) -> Self {
+        let mut portable = Self { types: IndexSet::new(), test: test.clone() };
+        for ty in types_of(&mut portable.test) {
+            let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
+            *ty = CTypeId::from_index(position);
+        }
+        portable
+    }
+
+    /// The test for a program with the given types; `None` if one of the test's types is not among them.
+    pub fn to_test(&self, types: &CTypes) -> Option<Test> {
+        read(self, &by_spelling(types)).ok().flatten()
+    }
 }
 
 /// All types that a test names.
@@ -35,13 +53,9 @@ fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
     of_objects.chain(variable.map(|argument| &mut argument.ty))
 }
 
-/// The hash of a test and what is kept of it.
+/// The hash of a test, and its stored form.
 pub(super) fn encode(test: &Test, types: &CTypes) -> (TestHash, String) {
-    let mut portable = Portable { types: IndexSet::new(), test: test.clone() };
-    for ty in types_of(&mut portable.test) {
-        let (position, _) = portable.types.insert_full(types.spell(*ty, ""));
-        *ty = CTypeId::from_index(position);
-    }
+    let portable = PortableTest::new(test, types);
     let json = serde_json::to_string(&portable).expect("a test is valid JSON");
     let hash = blake3::hash(json.as_bytes()).to_hex();
     (TestHash(hash[..32].to_owned()), json)
@@ -61,7 +75,16 @@ pub(super) fn decode(
     json: &str,
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
-    let Portable { types, mut test } = serde_json::from_str(json)?;
+    read(&serde_json::from_str(json)?, spelled)
+}
+
+/// The test with the ids of the types with these spellings; `None` if it has another type.
+fn read(
+    portable: &PortableTest,
+    spelled: &FxHashMap<String, CTypeId>,
+) -> Result<Option<Test>, DecodeError> {
+    let PortableTest { types, test } = portable;
+    let mut test = test.clone();
     for ty in types_of(&mut test) {
         let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
         let Some(known) = spelled.get(spelling) else { return Ok(None) };
@@ -70,7 +93,7 @@ pub(super) fn decode(
     Ok(Some(test))
 }
 
-/// What is kept is no test.
+/// Why a stored form cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DecodeError {
     #[error("a test is not readable: {0}")]

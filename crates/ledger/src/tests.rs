@@ -16,8 +16,8 @@ use super::*;
 
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 
-fn scope(code: &str, configuration: &str) -> Scope {
-    Scope { code: code.to_owned(), configuration: configuration.to_owned() }
+fn scope(code: &str, configuration: &str) -> EvidenceScope {
+    EvidenceScope { code: code.to_owned(), configuration: configuration.to_owned() }
 }
 
 /// Objectives of `a && b` for DCC, which share nothing, and of a lone condition, which do.
@@ -98,7 +98,7 @@ fn filled() -> (TempDir, Ledger, Vec<LabelKey>) {
     (folder, ledger, keys)
 }
 
-fn add(ledger: &mut Ledger, scope: &Scope, label: &LabelKey, evidence: &Evidence) {
+fn add(ledger: &mut Ledger, scope: &EvidenceScope, label: &LabelKey, evidence: &Evidence) {
     let mut recording = ledger.record(F, scope).expect("a recording");
     recording.evidence(label, evidence).expect("recorded");
     recording.commit().expect("committed");
@@ -112,9 +112,9 @@ fn add_test(ledger: &mut Ledger, byte: u8) -> TestHash {
     hash
 }
 
-fn row(ledger: &Ledger, scope: &Scope) -> CriterionRow {
+fn row(ledger: &Ledger, scope: &EvidenceScope) -> CriterionRow {
     let criteria = [Criterion::Mcc, Criterion::Dcc];
-    let rows = ledger.rows(F, scope, &criteria, &Accepted::default()).expect("rows");
+    let rows = ledger.rows(F, scope, &criteria, &AcceptedAssumptions::default()).expect("rows");
     assert_eq!(rows.len(), 1, "no objectives were recorded for mcc");
     rows.into_iter().next().expect("one row")
 }
@@ -137,7 +137,7 @@ fn evidence_becomes_verdicts_and_counts() {
     assert_eq!((row.objectives, row.covered, row.infeasible, row.unknown), (6, 1, 1, 4));
     let reasons = [("not tried".to_owned(), 3), ("the solver gave up".to_owned(), 1)];
     assert_eq!(row.reasons, reasons);
-    let verdicts = ledger.verdicts(F, &here, &Accepted::default()).expect("verdicts");
+    let verdicts = ledger.verdicts(F, &here, &AcceptedAssumptions::default()).expect("verdicts");
     let of = |key: &LabelKey| {
         verdicts.iter().find(|v| v.label == *key).expect("a verdict").verdict.clone()
     };
@@ -164,7 +164,7 @@ fn an_exploration_holds_for_its_configuration_and_a_measured_test_for_all() {
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test });
     add(&mut ledger, &here, &keys[1], &complete());
-    let counts = |ledger: &Ledger, scope: &Scope| {
+    let counts = |ledger: &Ledger, scope: &EvidenceScope| {
         let row = row(ledger, scope);
         (row.covered, row.infeasible)
     };
@@ -181,9 +181,9 @@ fn contradictory_evidence_is_kept_and_counts_as_unknown() {
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: test.clone() });
-    let verdicts = ledger.verdicts(F, &here, &Accepted::default()).expect("verdicts");
+    let verdicts = ledger.verdicts(F, &here, &AcceptedAssumptions::default()).expect("verdicts");
     let errors: Vec<_> = verdicts.iter().filter_map(|v| v.verdict.as_ref().err()).collect();
-    assert_eq!(errors, [&Contradictory { covered: vec![test], infeasible: complete() }]);
+    assert_eq!(errors, [&Contradiction { covered: vec![test], infeasible: complete() }]);
     let row = row(&ledger, &here);
     assert_eq!((row.covered, row.infeasible), (0, 0));
     assert!(row.reasons.contains(&("contradictory evidence".to_owned(), 1)));
@@ -354,10 +354,14 @@ fn a_ledger_set_aside_can_be_opened_under_its_new_name() {
     let aside = Ledger::set_aside(&path).expect("renamed").expect("there was one");
     assert_eq!(Ledger::set_aside(&path).expect("nothing to do"), None);
     let old = Ledger::open(&aside).expect("the old ledger");
-    let verdicts = old.verdicts(F, &scope("code", "any"), &Accepted::default()).expect("verdicts");
+    let verdicts =
+        old.verdicts(F, &scope("code", "any"), &AcceptedAssumptions::default()).expect("verdicts");
     assert_eq!(verdicts.len(), keys.len());
     let new = Ledger::open(&path).expect("a new ledger");
-    assert_eq!(new.verdicts(F, &scope("code", "any"), &Accepted::default()).expect("verdicts"), []);
+    assert_eq!(
+        new.verdicts(F, &scope("code", "any"), &AcceptedAssumptions::default()).expect("verdicts"),
+        []
+    );
 }
 
 #[test]
@@ -419,7 +423,7 @@ fn what_is_infeasible_as_assumed_is_counted_apart_with_each_assumption() {
     let [objective] = &found.assumed[..] else { panic!("one: {:?}", found.assumed) };
     assert_eq!(objective.assumptions, [alias()]);
     assert!(objective.place.line > 0 && !objective.text.is_empty(), "{objective:?}");
-    let accepted = Accepted::named(["alias"]).expect("a kind");
+    let accepted = AcceptedAssumptions::named(["alias"]).expect("a kind");
     let rows = ledger.rows(F, &here, &[Criterion::Dcc], &accepted).expect("rows");
     assert_eq!((rows[0].infeasible, rows[0].infeasible_as_assumed), (2, 0));
     assert_eq!(rows[0].granted, [alias(), small]);

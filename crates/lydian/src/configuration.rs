@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Place};
 use lydian_inputs::Settings;
-use lydian_inputs::settings::{Position, Within};
+use lydian_inputs::settings::{Position, TomlStep};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -12,7 +13,7 @@ use crate::error::Error;
 pub const FILE: &str = "lydian.toml";
 
 /// Settings, and the folder that paths in them are relative to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Configuration {
     /// The settings.
     pub settings: Settings,
@@ -30,21 +31,21 @@ impl Configuration {
         Some(file.display().to_string())
     }
 
-    /// Where something stands in the file.
-    pub fn position(&self, way: &[Within<'_>]) -> Option<Position> {
+    /// The position of a setting in the file.
+    pub fn position(&self, way: &[TomlStep<'_>]) -> Option<Position> {
         Position::find(&self.text, way)
     }
 
-    /// The place of something in the file, or of what it lies in.
-    pub fn place(&self, way: &[Within<'_>]) -> Option<Place> {
+    /// The place of a setting in the file; of the enclosing one if it is not there.
+    pub fn place(&self, way: &[TomlStep<'_>]) -> Option<Place> {
         let file = self.path()?.into();
         let mut steps = (1..=way.len()).rev();
         let at = steps.find_map(|count| self.position(&way[..count]))?;
         Some(Place { file, line: at.line as u32, column: at.byte_column as u32 })
     }
 
-    /// That something in the file is wrong.
-    pub fn wrong(&self, way: &[Within<'_>], why: impl Into<String>) -> Diagnostic {
+    /// An error about a setting in the file.
+    pub fn wrong(&self, way: &[TomlStep<'_>], why: impl Into<String>) -> Diagnostic {
         let wrong = Diagnostic::error("configuration", why);
         match self.place(way) {
             Some(place) => wrong.at(place),

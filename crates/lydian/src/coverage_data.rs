@@ -1,13 +1,13 @@
-//! From what builds and runs left in the store to what reports show.
+//! Coverage reports from the store that builds and runs of `lydian cc` left.
 //!
-//! Counters of all runs are united, unit by unit; each unit is judged by its own notes; then the
-//! functions that several units hold are merged by their place. What is damaged, missing or out of
-//! date is said and costs nothing else.
+//! The counters of all runs are added up for each unit, and each unit is judged by its own notes. Then
+//! functions that several units have are merged by their place. Damaged, missing and outdated data is
+//! reported and has no other effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lydian_native::add_implied;
+use lydian_native::add_redundant;
 use lydian_native::cc::{
     NotedFile, NotedUnmeasured, Notes, Store, UnitCells, UnitId, UnitState, read_cells,
 };
@@ -19,7 +19,7 @@ mod across_units;
 mod marked_tests;
 mod unit_coverage;
 
-/// What runs left behind of one unit.
+/// The records of all runs of one unit.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// The cells that any run set.
@@ -28,17 +28,17 @@ pub(crate) struct Counters {
     pub(crate) tables: Vec<Vec<u64>>,
     /// Whether a table was too small.
     pub(crate) full: bool,
-    /// Whether that of definitions in other units was.
+    /// Whether the table of definitions in other units was too small.
     pub(crate) foreign_full: bool,
     /// The sums of its counters.
     pub(crate) counts: Vec<u64>,
 }
 
-/// Everything that the builds and runs of `lydian cc` left in a store. Never fails: what cannot be read is a
-/// warning of the coverage.
+/// The coverage in a store that builds and runs of `lydian cc` filled. It never fails: unreadable data
+/// becomes a warning of the coverage.
 pub fn collect(store: &Store) -> Coverage {
     let mut warnings = Vec::new();
-    let (units, superseded, plain) = compiled(store);
+    let CompiledUnits { units, superseded, plain } = compiled_units(store);
     for path in store.damaged_records() {
         let path = path.display();
         warnings.push(format!(
@@ -63,7 +63,7 @@ pub fn collect(store: &Store) -> Coverage {
             }
         };
         let mut found = counters.remove(id).unwrap_or_default();
-        add_implied(&mut found.set, &notes.plan.implied);
+        add_redundant(&mut found.set, &notes.plan.redundant);
         if found.full {
             warnings.push(format!("{name}: a table of evaluations was too small for all of them"));
         }
@@ -89,7 +89,7 @@ pub fn collect(store: &Store) -> Coverage {
     coverage
 }
 
-/// What units say of the files of hyperlabels that they were compiled with.
+/// The files of hyperlabels that units were compiled with, and their use.
 #[derive(Debug, Default)]
 struct WrittenObjectives {
     /// The functions that each file is about.
@@ -108,7 +108,7 @@ impl WrittenObjectives {
         }
     }
 
-    /// What is wrong in the files, and what no unit has.
+    /// Errors in the files, and functions that no unit has.
     fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self.wrong.iter().cloned().collect();
         for (path, functions) in &self.asked {
@@ -123,7 +123,7 @@ impl WrittenObjectives {
     }
 }
 
-/// Pairs of parts, then pairs of pairs: each part is merged few times.
+/// Merges pairs of parts, then pairs of pairs, so that each part is merged few times.
 fn merged(mut parts: Vec<Coverage>) -> Coverage {
     while parts.len() > 1 {
         let mut rest = parts.into_iter();
@@ -138,9 +138,17 @@ fn merged(mut parts: Vec<Coverage>) -> Coverage {
     parts.pop().unwrap_or_default()
 }
 
-/// The units that count, each with a name for the user; those that no longer do; the files that
-/// are not instrumented.
-fn compiled(store: &Store) -> (BTreeMap<UnitId, String>, BTreeSet<UnitId>, Vec<PlainFile>) {
+/// The files that `lydian cc` compiled.
+struct CompiledUnits {
+    /// The instrumented units that count, each with a name for the user.
+    units: BTreeMap<UnitId, String>,
+    /// The units that were compiled anew since.
+    superseded: BTreeSet<UnitId>,
+    /// The files that were compiled without instrumentation.
+    plain: Vec<PlainFile>,
+}
+
+fn compiled_units(store: &Store) -> CompiledUnits {
     let mut units = BTreeMap::new();
     let mut superseded = BTreeSet::new();
     let mut plain = BTreeSet::new();
@@ -162,10 +170,10 @@ fn compiled(store: &Store) -> (BTreeMap<UnitId, String>, BTreeSet<UnitId>, Vec<P
         }
     }
     superseded.retain(|id| !units.contains_key(id));
-    (units, superseded, plain.into_iter().collect())
+    CompiledUnits { units, superseded, plain: plain.into_iter().collect() }
 }
 
-/// What all runs left behind, by unit.
+/// The records of all runs, by unit.
 fn counters(
     store: &Store,
     units: &BTreeMap<UnitId, String>,
@@ -245,7 +253,7 @@ fn add(counters: &mut Counters, unit: UnitCells) {
     }
 }
 
-/// What was covered of one unit.
+/// The coverage of one unit.
 fn unit(notes: &Notes, counters: &Counters) -> Coverage {
     let directory = Path::new(&notes.directory);
     let mut files: BTreeMap<String, FileCoverage> =
@@ -278,7 +286,7 @@ fn unit(notes: &Notes, counters: &Counters) -> Coverage {
     coverage
 }
 
-/// A file without functions yet: where it is, and whether it is another one than was compiled.
+/// A file without functions yet, with its path and whether it changed since it was compiled.
 fn located(directory: &Path, file: &NotedFile) -> FileCoverage {
     let digest = file.hash.map(|hash| blake3::Hash::from_bytes(hash).to_hex().to_string());
     let given = absolute(directory, &file.path);

@@ -1,11 +1,11 @@
-//! What ends a task before its work is done.
+//! Errors that end a task before its work is done.
 
 use std::fmt;
 
 use lydian_base::Diagnostic;
 use lydian_ledger::LedgerError;
 
-/// What sort of trouble an [`Error`] is, told apart by who can mend it.
+/// The kinds of an [`Error`], by who can mend it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorKind {
     /// The request, the configuration or an objective of the user's is wrong.
@@ -20,12 +20,12 @@ pub enum ErrorKind {
     Ledger,
 }
 
-/// Why a task ended before its work was done.
+/// An error that ended a task before its work was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What sort of trouble it is.
+    /// Its kind.
     pub kind: ErrorKind,
-    /// What is wrong, for the user. There is none where an observer was told before.
+    /// The diagnostics for the user; empty if an observer got them before.
     pub diagnostics: Vec<Diagnostic>,
 }
 

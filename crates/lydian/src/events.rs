@@ -1,16 +1,16 @@
-//! What a task tells while it is at work.
+//! Events that a task reports during its work.
 //!
-//! The library prints nothing. Whoever starts a task gives it an [`Observer`], which gets diagnostics when
+//! The library prints nothing. The caller of a task passes an [`Observer`], which gets diagnostics when
 //! they arise and counters while functions are explored.
 
 use lydian_base::Diagnostic;
 use lydian_symex::{Progress, TraceEvent};
 
-/// Something that a task tells.
+/// An event of a task.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e> {
-    /// A remark, a warning, or an error that the task outlives.
+    /// A remark, a warning, or an error that does not end the task.
     Diagnostic(&'e Diagnostic),
     /// Work on a function begins, or on a program that is tested as a whole.
     Begun {
@@ -21,14 +21,14 @@ pub enum Event<'e> {
     Progress {
         /// The function that tests call.
         function: &'e str,
-        /// How far the exploration is.
+        /// The progress of the exploration.
         counters: Progress,
     },
-    /// Something happened to a state of an exploration, where a trace is asked for.
+    /// An event of a state of an exploration, if a trace is requested.
     Trace {
         /// The function that tests call.
         function: &'e str,
-        /// What.
+        /// The event.
         event: &'e TraceEvent,
         /// The place in the text where the state was, if it is known.
         place: Option<&'e str>,
@@ -38,11 +38,11 @@ pub enum Event<'e> {
         /// The function that tests call.
         function: &'e str,
     },
-    /// A compiler or linker that the wrapper started has said something.
+    /// The output of a compiler or linker that the wrapper started.
     CompilerOutput(&'e std::process::Output),
 }
 
-/// Whoever is told what tasks do. Several threads may tell at once.
+/// A receiver of events. Several threads may call it at once.
 ///
 /// Every `Fn(Event)` is one:
 ///
@@ -64,7 +64,7 @@ impl<F: Fn(Event<'_>) + Sync> Observer for F {
     }
 }
 
-/// Tells an observer of diagnostics, one by one.
+/// Reports diagnostics to an observer, one by one.
 pub(crate) fn tell(observer: &dyn Observer, diagnostics: &[Diagnostic]) {
     diagnostics.iter().for_each(|diagnostic| observer.notice(Event::Diagnostic(diagnostic)));
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Writes a whole file beside its place and then moves it there, so that a reader sees the old
-/// contents or the new ones and a full disk leaves the old. A link is followed; a device or a pipe
-/// stays what it is and gets the contents.
+/// Writes a whole file beside its place and then moves it there, so that a reader sees either the old
+/// or the new contents and a full disk leaves the old. A link is followed. A device or a pipe stays and
+/// gets the contents.
 pub fn file(path: &Path, contents: &str) -> Result<(), Error> {
     bytes(path, contents.as_bytes())
 }
@@ -35,7 +35,7 @@ pub fn bytes(path: &Path, contents: &[u8]) -> Result<(), Error> {
     write().map_err(|error| unwritable(path, &error))
 }
 
-/// Writes several files as [`file()`] does, so that the disk is waited for once.
+/// Writes several files as [`file()`] does, but waits for the disk only once.
 pub fn files(all: &[(PathBuf, String)]) -> Result<(), Error> {
     std::thread::scope(|scope| {
         let writers = all.iter().map(|(path, contents)| scope.spawn(move || file(path, contents)));
@@ -46,7 +46,7 @@ pub fn files(all: &[(PathBuf, String)]) -> Result<(), Error> {
     })
 }
 
-/// Writes one of many files that can be made again, without waiting until the disk has it.
+/// Writes one of many reproducible files, without waiting for the disk.
 pub fn page(path: &Path, contents: &str) -> Result<(), Error> {
     std::fs::write(path, contents).map_err(|error| unwritable(path, &error))
 }
@@ -61,10 +61,10 @@ pub fn folder(path: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
 }
 
-/// The path of a file as something in a folder names it: from there, unless they have nothing in common.
+/// The path of a file relative to a folder; absolute if they have nothing in common.
 pub fn relative(folder: &Path, file: &Path) -> String {
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // What lies above a folder is where the folder really lies.
+    // `..` is relative to the real place of the folder.
     let folder = folder.canonicalize().unwrap_or_else(|_| whole(folder));
     let file = whole(file);
     let shares = folder.components().nth(1) == file.components().nth(1);

@@ -1,5 +1,5 @@
-//! Generating tests: functions are worked on one by one or several at a time, what came of each is put
-//! together, and a folder has the suite, the ledger and what is known of each objective at the end.
+//! Generating tests: sessions for functions run one by one or several at a time, and their results are
+//! put together. At the end a folder has the suite, the ledger and the state of each objective.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
-use lydian_ledger::Scope;
+use lydian_ledger::EvidenceScope;
 use lydian_native::Build;
-use lydian_objective::{Accepted, AssumptionKind, FunctionObjectives};
-use lydian_report::minimise::Effort;
+use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
+use lydian_report::suite::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
+use lydian_smt::QueryLog;
 use lydian_symex::Config;
 use lydian_symex::Unreached;
 
@@ -24,33 +25,36 @@ use crate::measurement::compiled_program::{CompiledProgram, Measurement};
 use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
-use crate::project::Project;
-use crate::session::{Session, SessionOutcome, Target, TestMemory};
+use crate::project::{Project, WholeProgramTest};
+use crate::replay::keeper::{self, Case, CaseKeeper};
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
+use crate::session::{FunctionUnderTest, Session, SessionOutcome, TestMemory};
 use crate::shared_ledger::{self, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
+use shared_coverage::SharedContradiction;
 
 mod shared_coverage;
 mod troubles;
 pub(crate) mod workers;
 
-/// What is known of all objectives, in a folder of tests.
+/// The name of the file with the state of all objectives, in a folder of tests.
 pub const OBJECTIVES_FILE: &str = "objectives.json";
 
-/// How tests are generated, and where they are left.
+/// The options of a generator.
 #[derive(Clone, Debug)]
 pub struct GeneratorOptions {
-    /// The folder of the suite and its ledger. It is made if it is not there; what it knows from an
-    /// earlier run counts.
+    /// The folder of the suite and its ledger. It is created if it does not exist. Results of earlier
+    /// runs in it are used.
     pub folder: PathBuf,
     /// The time for each function, or for a program that is tested as a whole.
     pub time: Duration,
-    /// How the program is explored. `unreached` follows from the objectives.
+    /// The configuration of explorations. `unreached` follows from the objectives.
     pub exploration: Config,
-    /// How tests run natively.
+    /// The options of native runs.
     pub measurement: MeasurementOptions,
-    /// How small the suite is made.
+    /// The effort for minimising the suite.
     pub minimise: Effort,
-    /// How many threads work; none for as many as there are cores.
+    /// The number of threads; none for as many as there are cores.
     pub jobs: Option<NonZeroUsize>,
     /// The kinds of assumptions under which *infeasible* counts, beside those that settings accept.
     pub accept: Vec<AssumptionKind>,
@@ -58,12 +62,15 @@ pub struct GeneratorOptions {
     pub fresh: bool,
     /// Forms for other tools in which the suite is written, too.
     pub formats: Vec<SuiteFormat>,
-    /// Where the summary is written as JSON, beside the file in the folder.
+    /// A file for the summary as JSON, in addition to the one in the folder.
     pub json: Option<PathBuf>,
+    /// A folder for the questions of explorations and proofs to solvers, each as SMT-LIB with its answer;
+    /// none for no log. The questions of an earlier run are removed from it.
+    pub query_log: Option<PathBuf>,
 }
 
 impl GeneratorOptions {
-    /// Thirty seconds for each function, all that is asked for, and nothing more than is needed for it.
+    /// Thirty seconds for each function, and the default exploration.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -76,6 +83,7 @@ impl GeneratorOptions {
             fresh: false,
             formats: Vec::new(),
             json: None,
+            query_log: None,
         }
     }
 }
@@ -88,20 +96,20 @@ pub struct Generator<'p> {
     options: GeneratorOptions,
 }
 
-/// What came of generating tests.
+/// The result of generating tests.
 #[derive(Debug)]
 pub struct Generation {
     /// The verdicts and counts, function by function.
     pub summary: Summary,
     /// The tests.
     pub suite: Vec<SuiteTest>,
-    /// Those of them that do not end well, as they show a fault of the program under test.
+    /// The tests that do not end well, because they show a fault of the program under test.
     pub failing: Vec<FailingTest>,
-    /// Which tests cover something of each function of a program that is tested as a whole.
+    /// For each function of a program that is tested as a whole, the tests that cover something of it.
     pub shares: Vec<FunctionShare>,
-    /// How it ended.
+    /// The end of the run.
     pub end: GenerationEnd,
-    /// Whether the files could be written.
+    /// The result of writing the files, and the log of questions.
     pub written: Result<(), Error>,
 }
 
@@ -114,16 +122,16 @@ pub struct FunctionShare {
     pub tests: Vec<String>,
 }
 
-/// How generating tests ended. Of several functions the worst counts.
+/// The end of a run of a generator. Of several functions the worst counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GenerationEnd {
     /// Everything asked for was done.
     Done,
-    /// What was stated of inputs suits no input, or does not fit the function.
+    /// The settings about inputs are contradictory, or do not fit the function.
     WrongInputs,
-    /// Engines contradicted each other or the native program: a fault of Lydian's.
+    /// Engines contradicted each other or the native program, which is a fault of Lydian's.
     Contradiction,
-    /// It was cancelled. Everything found is kept; the same request goes on from there.
+    /// It was cancelled. All findings are kept, and the same request continues from there.
     Interrupted,
 }
 
@@ -137,7 +145,7 @@ impl<'p> Generator<'p> {
         Self { project, objectives, options }
     }
 
-    /// Does the work. Once `cancel` is cancelled, it comes to its end with what was found.
+    /// Runs the generator. Once `cancel` is cancelled, it stops early with its findings.
     ///
     /// # Errors
     /// A program that is not for x86-64 or cannot be compiled; a folder or ledger that cannot be used.
@@ -147,13 +155,14 @@ impl<'p> Generator<'p> {
         let confinement = confinement::confinement(options.measurement.confined, observer);
         let measurement =
             Measurement::new(project, self.objectives, options.measurement, confinement);
-        let tasks = if project.entry.is_some() { 1 } else { self.objectives.functions.len() };
+        let tasks = if project.entry().is_some() { 1 } else { self.objectives.functions.len() };
         let threads = workers::count(options.jobs, tasks);
         let compiled = measurement.begin();
         // The program is compiled while the ledger is opened and exploration begins.
         std::thread::scope(|scope| {
             scope.spawn(|| drop(compiled.get()));
             files::folder(&options.folder)?;
+            let query_log = query_log(project, options)?;
             let mut names = Suite::files(&options.formats);
             names.push(OBJECTIVES_FILE);
             ownership::check(&options.folder, &names)?;
@@ -165,26 +174,36 @@ impl<'p> Generator<'p> {
                 options,
                 configuration: configuration(project, self.objectives),
                 accepted: accepted(project, options),
+                query_log: query_log.as_ref(),
+                keeper: CaseKeeper {
+                    folder: options.folder.join(keeper::FOLDER),
+                    project,
+                    objectives: &self.objectives.request,
+                    measurement: options.measurement,
+                },
                 cancel,
                 observer,
             };
-            run.all(ledger, runners, &compiled)
+            let mut generation = run.all(ledger, runners, &compiled)?;
+            let logged = query_log.map_or(Ok(()), |log| check_written(&log));
+            generation.written = generation.written.and(logged);
+            Ok(generation)
         })
     }
 }
 
 /// The kinds of assumptions that the options and the settings accept.
-fn accepted(project: &Project, options: &GeneratorOptions) -> Accepted {
+fn accepted(project: &Project, options: &GeneratorOptions) -> AcceptedAssumptions {
     let asked: Vec<String> = options.accept.iter().map(ToString::to_string).collect();
-    let names = asked.iter().chain(&project.accepted).map(String::as_str);
-    Accepted::named(names).expect("names were checked when they were read")
+    let names = asked.iter().chain(&project.settings.accepted).map(String::as_str);
+    AcceptedAssumptions::named(names).expect("names were checked when they were read")
 }
 
-/// What decides, beside the code, which runs are considered.
+/// The text that decides, besides the code, which runs are considered.
 fn configuration(project: &Project, objectives: &Objectives) -> String {
-    let settings = &project.settings_text;
+    let settings = &project.settings.text;
     let mut text = format!("semantics {:?}; inputs {settings}", objectives.semantics);
-    if let Some(request) = project.whole.filter(|_| project.entry.is_some()) {
+    if let Some(WholeProgramTest { request, .. }) = &project.whole {
         let arguments = request.arguments.map(|of| vec![of.least, of.most, of.length]);
         let files = request.files.map(|of| vec![of.count, of.bytes]);
         text += &format!(
@@ -197,27 +216,53 @@ fn configuration(project: &Project, objectives: &Objectives) -> String {
     text
 }
 
+/// Begins the log of questions, if it is requested.
+fn query_log(
+    project: &Project,
+    options: &GeneratorOptions,
+) -> Result<Option<Arc<QueryLog>>, Error> {
+    let Some(folder) = &options.query_log else { return Ok(None) };
+    let log = QueryLog::begin(folder, project.texts.all.clone());
+    let log = log.map_err(|error| unwritten_log(folder, &error))?;
+    Ok(Some(Arc::new(log)))
+}
+
+/// Fails if not all questions could be logged.
+fn check_written(log: &QueryLog) -> Result<(), Error> {
+    let Some(error) = log.take_error() else { return Ok(()) };
+    let count = log.count();
+    let note = format!("question {count} and those after it are not logged; all else was done");
+    Err(unwritten_log(log.folder(), &error).note(note))
+}
+
+fn unwritten_log(folder: &Path, error: &std::io::Error) -> Error {
+    let what = format!("cannot log questions in {}: {error}", folder.display());
+    Error::environment("log-queries", what)
+}
+
 /// The work on all functions.
 struct Run<'a> {
     project: &'a Project,
     objectives: &'a Objectives,
     options: &'a GeneratorOptions,
     configuration: String,
-    accepted: Accepted,
+    accepted: AcceptedAssumptions,
+    query_log: Option<&'a Arc<QueryLog>>,
+    keeper: CaseKeeper<'a>,
     cancel: &'a CancelToken,
     observer: &'a dyn Observer,
 }
 
-/// What is called by tests, and what they are to reach.
+/// A function that tests call, with the functions whose objectives they are to reach.
 struct Task<'a> {
     entry: FuncId,
-    targets: Vec<Target<'a>>,
+    targets: Vec<FunctionUnderTest<'a>>,
 }
 
-/// What came of a task.
+/// The result of a task.
 struct TaskResult {
     outcome: SessionOutcome,
-    /// How long it took.
+    /// Its time.
     seconds: f64,
 }
 
@@ -241,7 +286,11 @@ impl<'a> Run<'a> {
         let positions: Vec<usize> = results.done.iter().map(|(position, _)| *position).collect();
         let outcomes = results.done.iter_mut().map(|(_, done)| &mut done.outcome);
         let index = |at: usize, target: usize| tasks[positions[at]].targets[target].index;
-        shared_coverage::credit(&mut outcomes.collect::<Vec<_>>(), index);
+        let shared = shared_coverage::credit(&mut outcomes.collect::<Vec<_>>(), index);
+        for contradiction in shared {
+            let told = self.keep_shared(&contradiction, &results.done)?;
+            results.done[contradiction.at].1.outcome.contradictions.push(told);
+        }
         let mut end = GenerationEnd::Done;
         for (position, done) in &results.done {
             let name = self.project.name(tasks[*position].entry);
@@ -263,7 +312,7 @@ impl<'a> Run<'a> {
         Ok(generation)
     }
 
-    /// Does the work of one task, with so many workers.
+    /// Runs one task with a number of workers.
     fn settle(
         &self,
         task: &Task<'_>,
@@ -280,11 +329,12 @@ impl<'a> Run<'a> {
             targets: &task.targets,
             all: &self.objectives.functions,
             further: &self.objectives.further,
-            unit: &unit_name(&self.project.file),
+            unit: &unit_name(&self.project.build.file),
             runner,
             ledger,
-            replay_folder: self.options.folder.join("unconfirmed"),
+            keeper: &self.keeper,
             observer: self.observer,
+            query_log: self.query_log,
             effort: self.options.minimise,
             workers,
             accepted: &self.accepted,
@@ -296,7 +346,38 @@ impl<'a> Run<'a> {
         Ok(TaskResult { outcome: outcome?, seconds: begun.elapsed().as_secs_f64() })
     }
 
-    /// How the program is explored: what conditions are that were not evaluated is as in the objectives.
+    /// Keeps a test of one function that covers an objective of another which was proved infeasible.
+    /// Returns the sentence about it.
+    fn keep_shared(
+        &self,
+        contradiction: &SharedContradiction,
+        done: &[(usize, TaskResult)],
+    ) -> Result<String, Error> {
+        let SharedContradiction { index, label, told, test: (of, test), sentence, .. } =
+            contradiction;
+        let objectives = &self.objectives.functions[*index];
+        let claim = Claim {
+            engine: "proof".to_owned(),
+            verdict: ClaimedVerdict::Infeasible,
+            function: self.project.name(objectives.function).to_owned(),
+            criterion: told.criterion,
+            name: told.name.clone(),
+            place: objectives.labels[*label].place.to_string(),
+            text: told.text.clone(),
+            key: objectives.labels[*label].key.clone(),
+            is_hyperlabel: false,
+        };
+        self.keeper.keep(Case {
+            sentence: sentence.clone(),
+            test: &done[*of].1.outcome.tests[*test].test,
+            earlier: &[],
+            claims: vec![claim],
+            ending: None,
+        })
+    }
+
+    /// The configuration of explorations, with the semantics of the objectives for conditions that are
+    /// not evaluated.
     fn exploration(&self) -> Config {
         let unreached = match self.objectives.semantics {
             Semantics::ThreeValued => Unreached::Evaluated,
@@ -305,7 +386,7 @@ impl<'a> Run<'a> {
         Config { unreached, ..self.options.exploration.clone() }
     }
 
-    /// Makes the suite and the summary of what was done, and writes them.
+    /// Makes the suite and the summary, and writes them.
     fn put_together(
         &self,
         tasks: &[Task<'_>],
@@ -326,7 +407,7 @@ impl<'a> Run<'a> {
         }
         for (at, (position, TaskResult { outcome, seconds })) in done.into_iter().enumerate() {
             let tests = names[at].len();
-            // Of a whole program, tests, time and paths are those of all functions together.
+            // For a whole program, tests, time and paths are those of all functions together.
             let attempts = confinement::summaries(&outcome.attempts);
             let mut whole = Some((tests, seconds, outcome.exploration, attempts));
             let targets = tasks[position].targets.iter().zip(outcome.rows).zip(outcome.objectives);
@@ -375,7 +456,8 @@ impl<'a> Run<'a> {
     ) -> Result<Result<(), Error>, Error> {
         let GeneratorOptions { folder, formats, json, .. } = self.options;
         let (project, observer) = (self.project, self.observer);
-        let mut files = suite.write(folder, &project.file, project, build, formats, observer)?;
+        let mut files =
+            suite.write(folder, &project.build.file, project, build, formats, observer)?;
         let objectives = summary.to_json();
         let path = folder.join(OBJECTIVES_FILE);
         ownership::set_aside(&path, observer)?;
@@ -385,17 +467,20 @@ impl<'a> Run<'a> {
         Ok(files::files(&files))
     }
 
-    /// Each function for itself, or `main` for all of the program, its own objectives first.
+    /// One task for each function, or one of `main` for the whole program, with its own objectives
+    /// first.
     fn tasks(&self) -> Vec<Task<'a>> {
-        let target = |(index, objectives): (usize, &'a FunctionObjectives)| Target {
+        let target = |(index, objectives): (usize, &'a FunctionObjectives)| FunctionUnderTest {
             objectives,
             index,
             scope: self.scope(objectives.function),
         };
         let targets = self.objectives.functions.iter().enumerate().map(target);
-        let Some(entry) = self.project.entry else {
-            let task =
-                |one: Target<'a>| Task { entry: one.objectives.function, targets: vec![one] };
+        let Some(entry) = self.project.entry() else {
+            let task = |one: FunctionUnderTest<'a>| Task {
+                entry: one.objectives.function,
+                targets: vec![one],
+            };
             return targets.map(task).collect();
         };
         let mut targets: Vec<_> = targets.collect();
@@ -404,12 +489,12 @@ impl<'a> Run<'a> {
         vec![Task { entry, targets }]
     }
 
-    fn scope(&self, func: FuncId) -> Scope {
-        let Project { program, map, flags, .. } = self.project;
-        let flags: Vec<&str> = flags.for_parsing().collect();
+    fn scope(&self, func: FuncId) -> EvidenceScope {
+        let Project { program, texts, build, .. } = self.project;
+        let flags: Vec<&str> = build.flags.for_parsing().collect();
         let settings = format!("{:?} {}", self.objectives.semantics, flags.join(" "));
-        let code = lydian_objective::code_fingerprint(program, map, func, &settings);
-        Scope { code, configuration: self.configuration.clone() }
+        let code = lydian_objective::code_fingerprint(program, &texts.all, func, &settings);
+        EvidenceScope { code, configuration: self.configuration.clone() }
     }
 }
 

@@ -1,11 +1,10 @@
-//! Settings made of what exploring functions tells of their inputs, or of what is guessed where inputs are
-//! planned.
+//! Settings made of observations of explorations, or of guesses for planned inputs.
 
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken};
-use lydian_inputs::write_learned::{Explored, write_learned};
-use lydian_inputs::write_toml::write_toml;
+use lydian_inputs::settings_file::guessed::write_toml;
+use lydian_inputs::settings_file::learned::{ExplorationFindings, write_learned};
 use lydian_ir::FuncId;
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::{Config, Limits, Mode, Task};
@@ -13,19 +12,19 @@ use lydian_symex::{Config, Limits, Mode, Task};
 use crate::error::Error;
 use crate::project::Project;
 
-/// All functions together may take so many times as long as one.
+/// The time of all functions together, in times of one.
 const FUNCTIONS: f64 = 60.0;
-/// A loop of the program is gone round so often.
+/// The bound on turns of loops.
 const TURNS: u32 = 4;
 
 impl Project {
-    /// A commented file of settings with what is guessed about the inputs of its functions.
+    /// A commented file of settings with the guesses about the inputs of its functions.
     pub fn planned_settings(&self) -> String {
         write_toml(&self.program, &self.functions)
     }
 
-    /// A commented file of settings with what exploring each of its functions for some time tells of
-    /// their inputs.
+    /// A commented file of settings with observations from exploring each of its functions for some
+    /// time.
     ///
     /// # Errors
     /// A program that is not for x86-64.
@@ -34,19 +33,19 @@ impl Project {
     }
 }
 
-/// What is learned of each function, in their order.
+/// The observations about each function, in their order.
 fn explore_all(
     project: &Project,
     time: Duration,
     cancel: &CancelToken,
-) -> Result<Vec<(FuncId, Explored)>, Error> {
+) -> Result<Vec<(FuncId, ExplorationFindings)>, Error> {
     project.require_x86_64()?;
     let end = Instant::now() + time.mul_f64(FUNCTIONS);
     let explore = |function: &FuncId| {
         let left = end.saturating_duration_since(Instant::now());
         let time = left.min(time);
         let explored = match time.is_zero() {
-            true => Explored::default(),
+            true => ExplorationFindings::default(),
             false => explore(project, *function, time, cancel),
         };
         (*function, explored)
@@ -54,8 +53,13 @@ fn explore_all(
     Ok(project.functions.iter().map(explore).collect())
 }
 
-/// What is learned of a function in some time.
-fn explore(project: &Project, func: FuncId, time: Duration, cancel: &CancelToken) -> Explored {
+/// The observations about one function.
+fn explore(
+    project: &Project,
+    func: FuncId,
+    time: Duration,
+    cancel: &CancelToken,
+) -> ExplorationFindings {
     let limits = Limits { time: Some(time), loop_bound: Some(TURNS), ..Config::default().limits };
     let config = Config {
         mode: Mode::Plain,
@@ -77,9 +81,14 @@ fn explore(project: &Project, func: FuncId, time: Duration, cancel: &CancelToken
         budget: &budget,
     };
     let mut solver = standard_chain(&ChainConfig::default());
-    let Ok(summary) = task.run(&mut *solver, &mut |_| {}) else { return Explored::default() };
+    let Ok(summary) = task.run(&mut *solver, &mut |_| {}) else {
+        return ExplorationFindings::default();
+    };
     let (paths, all) = (summary.path_count(), summary.complete);
     let some = if all { "all of them" } else { "and there are more" };
     let several = if paths == 1 { "" } else { "s" };
-    Explored { how_far: format!("on {paths} path{several}, {some}"), learned: summary.learned }
+    ExplorationFindings {
+        how_far: format!("on {paths} path{several}, {some}"),
+        learned: summary.learned,
+    }
 }

@@ -1,13 +1,13 @@
-//! Lydian as a library: what tests of a C program must reach, what they do reach, the tests that are missing, and
-//! which objectives no test can reach.
+//! Lydian as a library: the objectives of tests of a C program, their measured coverage, the missing
+//! tests, and proofs that no test can reach an objective.
 //!
 //! A [`Project`] is a C file with its flags, settings and the functions of it that are to be tested. It
-//! has [`Objectives`]; a [`Generator`] makes tests for them within a budget; [`Project::measure`] says what
-//! given tests cover. [`wrapper::compile`] is a compiler for whole builds, and [`collect()`] makes a
-//! coverage report of what their runs left.
+//! has [`Objectives`]. A [`Generator`] makes tests for them within a budget, and [`Project::measure`]
+//! measures given tests. [`wrapper::compile`] is a compiler for whole builds, and [`collect()`] makes a
+//! coverage report of their runs.
 //!
-//! Nothing here prints or ends the process. An [`Observer`] is told of diagnostics and of progress while a task
-//! is at work; an [`Error`] says of what sort the trouble is that ended it.
+//! Nothing here prints or ends the process. An [`Observer`] gets diagnostics and progress while a task
+//! is at work. An [`Error`] that ends a task has a kind.
 //!
 //! # Example
 //! The objectives of a function, and tests for them:
@@ -108,6 +108,7 @@ mod learning;
 mod measurement;
 mod objectives;
 mod project;
+mod replay;
 mod session;
 mod shared_ledger;
 mod suite;
@@ -126,18 +127,19 @@ pub use objectives::{ObjectiveRequest, Objectives, Semantics};
 pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
+pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;
 pub use lydian_native::cc::Store;
 pub use lydian_objective::{AssumptionKind, Criterion};
-pub use lydian_report::frameworks::Framework;
-pub use lydian_report::minimise::Effort;
+pub use lydian_report::suite::c::frameworks::Framework;
+pub use lydian_report::suite::minimise::Effort;
 pub use lydian_report::{SuiteTest, Summary, VerdictKind};
 pub use lydian_symex::{Progress, TraceEvent, TracedAnswer};
 
-/// How a program is explored.
+/// The configuration of explorations.
 pub mod exploration {
     pub use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
 }

@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+pub(crate) mod claimed_ending;
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
 pub(crate) mod suite_coverage;
 pub(crate) mod test_runner;
 
-/// How tests run natively.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Options of native runs of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasurementOptions {
-    /// How long one test may run.
+    /// The time limit of one test.
     pub test_time: Duration,
-    /// Whether tests are confined: what they do outside of the program is refused, as far as the kernel
+    /// Whether tests are confined: effects outside of the program are refused, as far as the kernel
     /// can.
     pub confined: bool,
 }

@@ -9,27 +9,30 @@ use lydian_objective::hyper::Passage;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
 use crate::project::Project;
 
-/// What a condition is whose evaluation a decision's outcome does not need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The value of a condition whose evaluation a decision's outcome does not need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Semantics {
-    /// Its value on the state at the outcome, where evaluating it there only computes; else unknown.
+    /// Its value on the state at the outcome, if the evaluation has no effect and cannot trap; else
+    /// unknown.
     #[default]
     ThreeValued,
     /// Always unknown.
     ShortCircuit,
 }
 
-/// What is asked of each function.
-#[derive(Clone, Debug, Default)]
+/// A request for objectives.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ObjectiveRequest {
     /// The criteria, in the order in which reports have them.
     pub criteria: Vec<Criterion>,
-    /// What conditions are that were not evaluated.
+    /// The semantics of conditions that were not evaluated.
     pub semantics: Semantics,
     /// Files of hyperlabels and paths.
     pub htol: Vec<PathBuf>,
@@ -47,14 +50,16 @@ impl ObjectiveRequest {
 pub struct Objectives {
     /// Those of each function that the user asked for, in their order.
     pub functions: Vec<FunctionObjectives>,
-    /// The labels of other functions that these name, of other files or not asked for.
+    /// The labels of further functions that these objectives mention.
     pub(crate) further: Vec<FunctionObjectives>,
-    /// What conditions are that were not evaluated.
+    /// The semantics of conditions that were not evaluated.
     pub(crate) semantics: Semantics,
+    /// The request that they answer.
+    pub(crate) request: ObjectiveRequest,
 }
 
 impl Project {
-    /// The objectives of each function that was asked for. The observer is told what is left out.
+    /// The objectives of each requested function. The observer gets diagnostics about omissions.
     ///
     /// # Errors
     /// Hyperlabels and paths of the user's that are wrong.
@@ -75,7 +80,7 @@ fn annotate(
     let mut htol = htol_files(project, &asked.htol)?;
     let chosen = asked.criteria.clone();
     if chosen.iter().any(|criterion| criterion.is_written()) {
-        let (comments, wrong) = HtolFile::of_comments(&project.program, &project.written);
+        let (comments, wrong) = HtolFile::of_comments(&project.program, &project.texts.written);
         if !wrong.is_empty() {
             return Err(Error { kind: ErrorKind::Usage, diagnostics: wrong });
         }
@@ -87,8 +92,9 @@ fn annotate(
         ..Request::new(chosen)
     };
     let mut all = Vec::new();
-    let Project { program, map, users, starts, .. } = project;
-    let annotators = Annotators::new(program, map, &request).of_units(users, starts);
+    let Project { program, texts, .. } = project;
+    let annotators = Annotators::new(program, &texts.all, &request);
+    let annotators = annotators.of_units(&texts.users, &texts.starts);
     for func in &project.functions {
         let annotation = annotators
             .function(*func)
@@ -104,7 +110,8 @@ fn annotate(
     let named: BTreeSet<FuncId> = all.iter().flat_map(functions_named).collect();
     let further = named.into_iter().filter(|func| !project.functions.contains(func));
     let further = further.filter_map(|func| annotators.labels_for_others(func).ok()).collect();
-    Ok(Objectives { functions: all, further, semantics: asked.semantics })
+    let semantics = asked.semantics;
+    Ok(Objectives { functions: all, further, semantics, request: asked.clone() })
 }
 
 /// Reads files of hyperlabels.
@@ -127,7 +134,7 @@ fn htol_files(project: &Project, paths: &[PathBuf]) -> Result<Vec<HtolFile>, Err
     Ok(files)
 }
 
-/// The functions whose sites the hyperlabels that are left are about.
+/// The functions whose sites the given hyperlabels mention.
 pub(crate) fn functions_named(open: &FunctionObjectives) -> FxHashSet<FuncId> {
     let mut found = FxHashSet::default();
     for entry in open.hyper_criteria.values().flatten() {

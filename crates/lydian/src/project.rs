@@ -1,4 +1,4 @@
-//! A program that was loaded and linked, with the functions of it that the user asked for.
+//! A loaded and linked program, with the functions of it that the user wants to test.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use lydian_report::sources::Sources;
 
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
-use request::WholeProgramRequest;
+use request::{ProjectRequest, WholeProgramRequest};
 
 pub(crate) mod flags;
 mod functions;
@@ -28,50 +28,92 @@ mod settings_in_c;
 pub(crate) mod units;
 mod whole_program;
 
-/// What compiles the instrumented program.
+/// The compiler of the instrumented program.
 pub(crate) const COMPILER: &str = "clang-19";
 
 /// A program, and the functions of it that the user asked for.
 #[derive(Debug)]
 pub struct Project {
     pub(crate) program: Program,
-    /// The texts of all units, the file's own first: what every span refers to.
-    pub(crate) map: SourceMap,
-    /// The texts of the user's units, the file's own first, without what the C library adds.
+    /// The assumptions about inputs: settings over guesses.
+    pub(crate) spec: InputSpec,
+    /// Each has a body.
+    pub(crate) functions: Vec<FuncId>,
+    pub(crate) texts: SourceTexts,
+    pub(crate) build: UserBuild,
+    pub(crate) settings: ProjectSettings,
+    /// Set where the program is tested as a whole. Otherwise tests call each function.
+    pub(crate) whole: Option<WholeProgramTest>,
+    /// The request that it was loaded for.
+    pub(crate) request: ProjectRequest,
+    /// The guesses about inputs, found when they are first asked for.
+    guesses: OnceLock<Vec<GuessSummary>>,
+}
+
+/// The source texts of a project.
+#[derive(Debug)]
+pub(crate) struct SourceTexts {
+    /// The texts of all units, the file's own first. All spans of the program refer to it.
+    pub(crate) all: SourceMap,
+    /// The texts of the user's units, the file's own first, without the C library's.
     pub(crate) users: SourceMap,
-    /// Where the text of each of them begins.
+    /// The offset in `users` at which the text of each unit begins.
     pub(crate) starts: Vec<u32>,
-    /// What the file's comments say in the language of hyperlabels.
+    /// The lines of the file's comments that are in the language of hyperlabels.
     pub(crate) written: Vec<WrittenLine>,
-    /// The other units, as they are compiled.
-    pub(crate) companions: Vec<Companion>,
+    /// The files that the texts came from, read when they are first asked for.
+    files: OnceLock<Sources>,
+}
+
+/// The files of a project, and how they are compiled.
+#[derive(Debug)]
+pub(crate) struct UserBuild {
     /// The C file that the user named.
     pub(crate) file: PathBuf,
     pub(crate) flags: CompileFlags,
-    /// Each has a body.
-    pub(crate) functions: Vec<FuncId>,
-    /// What tests call, where the program is tested as a whole; else they call each function.
-    pub(crate) entry: Option<FuncId>,
-    /// The C that calls `main` with arguments, where that is tested.
-    pub(crate) driver: String,
-    /// What the user says of a whole program's surroundings, one sentence each.
-    pub(crate) surroundings: Vec<String>,
+    /// The other units of the program under test.
+    pub(crate) companions: Vec<Companion>,
     /// The absolute paths of the user's stubs, which are part of the program.
     pub(crate) stubs: Vec<String>,
-    /// What is assumed about inputs.
-    pub(crate) spec: InputSpec,
-    /// The settings as they are in the ledger: which runs are considered.
-    pub(crate) settings_text: String,
+}
+
+/// The settings of a project, apart from those that its specification of inputs has.
+#[derive(Debug)]
+pub(crate) struct ProjectSettings {
+    /// The settings that say which runs are considered, as the ledger keeps them.
+    pub(crate) text: String,
     /// The kinds of assumptions that the settings accept.
     pub(crate) accepted: Vec<String>,
-    /// How it may be tested as a whole.
-    pub(crate) whole: Option<WholeProgramRequest>,
-    /// The file of settings, which `spec` has now.
+    /// The file of settings. The specification of inputs has taken the settings themselves out of it.
     pub(crate) config: Configuration,
-    /// The files that the texts came from, read when they are first asked for.
-    pub(crate) sources: OnceLock<Sources>,
-    /// What is guessed about inputs, found when it is first asked for.
-    pub(crate) guesses: OnceLock<Vec<GuessSummary>>,
+}
+
+/// The test of a program as a whole.
+#[derive(Debug)]
+pub(crate) struct WholeProgramTest {
+    /// The function that tests call.
+    pub(crate) entry: FuncId,
+    /// The C text of a driver, which calls a `main` with parameters; empty where `main` has none.
+    pub(crate) driver: String,
+    /// Statements of the user about the program's surroundings, one sentence each.
+    pub(crate) surroundings: Vec<String>,
+    pub(crate) request: WholeProgramRequest,
+}
+
+impl SourceTexts {
+    pub(crate) const fn new(
+        all: SourceMap,
+        users: SourceMap,
+        starts: Vec<u32>,
+        written: Vec<WrittenLine>,
+    ) -> Self {
+        Self { all, users, starts, written, files: OnceLock::new() }
+    }
+
+    /// The files that the texts came from, as they are on the disk.
+    pub(crate) fn files(&self) -> &Sources {
+        self.files.get_or_init(|| Sources::read(self.all.files().into_iter().map(Path::new)))
+    }
 }
 
 impl Project {
@@ -82,7 +124,7 @@ impl Project {
 
     /// The texts of all units, to which the program's spans refer.
     pub const fn source_map(&self) -> &SourceMap {
-        &self.map
+        &self.texts.all
     }
 
     /// The functions that were asked for. Each has a body.
@@ -95,8 +137,8 @@ impl Project {
         &self.program.functions[function].name
     }
 
-    /// Refuses what is not compiled for x86-64: neither the exploration nor the native runner knows
-    /// other addresses.
+    /// Refuses programs that are not compiled for x86-64: neither the exploration nor the native runner
+    /// supports other addresses.
     ///
     /// # Errors
     /// One of kind [`ErrorKind::Unsupported`] where the program is compiled for another target.
@@ -112,26 +154,27 @@ impl Project {
         }
     }
 
-    /// What tests call.
+    /// The function that tests call where the program is tested as a whole.
+    pub(crate) fn entry(&self) -> Option<FuncId> {
+        self.whole.as_ref().map(|whole| whole.entry)
+    }
+
+    /// The functions that tests call.
     pub(crate) fn entries(&self) -> &[FuncId] {
-        match &self.entry {
-            Some(entry) => std::slice::from_ref(entry),
+        match &self.whole {
+            Some(whole) => std::slice::from_ref(&whole.entry),
             None => &self.functions,
         }
     }
 
-    /// What a user calls the function that tests call: a whole program may have a driver before `main`.
+    /// The name of the function that tests call, as a user says it: a whole program may have a driver before
+    /// `main`.
     pub(crate) const fn caller<'n>(&self, function: &'n str) -> &'n str {
-        if self.entry.is_some() { "main" } else { function }
-    }
-
-    /// The files that the texts came from, as they are on the disk.
-    pub(crate) fn sources(&self) -> &Sources {
-        self.sources.get_or_init(|| Sources::read(self.map.files().into_iter().map(Path::new)))
+        if self.whole.is_some() { "main" } else { function }
     }
 }
 
-/// The text of a statement or terminator; that of its function where it has none.
+/// The span of a statement or terminator; that of its function if it has none.
 pub fn location_span(program: &Program, location: Location) -> Option<Span> {
     let function = &program.functions[location.function];
     let source = &function.body.as_ref()?.source;

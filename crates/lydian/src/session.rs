@@ -1,7 +1,7 @@
-//! What is called by tests, a function or a whole program, from objectives to their verdicts: what
-//! the ledger knows, what its tests cover now, what is proved, what exploration finds and
-//! measurement confirms. Objectives are labels and hyperlabels; of the latter the tests so far are
-//! judged together ([`hyperlabel_coverage`]).
+//! A session takes the function that tests call, alone or as the entry of a whole program, from
+//! objectives to their verdicts. Its steps are: results in the ledger, coverage by its tests, proofs,
+//! exploration, and confirmation by measurement. Objectives are labels and hyperlabels; hyperlabels are
+//! judged by all tests so far together ([`hyperlabel_coverage`]).
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use goals::Goal;
 use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, Round};
 
-pub(crate) use goals::Target;
+pub(crate) use goals::FunctionUnderTest;
 pub(crate) use state::{Session, TestMemory};
 
 mod evidence;
@@ -36,43 +36,44 @@ mod state;
 mod test_validation;
 mod unknown_reasons;
 
-/// Making the kept tests of a function smaller may take one part of so many of the time that it has.
+/// The reduction of a function's tests may take this fraction (one n-th) of the function's time.
 const SHARE_OF_MAKING_SMALLER: u32 = 4;
 
-/// What came of it.
+/// The outcome of a session.
 pub(crate) struct SessionOutcome {
-    /// For each target.
+    /// The counts of each function under test, by criterion.
     pub(crate) rows: Vec<Vec<CriterionSummary>>,
-    /// The tests worth keeping, with what was measured.
+    /// The kept tests, with their measurements.
     pub(crate) tests: Vec<KeptTest>,
-    /// For each target what is known of its objectives, with the positions of the tests that cover them.
+    /// For each function under test the state of its objectives, with the positions of the tests that
+    /// cover them.
     pub(crate) objectives: Vec<Vec<ExplainedObjective>>,
     /// One sentence for each internal error.
     pub(crate) contradictions: Vec<String>,
-    /// Why nothing could be explored.
+    /// The reason for which nothing could be explored, if nothing could.
     pub(crate) refused: Option<ExploreError>,
-    /// What the user stated of the inputs that none meets.
+    /// Statements of the user that no input meets.
     pub(crate) unmet: Vec<Unmet>,
-    /// What exploring took, if anything was explored.
+    /// The figures of the exploration, if there was one.
     pub(crate) exploration: Option<Exploration>,
-    /// What tests tried outside of the program.
+    /// The attempts of tests to reach out of the program.
     pub(crate) attempts: BTreeSet<Attempt>,
 }
 
-/// What is known of an objective, with the tests of its function's own that cover it.
+/// The state of an objective, with the tests of its own function that cover it.
 pub(crate) struct ExplainedObjective {
     pub(crate) told: ObjectiveSummary,
     /// Positions among the tests that were kept with it.
     pub(crate) tests: Vec<usize>,
     /// The label that it is, if it is one.
     pub(crate) label: Option<LabelId>,
-    /// Tests of other functions that cover it: positions of what came of them, and among the tests kept
-    /// there.
+    /// Tests of other functions that cover it: the positions of the other session's outcome and of the
+    /// test in it.
     pub(crate) elsewhere: Vec<(usize, usize)>,
 }
 
 impl Session<'_, '_> {
-    /// Does the work. What was found until a limit or Ctrl-C is in the ledger.
+    /// Runs a session. Findings until a limit or Ctrl-C are in the ledger.
     pub(crate) fn run(
         &mut self,
         config: &Config,
@@ -87,9 +88,11 @@ impl Session<'_, '_> {
         let control =
             self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
         let left = self.open_goals()?;
+        log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
         self.prove(&left, config, budget)?;
         self.record_implied_verdicts()?;
         let left = self.open_goals()?;
+        log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
@@ -136,6 +139,12 @@ impl Session<'_, '_> {
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
+        log::info!(
+            "{}: {} tests are kept; {} contradictions",
+            self.name(),
+            tests.len(),
+            contradictions.len()
+        );
         let longest = explored.as_ref().or(control.as_ref());
         let exploration = longest.map(|(summary, last)| exploration_figures(summary, *last));
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
@@ -154,12 +163,13 @@ impl Session<'_, '_> {
         })
     }
 
-    /// What is known of the objectives of each target, with the positions of the tests that cover them.
+    /// The state of the objectives of each function under test, with the positions of the tests that
+    /// cover them.
     fn objectives_with(
         &self,
         tests: &[(KeptTest, FxHashSet<Goal>)],
     ) -> Result<Vec<Vec<ExplainedObjective>>, Error> {
-        let of_target = |(at, target): (usize, &Target<'_>)| {
+        let of_target = |(at, target): (usize, &FunctionUnderTest<'_>)| {
             let all = self.explained(at, target)?.into_iter().map(|(goal, told)| {
                 let covers =
                     |(_, (_, goals)): &(usize, &(KeptTest, FxHashSet<Goal>))| goals.contains(&goal);

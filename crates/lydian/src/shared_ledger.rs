@@ -9,19 +9,20 @@ use lydian_ledger::Ledger;
 use crate::error::Error;
 use crate::events::{Observer, tell};
 
-/// Where a folder of tests keeps its ledger.
+/// The path of the ledger in a folder of tests.
 pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join("ledger.sqlite")
 }
 
-/// The ledger as threads share it: one connection, which one of them uses at a time. SQLite has one
-/// writer at a time anyway, and what is written takes a small part of the work (see
-/// `session::test_validation::COMMIT_SHARE`); connections of their own would only fail in more ways.
+/// The ledger as threads share it: one connection, used by one thread at a time. SQLite has one writer
+/// at a time anyway, and writing takes a small part of the work (see
+/// `session::test_validation::COMMIT_SHARE`). Separate connections would only add ways to fail.
 pub(crate) struct SharedLedger(Mutex<Ledger>);
 
 impl SharedLedger {
-    /// The ledger, for this thread alone until what is returned is dropped. Keep it for one reading or
-    /// recording. A thread that panicked with it leaves it whole: its recording is rolled back.
+    /// The ledger, for this thread alone until the guard is dropped. Keep it for one reading or
+    /// recording. If a thread panics with it, its recording is rolled back and the ledger stays
+    /// consistent.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,5 +45,6 @@ pub(crate) fn open(
         }
     }
     let ledger = Ledger::open(&path).map_err(Error::from)?;
+    log::debug!("opened the ledger {}", path.display());
     Ok(SharedLedger(Mutex::new(ledger)))
 }

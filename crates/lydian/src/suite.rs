@@ -1,4 +1,4 @@
-//! The folder of tests: the suite in its forms, with what was observed.
+//! The folder of tests: the suite in its forms, with observed behaviour.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
-use lydian_native::{Build, Measured, Outcome, Run};
-use lydian_report::frameworks::Framework;
-use lydian_report::names;
-use lydian_report::{
-    Memory, Observed, Outcome as Ending, SuiteTest, ktest, suite_c, suite_json, testcomp,
-};
+use lydian_native::{Build, MeasuredRun, Outcome, Run};
+use lydian_report::suite::c::frameworks::Framework;
+use lydian_report::suite::{self, ktest, names, testcomp};
+use lydian_report::{Memory, Observation, Outcome as Ending, SuiteTest};
 
 use crate::error::Error;
 use crate::events::{Observer, tell};
@@ -44,24 +42,24 @@ pub enum SuiteFormat {
 /// A test that does not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingTest {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How it ends.
+    /// Its ending.
     pub ending: String,
 }
 
-/// A test with what it showed and what it is kept for.
+/// A test with its measurement and its purpose.
 pub(crate) struct KeptTest {
-    /// What it is called, unless another test has that name.
+    /// Its name, unless another test has it.
     pub(crate) name: String,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
-    /// What it leaves in memory where it ends well, and what it leaves where memory that nobody wrote has
+    pub(crate) measured: MeasuredRun,
+    /// The memory after it, if it ends well, and the same from a run in which uninitialised memory has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,
     pub(crate) foretold: Forecast,
     pub(crate) covers: Vec<String>,
-    /// The same as a reader of the source finds it there.
+    /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
 }
 
@@ -73,8 +71,8 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Adds tests. Gives those that do not end well, as they show faults of the program under test, and the
-    /// names of all.
+    /// Adds tests. Returns those that do not end well, because they show faults of the program under
+    /// test, and the names of all.
     pub(crate) fn add(
         &mut self,
         program: &Program,
@@ -97,7 +95,7 @@ impl Suite {
             names.push(name.clone());
             let observed = Some(observed(program, &kept));
             let mut test = kept.test;
-            // Whoever runs the suite may have them.
+            // The environment of the suite may have them.
             let target = program.types.target;
             let no_variables = kept.foretold.no_variables.iter();
             let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
@@ -118,14 +116,14 @@ impl Suite {
     pub(crate) fn add_kept(&mut self, folder: &Path, project: &Project, observer: &dyn Observer) {
         let path = folder.join(JSON);
         let Ok(text) = std::fs::read_to_string(&path) else { return };
-        let kept = match suite_json::from_json(&project.program, &path.display().to_string(), &text)
-        {
-            Ok(tests) => tests.into_iter().filter(|test| test.keep),
-            Err(error) => {
-                let message = format!("no test of it stays: {error}");
-                return tell(observer, &[Diagnostic::warning("tests", message)]);
-            }
-        };
+        let kept =
+            match suite::json::from_json(&project.program, &path.display().to_string(), &text) {
+                Ok(tests) => tests.into_iter().filter(|test| test.keep),
+                Err(error) => {
+                    let message = format!("no test of it stays: {error}");
+                    return tell(observer, &[Diagnostic::warning("tests", message)]);
+                }
+            };
         for test in kept {
             self.names.insert(test.name.clone());
             self.tests.push(test);
@@ -135,12 +133,12 @@ impl Suite {
     /// The names of the files of a suite in these forms.
     pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
         let frameworks = formats.iter().filter_map(|format| format.framework());
-        let own = [JSON, C, suite_c::HEADER.0];
+        let own = [JSON, C, suite::c::HEADER.0];
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
-    /// Writes the forms for other tools into the folder, and gives the files that are Lydian's own or for
-    /// test frameworks. `build` says what the program leaves undefined.
+    /// Writes the forms for other tools into the folder. Returns the files of Lydian's own forms and of
+    /// test frameworks. `build` has the names that the program leaves undefined.
     pub(crate) fn write(
         &self,
         folder: &Path,
@@ -159,25 +157,25 @@ impl Suite {
                 SuiteFormat::Framework(_) => {}
             }
         }
-        let json = suite_json::to_json(&project.program, &source, &self.tests);
+        let json = suite::json::to_json(&project.program, &source, &self.tests);
         let mut files = vec![(folder.join(JSON), json)];
         let include = files::relative(folder, &path);
-        let stubs = project.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
+        let stubs = project.build.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
         let stubs: Vec<String> = stubs.collect();
         let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(project);
-        let options = suite_c::Options {
+        let options = suite::c::Options {
             source: &include,
             include: &include,
             stubs: &stubs,
-            driver: &project.driver,
+            driver: project.whole.as_ref().map_or("", |whole| &whole.driver),
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
             framework: None,
         };
-        let emitted = suite_c::emit(&project.program, &self.tests, &options);
+        let emitted = suite::c::emit(&project.program, &self.tests, &options);
         let left_out: Vec<Diagnostic> = emitted
             .left_out
             .iter()
@@ -189,16 +187,16 @@ impl Suite {
         for framework in formats.iter().filter_map(|format| format.framework()) {
             let text = match framework {
                 Framework::Googletest => {
-                    Framework::glue(&suite_c::suite_name(&include), &emitted.cases)
+                    Framework::glue(&suite::c::suite_name(&include), &emitted.cases)
                 }
                 _ => {
-                    let options = suite_c::Options { framework: Some(framework), ..options };
-                    suite_c::to_c(&project.program, &self.tests, &options)
+                    let options = suite::c::Options { framework: Some(framework), ..options };
+                    suite::c::to_c(&project.program, &self.tests, &options)
                 }
             };
             files.push((folder.join(framework.file()), text));
         }
-        files.push((folder.join(suite_c::HEADER.0), suite_c::HEADER.1.to_owned()));
+        files.push((folder.join(suite::c::HEADER.0), suite::c::HEADER.1.to_owned()));
         files.push((folder.join(C), emitted.text));
         for (path, text) in &mut files {
             ownership::set_aside(path, observer)?;
@@ -210,7 +208,7 @@ impl Suite {
 
 /// The macros that the files of a program define anywhere.
 fn macros(project: &Project) -> BTreeSet<String> {
-    let lines = project.sources().texts().flat_map(|text| &text.lines);
+    let lines = project.texts.files().texts().flat_map(|text| &text.lines);
     lines.filter_map(|line| defined_by(line)).map(str::to_owned).collect()
 }
 
@@ -265,7 +263,7 @@ impl Suite {
         entry_of(project, KTEST)?;
         let folder = folder.join(KTEST);
         files::folder(&folder)?;
-        // Tests of an earlier run are not to be taken for tests of this one.
+        // Removes tests of an earlier run, so that they are not mistaken for this run's.
         for old in files_in(&folder, "ktest")? {
             std::fs::remove_file(&old).map_err(|error| unreadable(&old, &error))?;
         }
@@ -289,16 +287,16 @@ fn left_out(form: &str, code: &'static str, tests: &[(String, String)], observer
     tell(observer, &warnings.collect::<Vec<_>>());
 }
 
-/// The function that tests of a whole program call, which a form is only for.
+/// The function that tests of a whole program call, for a form that needs one.
 fn entry_of<'a>(project: &'a Project, form: &str) -> Result<&'a str, Error> {
-    let entry = project.entry.map(|entry| project.program.functions[entry].name.as_str());
+    let entry = project.entry().map(|entry| project.program.functions[entry].name.as_str());
     entry.ok_or_else(|| {
         Error::usage("format", format!("{form} is for tests of whole programs alone"))
             .note("`--program` makes such tests")
     })
 }
 
-/// Reads the tests of a folder or file, in whichever form they are.
+/// Reads the tests of a folder or file, in any of the forms.
 ///
 /// # Errors
 /// Files that cannot be read, or are no tests of the program.
@@ -320,7 +318,7 @@ pub fn read_suite(path: &Path, project: &Project) -> Result<Vec<SuiteTest>, Erro
     let text = std::fs::read_to_string(&file).map_err(|error| {
         unreadable(&file, &error).note("give the folder that `lydian gen` wrote, or its tests.json")
     })?;
-    suite_json::from_json(&project.program, &file.display().to_string(), &text)
+    suite::json::from_json(&project.program, &file.display().to_string(), &text)
         .map_err(|error| Error::usage("tests", error.to_string()))
 }
 
@@ -338,7 +336,7 @@ fn files_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// Reads a file of another tool's: a zip file, or one test.
+/// Reads a file of another tool: a zip file, or one test.
 fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error> {
     let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
     let entry = entry_of(project, &file.display().to_string())?;
@@ -369,8 +367,8 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
     Ok(suite.collect())
 }
 
-/// What a run showed, as the suite keeps it.
-fn observed(program: &Program, kept: &KeptTest) -> Observed {
+/// The observed behaviour of a run, in the suite's form.
+fn observed(program: &Program, kept: &KeptTest) -> Observation {
     let outcome = &kept.measured.run.outcome;
     let ending = match outcome {
         Outcome::Returned(_) => Ending::Returned,
@@ -383,15 +381,15 @@ fn observed(program: &Program, kept: &KeptTest) -> Observed {
     let Forecast { is_undefined, has_no_result, calls, .. } = &kept.foretold;
     let mut seen = match &kept.seen {
         Some([first, other]) if !is_undefined => {
-            Observed::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
+            Observation::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
         }
-        _ => Observed::ended(ending),
+        _ => Observation::ended(ending),
     };
     if *has_no_result {
         seen.result = None;
     }
     let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
-    Observed { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
+    Observation { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
 }
 
 /// The memory of a run.

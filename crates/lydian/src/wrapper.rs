@@ -1,7 +1,7 @@
-//! A compiler that measures: `lydian cc`.
+//! The compiler wrapper, `lydian cc`, which measures builds.
 //!
-//! Each C file is preprocessed by the user's compiler, parsed, annotated, rewritten and compiled by
-//! the user's compiler again. What cannot be done so is compiled as it is, with a warning and a
+//! Each C file is preprocessed by the user's compiler, parsed, annotated, rewritten and compiled by the
+//! user's compiler again. A file for which this fails is compiled as it is, with a warning and a
 //! record: a build never breaks because of Lydian.
 
 use std::path::{Path, PathBuf};

@@ -166,7 +166,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
         flows: None,
     };
     let (text, plan) = rewrite(&request);
-    for unwatched in &plan.unwatched {
+    for unwatched in &plan.unmeasured_labels {
         say(&format!("{}: not watched: {}", source.display(), unwatched.reason));
     }
     with_cells(&text, &plan)

@@ -1,7 +1,8 @@
 //! How many tests of a small function run in a second: in batches, one at a time, and with what
 //! each of them covers.
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "the bench uses a part of it")]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use std::io::Write as _;

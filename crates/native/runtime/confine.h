@@ -1,15 +1,16 @@
-/* How the runner gives up what tests must not have, and tells of what they try all the same.
+/* Confinement of the runner: it gives up the rights that tests must not have, and notes the
+ * calls that are refused.
  *
- * Landlock and a filter of system calls keep the program in its place; both are made by the parent
- * (`confine.rs`). What the filter refuses raises SIGSYS here: the call is noted and fails. Calls about
- * files are made again from the gate, which the filter lets pass, so that what Landlock says of them is
- * seen. Nothing here is a barrier.
+ * Landlock and a filter of system calls confine the program; the parent makes both
+ * (`confine.rs`). A call that the filter refuses raises SIGSYS here: it is noted and fails.
+ * Calls on files are made again from the gate, which the filter lets pass, so that Landlock's
+ * refusals are noted too. Nothing in this file is a barrier.
  *
- * The file that includes this defines `running_test`, and sets `own_files` where it opens files for a test
- * itself. */
+ * The file that includes this defines `running_test`, and sets `own_files` where it opens files
+ * for a test itself. */
 
 enum { ATTEMPTS = 64, ATTEMPTS_OF_TEST = 16, ATTEMPT_TEXT = 128 };
-/* In the place of a call's number: a file grew beyond its limit. */
+/* The number in place of a call's number that says that a file grew beyond its limit. */
 static const uint32_t FILE_SIZE_EXCEEDED = 0xffffffff;
 
 struct attempt {
@@ -101,12 +102,12 @@ static int attempts_are_full(void) {
     return attempts && atomic_load(&attempts->used) > ATTEMPTS - ATTEMPTS_OF_TEST;
 }
 
-/* The kernel looks at the memory, but at none for a null pointer, and then refuses the call. */
+/* The kernel checks the memory, except for a null pointer, and then refuses the call. */
 static int is_readable(uint64_t at) {
     return at >= 4096 && lydian_gate(SYS_rt_sigprocmask, -1, (long)(at & ~(uint64_t)7), 0, 8, 0, 0) != -EFAULT;
 }
 
-/* Copies a string of the program, which may lead anywhere. */
+/* Copies a string of the program. The pointer may be invalid. */
 static void copy_text(char *to, uint64_t from) {
     for (int i = 0; i < ATTEMPT_TEXT - 1; i++) {
         if ((i == 0 || (from + i) % 4096 == 0) && !is_readable(from + i)) return;
@@ -117,7 +118,7 @@ static void copy_text(char *to, uint64_t from) {
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
-/* What the filter says of a call, as `filter.rs` writes it. */
+/* The filter's answer for a call, as `filter.rs` writes it. */
 static int error_of(int answer) { return answer & 0xff; }
 static int path_of(int answer) { return (answer >> 8 & 7) - 1; }
 static int second_of(int answer) { return (answer >> 11 & 7) - 1; }
@@ -154,7 +155,7 @@ static void on_refused(int signal, siginfo_t *call, void *context) {
     struct attempt new = {.machine = call->si_arch, .number = (uint32_t)call->si_syscall, .refused = 1};
     (void)signal;
     call_arguments(context, call->si_arch, new.arguments);
-    /* Of what is refused the reader knows which argument is a path. */
+    /* The reader of the notes knows which argument of a refused call is a path. */
     int path = error ? 0 : path_of(answer), second = error ? 1 : second_of(answer);
     copy_text(new.text[0], new.arguments[path]);
     if (second >= 0) copy_text(new.text[1], new.arguments[second]);
@@ -178,14 +179,13 @@ static int limit(int of, uint64_t to) {
     return setrlimit(of, &limit);
 }
 
-/* Descriptors that this process was started with and knows nothing of. */
+/* Descriptors that this process inherited. */
 static void close_inherited(void) {
     if (!syscall(SYS_close_range, 3, ~0u, 0)) return;
     for (int fd = 3; fd < 4096; fd++) close(fd);
 }
 
-/* What the process is allowed beyond others is given up, but for reading and writing its own files, wherever
- * they lie: these Landlock is for. */
+/* Gives up all capabilities, except for reading and writing files, which Landlock confines. */
 static int drop_capabilities(void) {
     struct {
         uint32_t version;
@@ -216,7 +216,7 @@ static int restrict_files(void) {
     return (int)syscall(RESTRICT_SELF, STDOUT_FILENO, 0);
 }
 
-/* Fills in what the parent could not know. */
+/* Fills in the filter's fields that the parent could not know. */
 static void complete_filter(struct sock_filter *filter, size_t length) {
     enum { PROCESS = 0x6c790001, GATE_LOW, GATE_HIGH };
     uint64_t gate = (uint64_t)(uintptr_t)lydian_gate_end;
@@ -239,7 +239,7 @@ static int filter_calls(struct sock_filter *filter, size_t length) {
     return (int)syscall(SYS_seccomp, SET_MODE_FILTER, NO_SPECULATION_LIMITS, &program);
 }
 
-/* Confines this process for good; what failed, or NULL. */
+/* Confines this process for good. Returns the step that failed, or NULL. */
 static const char *confine(uint8_t *memory, const struct confinement *how) {
     if (!how->is_confined) return NULL;
     struct sigaction large = {.sa_handler = on_large_file, .sa_flags = SA_RESTART | SA_ONSTACK};

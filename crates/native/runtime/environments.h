@@ -1,10 +1,11 @@
-/* Environments of sequences under way: what their first atoms bound.
+/* Environments of sequences under way: the values that their first atoms bound.
  *
- * Part of the text of an instrumented unit, and of the runner. Nodes come from one array; those of a
- * set hang together by `next`, and all are found again by a hash of their owner (a sequence, how far
- * it is, and an activation where it must lie in one) and their values, so that none is kept twice.
- * Node 0 is none. Whoever calls holds the lock, which is given up on rather than waited for without
- * end: a signal handler may have interrupted its holder. */
+ * Part of the text of an instrumented unit, and of the runner. Nodes come from one array, and
+ * the nodes of a set are linked by `next`. A hash of the owner and the values finds a node, so
+ * that none is kept twice. The owner is a sequence, its position in it, and the activation if
+ * the sequence must lie in one. Node 0 stands for none. The caller holds the lock. A caller that
+ * does not get the lock gives up after some time, since a signal handler may have interrupted
+ * the holder. */
 struct lydian_node {
     unsigned int next, before, chain, bucket, words;
     unsigned long long owner;
@@ -55,7 +56,7 @@ static __attribute__((unused)) unsigned int lydian_find(unsigned long long owner
     return 0;
 }
 
-/* Adds to a set; 0 where there is no room. */
+/* Adds to a set; 0 if there is no room. */
 static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long long owner,
                                               unsigned int words,
                                               const unsigned long long *values) {
@@ -83,7 +84,7 @@ static __attribute__((unused)) int lydian_add(unsigned int *set, unsigned long l
     return 1;
 }
 
-/* Takes a node out of a set. */
+/* Removes a node from a set. */
 static __attribute__((unused)) void lydian_drop(unsigned int *set, unsigned int node) {
     unsigned int *chain = &lydian_buckets[lydian_nodes[node].bucket];
     unsigned int next = lydian_nodes[node].next, before = lydian_nodes[node].before;
@@ -96,7 +97,7 @@ static __attribute__((unused)) void lydian_drop(unsigned int *set, unsigned int 
     lydian_free_nodes = node;
 }
 
-/* Empties the sets of an activation that ends: an array whose first element says how many. */
+/* Empties the sets of an activation that ends: an array whose first element is their number. */
 static __attribute__((unused)) void lydian_forget(void *activation) {
     unsigned int *sets = (unsigned int *)activation, set, any = 0;
     for (set = 1; set <= sets[0]; set++) any |= sets[set];

@@ -1,8 +1,9 @@
-/* Evaluates expressions that are data: what judges mutants in a user's program.
+/* Evaluates expressions that are data, for mutants of a user's program.
  *
  * A stack machine on words of 64 bits. Integers are zero-extended, floats are their bits. The
- * numbers of its operators stand before this text, made from the table in Rust. Each operator has
- * its operands behind it: one byte, or a number of seven bits a byte, the least first. */
+ * numbers of its operators stand before this text, made from the table in `code.rs`. The
+ * operands of an operator follow it: one byte, or a number of seven bits a byte, the least
+ * first. */
 
 #ifndef LYDIAN_LAST
 
@@ -201,9 +202,8 @@ static u64 negated(u64 a) { return a ? 3 - a : 0; }
 
 static int bit_of(const u64 *words, u64 bit) { return (int)(words[bit / 64] >> bit % 64 & 1); }
 
-/* Runs code up to its end. What is left is whether it is true: 0 not known, 1 no, 2 yes. Values that
- * several expressions share are kept in slots; pages are those of which it is known that they can be
- * read. */
+/* Runs code up to its end. The result is a truth value: 0 unknown, 1 false, 2 true. Values that
+ * several expressions share are kept in slots; `pages` are known to be readable. */
 HIDDEN int lydian_evaluate(const u8 *code, const u64 *words, const u8 *bytes, u64 *slots, u64 *pages) {
     u64 stack[STACK + 2], *top = stack;
     int bad = 0;

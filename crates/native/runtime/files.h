@@ -1,9 +1,9 @@
-/* The files of a test. They lie in the folder in which this process starts, which is its own. Whatever a test
- * left open or written is gone before the next. */
+/* The files of a test. They lie in the folder in which this process starts, which is its own.
+ * Files that a test wrote or left open are removed or closed before the next. */
 
 static int first_free_descriptor = -1, files_used;
 
-/* The folder, wherever the program goes. */
+/* The descriptor of the folder, for when the program changes its own. */
 static int own_folder = -1;
 static struct stat own_folder_is;
 
@@ -12,7 +12,7 @@ static void open_own_folder(void) {
     if (own_folder < 0 || fstat(own_folder, &own_folder_is)) fail("the folder of tests cannot be opened");
 }
 
-/* Whether it is still what its descriptor leads to, which the program may have closed. */
+/* Whether the descriptor is still the folder's: the program may have closed it. */
 static int has_own_folder(void) {
     struct stat now;
     return !fstat(own_folder, &now) && now.st_dev == own_folder_is.st_dev &&
@@ -51,7 +51,8 @@ static void remove_files(void) {
     closedir(folder);
 }
 
-/* Makes an open file the standard input, without what was read ahead from the one before. */
+/* Makes an open file the standard input, and drops bytes that were read ahead from the one
+ * before. */
 static void set_stdin(int fd) {
     if (fd < 0 || dup2(fd, 0) < 0) fail("no file for standard input");
     close(fd);
@@ -67,7 +68,7 @@ static int file_with(const char *name, const void *bytes, uint64_t size) {
     return fd;
 }
 
-/* The variables of the environment that a test names; others it does not ask for. */
+/* The variables of the environment that a test names. */
 static int variables_used = 1;
 
 static void set_variable(const uint8_t *name, struct file *file, const uint8_t *bytes) {

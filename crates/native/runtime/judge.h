@@ -1,9 +1,10 @@
-/* Judges a place by data: a list of entries that begins at an offset of lydian_code.
+/* Mutant probes by data: executes the list of a place's entries, which begins at an offset of
+ * lydian_code.
  *
- * Part of the text of an instrumented unit. What stands before it, made in Rust: the kinds of entries,
- * LYDIAN_SLOTS, lydian_code, and what counts passes and calls. Cells are given by their number, so that
- * the address of none is known to anybody. An entry is its kind, numbers, and for most kinds code
- * behind them, which the run-time evaluates; without the run-time nothing is judged. */
+ * Part of the text of an instrumented unit. The text before it, made in `mutant_probes.rs`, has
+ * the kinds of entries, LYDIAN_SLOTS, lydian_code, and the counters of passes and calls. Cells
+ * are passed by number, so that no cell's address is taken. An entry is its kind, numbers and,
+ * for most kinds, code, which the run-time evaluates. Without the run-time, no mutant is judged. */
 extern int lydian_evaluate(const unsigned char *, const unsigned long long *, const unsigned char *,
                            unsigned long long *, unsigned long long *)
     __attribute__((weak, visibility("hidden")));
@@ -18,13 +19,14 @@ static unsigned long lydian_operand(const unsigned char **code) {
     }
 }
 
-/* `turn` is where the calls of the place are counted, if it is no negative number; `bytes` are those of
- * a decision's mutants, and `words` what the place passes. */
+/* `turn` is the number of the counter of the place's calls, or negative. `bytes` are the bytes
+ * of a decision's mutants, and `words` the arguments of the place. */
 static __attribute__((noinline, cold, unused, no_sanitize("address", "thread", "undefined"))) void
 lydian_judge(unsigned long at, long turn, unsigned char *bytes, const unsigned long long *words) {
     const unsigned char *code = lydian_code + at;
     unsigned long long slots[LYDIAN_SLOTS], pages[4] = {0};
-    /* Whether a cell is not set: of those that any operand, and that only a negative one can set. */
+    /* Whether a cell is not set, among cells that any operand can set, and among those that only
+     * a negative one can set. */
     int open[2] = {0, 0}, news = 0, done = 0, kind, truth;
     unsigned long first, byte, count, length = 0;
     if (!lydian_evaluate) return;
@@ -77,7 +79,7 @@ lydian_judge(unsigned long at, long turn, unsigned char *bytes, const unsigned l
             if (open[0]) break;
             if (first) lydian_hit[first] = 1;
             if (open[1]) break;
-            /* What is done waits for more passes than programs have. */
+            /* A place without open cells waits for more passes than programs have. */
             for (done = 1; count; count--, byte++) lydian_wait[byte] = 2147483647;
         }
     }

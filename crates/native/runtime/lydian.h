@@ -1,4 +1,5 @@
-/* What the runner and the loaded object share: calls that the object makes into the runner. */
+/* The interface of the runner and the loaded object: the functions of the runner that the object
+ * calls. */
 #ifndef LYDIAN_H
 #define LYDIAN_H
 
@@ -6,7 +7,7 @@ typedef unsigned char lydian_byte;
 typedef unsigned int lydian_u32;
 typedef unsigned long lydian_u64;
 
-/* Ways in which a call ends. The numbers are known to the parent (`outcome.rs`). */
+/* Ways in which a call ends (`ending` in `request.rs`). */
 enum {
     LYDIAN_RETURNED = 0,
     LYDIAN_EXITED = 1,
@@ -17,7 +18,7 @@ enum {
     LYDIAN_ASSUMPTION = 6
 };
 
-/* Numbers of the functions that are always there among the external functions (`harness.rs`). */
+/* Numbers of the external functions that every program has (`NUMBERED` in `harness.rs`). */
 enum {
     LYDIAN_MALLOC = 0,
     LYDIAN_CALLOC = 1,
@@ -35,17 +36,18 @@ enum {
 };
 
 struct lydian_services {
-    /* Writes the next queued result of an undefined function, or zeros. `kind` is how a number is
-     * read (`NumberKind` in `lydian_ir::test`); 0 for what gives no inputs. Before, what the queue
-     * says that the call writes is written: `to` has the `count` pointers that ways to it may begin
-     * at, the first arguments, in which what is no pointer is null, and words for `...` behind them. */
+    /* Writes the next queued result of an undefined function, or zeros. `kind` says how a number
+     * is read (`NumberKind` in `lydian_ir::test`); it is 0 for functions that give no inputs.
+     * The queued writes of the call are made first. `to` has the `count` pointers at which ways
+     * to written memory may begin: the first arguments, null if they are no pointers, and then
+     * words for `...`. */
     void (*external)(lydian_u32 function, void *result, lydian_u64 size, int kind, lydian_u32 count,
                      void *const *to);
     /* Ends the call under test. Does not return. */
     void (*end)(int how, long code);
     /* Allocates, unless the queue says that this call of this function fails. */
     void *(*allocate)(lydian_u32 function, lydian_u64 size, lydian_u64 align);
-    /* Size of a live block, or ends the call when there is none at this address. */
+    /* The size of a live block. Ends the call if there is none at this address. */
     lydian_u64 (*block_size)(void *block);
     /* Releases a block. */
     void (*release)(void *block);

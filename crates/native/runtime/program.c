@@ -1,8 +1,9 @@
 /* Lydian's run-time in a user's program: maps a counter file over the cells, before main.
  *
- * Compiled twice: with LYDIAN_LAST it is the object that stands last on the link line and only ends
- * the section. It uses no library, no thread-local variable and no descriptor below 100, prints
- * nothing unless LYDIAN_VERBOSE is set, and lets the program go on uncounted whatever fails. */
+ * It is compiled twice: with LYDIAN_LAST it is the object that stands last on the link line and
+ * only ends the section. It uses no library, no thread-local variable and no descriptor below
+ * 100. It prints nothing unless LYDIAN_VERBOSE is set. If anything fails, the program continues
+ * uncounted. */
 
 #define SECTION __attribute__((section("lydian_cells"), aligned(4096), used))
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -16,7 +17,7 @@ HIDDEN SECTION unsigned char lydian_cells_end[64] = {0};
 HIDDEN SECTION unsigned char lydian_cells_begin[64] = "LYDIANF1";
 extern HIDDEN unsigned char lydian_cells_end[64];
 
-/* NO_ADDRESS: what is beyond the addresses that programs get. */
+/* NO_ADDRESS is beyond the addresses that programs get. */
 
 typedef unsigned char u8;
 typedef unsigned long word; /* as wide as a pointer */
@@ -106,7 +107,7 @@ static const char *variable(char **env, const char *name) {
     return 0;
 }
 
-/* Appends to a path; 0 where it grows too long. */
+/* Appends to a path; 0 if it grows too long. */
 static char *append(char *path, char *at, const char *text) {
     while (at && *text) {
         if (at >= path + PATH - 1) return 0;
@@ -136,7 +137,8 @@ static void say(char **env, const char *text) {
     C3(WRITE, 2, text, length);
 }
 
-/* Names what the image holds: its size, and the units between its ends; 0 where there are none. */
+/* The name of the image, made of its size and of the units between its ends; 0 if there are
+ * none. */
 static u64 image(const u8 *begin, word size) {
     u64 hash = 0xcbf29ce484222325ull ^ size;
     int units = 0;
@@ -154,7 +156,7 @@ static u64 image(const u8 *begin, word size) {
     return units ? hash | 1 : 0;
 }
 
-/* Leaves a file that tells of a run that was not counted. */
+/* Makes a file that says that a run was not counted. */
 static void lost(char **env, const char *directory, u64 id, const char *why) {
     static char path[PATH];
     char *at = append(path, append(path, path, directory), "/lost");
@@ -169,8 +171,8 @@ static void lost(char **env, const char *directory, u64 id, const char *why) {
     say(env, "\n");
 }
 
-/* Makes the file at least this large, its blocks being there. A limit on the size of files is
- * looked at first, since growing beyond it raises a signal. */
+/* Makes the file at least this large, with allocated blocks. Checks the limit on the size of
+ * files first, since growing beyond it raises a signal. */
 static int grow(int fd, word size) {
     u64 limit[2];
     if (C4(PRLIMIT, 0, RLIMIT_FSIZE, 0, limit) == 0 && limit[0] < size) return 0;
@@ -234,10 +236,10 @@ static int is_error(long address) { return address < 0 && address > -4096; }
 static void attach(char **env, const char *directory) {
     static char path[PATH];
     u8 *begin = lydian_cells_begin, *end = lydian_cells_end;
-    /* The compiler is not to think of them as two objects. */
+    /* The compiler must not take them for two objects. */
     __asm__("" : "+r"(begin), "+r"(end));
     word size = (word)(end - begin);
-    /* A linker that does not keep the order of its inputs cannot be counted with. */
+    /* A program cannot be counted if its linker does not keep the order of its inputs. */
     if (end <= begin || ((word)begin | size) % 4096) return;
     u64 id = image(begin, size);
     if (!id) return;
@@ -258,12 +260,12 @@ static void attach(char **env, const char *directory) {
         C1(CLOSE, fd);
         return lost(env, directory, id, "its counter file cannot be mapped");
     }
-    /* The lock lives as long as the descriptor, which goes where programs do not look for one. */
+    /* The lock lives as long as the descriptor, which gets a number that programs do not use. */
     kept_lock = (int)C3(FCNTL, fd, F_DUPFD_CLOEXEC, HIGH);
     C1(CLOSE, fd);
 }
 
-/* Where the counters of a test are kept: a folder of its own, which has the test's name in a file. */
+/* The folder for the counters of a test. A file in it has the test's name. */
 static const char *of_test(const char *directory, const char *test) {
     static char path[PATH], folder[PATH];
     u64 hash = 0xcbf29ce484222325ull;
@@ -296,8 +298,8 @@ static void start(int argc, char **argv, char **env) {
 }
 
 /* Pages that could not be read, plus one, by their last bits. They are forgotten after so many
- * questions: the program may get memory there. Until then a read of it is taken for one that
- * cannot be. */
+ * questions, since the program may get memory there. Until then such memory counts as
+ * unreadable. */
 enum { REFUSED = 1024, FORGET = 1 << 12 };
 static word refused[REFUSED];
 static unsigned refusals;
@@ -308,7 +310,7 @@ static int page_can_be_read(word at) {
         if (++refusals % FORGET) return 0;
         for (int i = 0; i < REFUSED; i++) refused[i] = 0;
     }
-    /* The system looks at the memory for us and then refuses the call. */
+    /* The kernel checks the memory and then refuses the call. */
     if (C4(SIGPROCMASK, ~0u >> 1, at & ~(word)7, 0, 8) != -14) return 1;
     *before = page + 1;
     return 0;
@@ -328,7 +330,7 @@ static void start(int argc, char **argv, char **env) { (void)argc, (void)argv, (
 #endif
 
 #ifdef LYDIAN_SHARED
-/* The earliest that a library can ask for. */
+/* The earliest priority that a library can ask for. */
 static __attribute__((section(".init_array.00101"), used)) void (*const lydian_start)(
     int, char **, char **) = start;
 #if defined(HAVE_CALLS)
@@ -338,8 +340,8 @@ static __attribute__((destructor)) void stop(void) {
 }
 #endif
 #else
-/* Before the initialisers of all libraries; and, where a C library knows no such array, as the
- * first of the program's own. */
+/* This runs before the initialisers of all libraries or, if the C library has no such array, as
+ * the first initialiser of the program. */
 static __attribute__((section(".preinit_array"), used)) void (*const lydian_before)(
     int, char **, char **) = start;
 static __attribute__((section(".init_array.00101"), used)) void (*const lydian_start)(

@@ -1,11 +1,12 @@
-/* The results of undefined functions that the running test queues, and what their calls write. A part
- * of the runner; the layouts are those of `request.rs`. */
+/* The queued results of undefined functions in the running test, and the writes of their calls.
+ * A part of the runner; the layouts are those of `request.rs`. */
 
 struct external {
     uint32_t function, size, used, writes; /* the size of the result, which follows; that of all writes */
 };
-/* One write: which pointer that the stub hands over its way begins at, or `VARIABLE`, whose address
- * follows then; bytes of the image. The steps of the way follow, and then the image. */
+/* One write: the number of the stub's pointer at which its way begins, or `VARIABLE`, whose
+ * address follows then; and the bytes of the image. The steps of the way follow, and then the
+ * image. */
 struct write {
     uint32_t pointer, size;
     uint64_t offset, variable, steps;
@@ -36,7 +37,7 @@ static struct external *next_result(uint32_t function) {
     return NULL;
 }
 
-/* Whether the test's inputs do not say which function gives them. */
+/* Whether the test's inputs do not name the function that gives them. */
 static int queue_is_unnamed(void) {
     uint8_t *at = queue;
     for (uint32_t i = 0; i < queue_length; i++, at = after(at)) {
@@ -52,7 +53,7 @@ static uint8_t *follow(uint8_t *pointer, const uint64_t *steps, uint64_t count) 
     return pointer;
 }
 
-/* Writes what a call is to write. What goes through a null pointer is left out. */
+/* Makes the writes of a call. A write through a null pointer is left out. */
 static void write_queued(struct external *call, lydian_u32 count, void *const *to) {
     uint8_t *at = (uint8_t *)(call + 1) + padded(call->size), *end = at + call->writes;
     while (at < end) {

@@ -1,5 +1,5 @@
-/* The part of an object's harness that is the same for all programs. What the program's text uses
- * and does not define is defined in another file. */
+/* The part of an object's harness that is the same for all programs. Another file has the
+ * definitions of functions and variables that the program's text uses and does not define. */
 #include "lydian.h"
 
 __attribute__((visibility("default"))) struct lydian_services *lydian_services;
@@ -9,7 +9,7 @@ __attribute__((visibility("default"))) struct lydian_services *lydian_services;
 void *__wrap_malloc(lydian_u64 size) { return lydian_services->allocate(LYDIAN_MALLOC, size, 16); }
 
 static void *array(lydian_u32 function, lydian_u64 count, lydian_u64 size) {
-    lydian_u64 bytes; /* where the product overflows: more than there is */
+    lydian_u64 bytes; /* more than there is, if the product overflows */
     if (__builtin_mul_overflow(count, size, &bytes)) bytes = ~(lydian_u64)0;
     return lydian_services->allocate(function, bytes, 16);
 }
@@ -29,7 +29,7 @@ static void *resize(lydian_u32 function, void *old, lydian_u64 size) {
 void *__wrap_realloc(void *old, lydian_u64 size) { return resize(LYDIAN_REALLOC, old, size); }
 
 void *__wrap_reallocarray(void *old, lydian_u64 count, lydian_u64 size) {
-    lydian_u64 bytes; /* where the product overflows: more than there is */
+    lydian_u64 bytes; /* more than there is, if the product overflows */
     if (__builtin_mul_overflow(count, size, &bytes)) bytes = ~(lydian_u64)0;
     return resize(LYDIAN_REALLOCARRAY, old, bytes);
 }
@@ -74,7 +74,7 @@ void __wrap___assert_fail(void) { END(LYDIAN_ABORTED, 0); }
 void __wrap___assert(void) { END(LYDIAN_ABORTED, 0); }
 void __wrap___stack_chk_fail(void) { END(LYDIAN_ABORTED, 0); }
 
-/* What verifiers and test generators give a program. A run whose assumptions do not hold ends. */
+/* The functions of verifiers and test generators. A run whose assumptions do not hold ends. */
 static void assume(int holds) {
     if (!holds) lydian_services->end(LYDIAN_ASSUMPTION, 0);
 }
@@ -145,5 +145,5 @@ int lydian_readable(const void *address, lydian_u64 size) {
     return lydian_services->readable(address, size);
 }
 
-/* The user's labels are recorded where they stand; the calls that name them do nothing. */
+/* Calls of the user's labels do nothing: probes in their place record the labels. */
 __attribute__((weak)) void lydian_label(const char *name, ...) { (void)name; }

@@ -1,11 +1,10 @@
-/* The runner: loads one compiled object, runs tests on it, and tells what happened.
+/* The runner: loads one compiled object, runs tests on it, and reports their outcomes.
  *
- * It shares one memory file with its parent: a control page, the cells that the instrumented code
- * sets, the set of wide decisions' vectors, requests and replies. A crash of the code under test is
- * noted in the control page and ends this process; the parent starts another one.
+ * It shares one memory file with its parent: a control page, the cells that the instrumented
+ * code sets, the set of wide decisions' vectors, requests and replies. A crash of the code under
+ * test is noted in the control page and ends this process; the parent starts another one.
  *
- * Arguments: the object's path, then numbers in the order of `struct setup`.
- */
+ * Arguments: the object's path, then numbers in the order of `struct setup`. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -46,7 +45,7 @@ struct control {
     _Atomic uint32_t parent_sleeps;
     _Atomic uint32_t runner_sleeps;
     uint32_t first, count, wants; /* of the request */
-    uint32_t done;                /* how many tests the reply tells of */
+    uint32_t done;                /* how many tests are in the reply */
     uint64_t request_size, reply_size;
     uint32_t signal;
     uint32_t overflow; /* whether the crash ran out of stack */
@@ -153,7 +152,7 @@ static void on_fault(int signal, siginfo_t *fault, void *context) {
     ucontext_t *user = context;
     uint64_t address = (uint64_t)fault->si_addr;
     uint64_t stack = (uint64_t)user->uc_mcontext.gregs[REG_RSP];
-    /* For an address that no memory can have, the kernel gives none. */
+    /* The kernel gives no address if no memory can have it. */
     if (fault->si_code == SI_KERNEL) address = UINT64_MAX;
     control->signal = (uint32_t)signal;
     control->address = address;
@@ -212,11 +211,11 @@ struct block {
 };
 static const uint64_t LIVE = 0x6c796469616e6c76;
 static uint8_t *arena, *arena_next, *arena_end;
-/* The object of the running test that begins at an address, which counts as a block that was
- * allocated before the call; its number, or -1. */
+/* The number of the running test's object that begins at an address, or -1. Such an object
+ * counts as a block that was allocated before the call. */
 static int object_at(uint64_t address, uint64_t *size);
 
-/* The objects that were released, a bit each. Those beyond are not told from others. */
+/* The objects that were released, a bit each. Objects with higher numbers share bits. */
 enum { LYDIAN_OBJECTS = 1 << 12 };
 static uint8_t released_objects[LYDIAN_OBJECTS / 8];
 
@@ -262,7 +261,7 @@ static struct block *arena_take(uint64_t size, uint64_t align) {
     return block;
 }
 
-/* What is in memory that nobody wrote yet, in the heap and on the stack. */
+/* The value of memory that was never written, in the heap and on the stack. */
 static int fill;
 
 static void *serve_allocate(lydian_u32 function, lydian_u64 size, lydian_u64 align) {
@@ -315,7 +314,8 @@ enum { WIDE_SLOTS = 1 << 14 };
 static uint64_t *wide;
 static uint32_t wide_slots[WIDE_SLOTS];
 
-/* 1 for what is new, 2 for what is there, 0 where there is no room up to `limit`, in words. */
+/* Enters a record: 1 if it is new, 2 if it is known, 0 if there is no room up to `limit`, in
+ * words. */
 static int keep(uint32_t *slots, uint32_t count, uint64_t limit, lydian_u32 decision,
                 lydian_u32 words, const lydian_u64 *values) {
     uint64_t hash = decision * 0x9e3779b97f4a7c15u;
@@ -344,11 +344,12 @@ static void serve_wide(lydian_u32 decision, lydian_u32 words, const lydian_u64 *
     if (!keep(wide_slots, WIDE_SLOTS, limit, decision, words, values)) control->wide_full = 1;
 }
 
-/* Values that labels and sequences bound are kept with the vectors, under numbers that no decision
- * has, so many of each table and of all. They leave vectors their room (`runner.rs`). */
+/* Values that labels and sequences bind are kept with the vectors, under numbers that no
+ * decision has (`BOUND_TABLE` in `measure.rs`). The number of rows is limited for each table and
+ * for all, so that vectors have room (`runner.rs`). */
 enum { ROW_SLOTS = 1 << 17, ROWS = ROW_SLOTS / 2, ROWS_OF_TABLE = 4096, TABLES = 1 << 16,
        WIDE_ROOM = 1 << 17 };
-static const lydian_u32 BOUND = 0x80000000u;
+static const lydian_u32 BOUND_TABLE = 0x80000000u;
 static uint32_t row_slots[ROW_SLOTS], rows_kept;
 static uint16_t rows_of_table[TABLES];
 
@@ -356,7 +357,7 @@ static int serve_row(lydian_u32 table, lydian_u32 words, const lydian_u64 *value
     uint64_t limit = setup.wide_size / 8 - WIDE_ROOM;
     if (table >= TABLES || rows_kept == ROWS) return 0;
     if (rows_of_table[table] == ROWS_OF_TABLE) limit = 0;
-    int kept = keep(row_slots, ROW_SLOTS, limit, BOUND | table, words, values);
+    int kept = keep(row_slots, ROW_SLOTS, limit, BOUND_TABLE | table, words, values);
     if (kept == 1) rows_kept++, rows_of_table[table]++;
     return kept != 0;
 }
@@ -450,7 +451,7 @@ static void snapshot(void) {
     }
 }
 
-/* Before a change is undone, the initial contents of a place, or NULL. */
+/* The initial contents of a place before a change is undone, or NULL. */
 static const uint8_t *initial(uint64_t address, uint64_t size) {
     for (int i = 0; i < stretch_count; i++) {
         uint64_t start = (uint64_t)stretches[i].start;
@@ -489,7 +490,7 @@ struct layout {
     uint8_t *arguments, *objects, *globals;
 };
 
-/* Instead of a symbol: `errno`. */
+/* The number in place of a symbol that stands for `errno` (`request.rs`). */
 static const uint32_t ERROR_NUMBER_PLACE = 1u << 31 | 3;
 
 /* The address of a symbol, of a standard stream (`STREAM` in `request.rs`), or of `errno`. */
@@ -500,7 +501,7 @@ static uint64_t place_of(uint32_t symbol) {
     return symbols[symbol].address;
 }
 
-/* What `errno` is when the running test begins. */
+/* The value of `errno` when the running test begins. */
 static int first_error_number;
 
 static struct layout place(uint8_t *at) {
@@ -673,7 +674,7 @@ static uint8_t *tell_cells(uint8_t *out, struct run *run) {
     return out + padded(words * 8);
 }
 
-/* So much is told of the heap. */
+/* The most bytes of the heap in a reply. */
 enum { TOLD_BLOCKS = 256, TOLD_BYTES = 1 << 16, TOLD_RELEASED = 1024 };
 
 /* The objects that were released, and the blocks that are live, the newest first. */
@@ -715,7 +716,7 @@ static __attribute__((noinline)) void fill_stack(void) {
     __asm__ volatile("" : : "r"(room) : "memory");
 }
 
-/* Makes the calls of a test; the last one's result is left. */
+/* Makes the calls of a test, and leaves the result of the last one. */
 static void call_all(struct test *test, struct lydian_entry *entry, uint8_t *arguments) {
     for (uint64_t left = test->earlier + (uint64_t)1; left; left--) {
         entry->call(arguments, result);
@@ -734,7 +735,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
         wide_clear();
     }
     first_error_number = 0;
-    /* Two values of which no bit is the same, where it matters what is determined. */
+    /* Two values that differ in every bit, for tests that find undetermined values. */
     fill = wants & WANT_FILL ? 0xa5 : wants & WANT_HEAP ? 0x5a : 0;
     struct layout layout = place(at);
     how = LYDIAN_RETURNED;
@@ -802,8 +803,8 @@ static void open_region(void) {
     if (!open_pages) fail("no memory for the table of pages");
 }
 
-/* The parent gives a symbol's offset in the object where it knows it, else the object's own table
- * has its address. */
+/* The parent gives a symbol's offset in the object if it knows it. Otherwise the object's own
+ * table has the address. */
 static void find_symbols(void **own) {
     for (uint64_t i = 0; i < setup.symbols; i++) {
         if (i < setup.own_symbols) symbols[i].address = (uint64_t)own[i];

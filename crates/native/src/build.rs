@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use lydian_ir::variadic::{Class, Room, class};
 use lydian_ir::{CTypeId, FuncId, Program};
-use lydian_process::{Start, Started};
+use lydian_process::{Start, StartedProcess};
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
 use crate::confine::Sandbox;
 use crate::elf::Symbols;
 use crate::flags::{self, Optimization};
-use crate::harness::{self, Entry, Stubs, SymbolKind, Uncallable, Writing};
+use crate::harness::{self, Caller, Entry, Stubs, SymbolKind, UncallableReason, Writing};
 use crate::plan::{BoundTable, Plan};
 use crate::toolchain::{Libraries, Toolchain};
 
@@ -28,7 +28,7 @@ pub enum BuildError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The compiler could not be started.
@@ -36,7 +36,7 @@ pub enum BuildError {
     Start {
         /// The compiler.
         compiler: String,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The compiler refused the text.
@@ -44,9 +44,9 @@ pub enum BuildError {
     Compile {
         /// The compiler.
         compiler: String,
-        /// What was compiled.
+        /// The file that was compiled.
         what: &'static str,
-        /// What it said.
+        /// The compiler's messages.
         message: String,
     },
     /// A compiled file cannot be read.
@@ -61,7 +61,7 @@ pub enum BuildError {
         /// The function.
         function: String,
         /// Why.
-        reason: Uncallable,
+        reason: UncallableReason,
     },
 }
 
@@ -70,25 +70,25 @@ pub enum BuildError {
 pub struct Companion {
     /// Its preprocessed text, with records or as it is.
     pub text: String,
-    /// What it calls without a declaration ([`flags::implicit_declarations`]).
+    /// Declarations of the functions that it calls without one ([`flags::implicit_declarations`]).
     pub declarations: String,
     /// The compile flags for it.
     pub flags: Vec<String>,
 }
 
-/// What is built.
+/// What to build, and how.
 #[derive(Clone, Copy)]
 pub struct BuildRequest<'a> {
     /// The program that the text is of.
     pub program: &'a Program,
     /// The preprocessed text, instrumented or not.
     pub text: &'a str,
-    /// How long the text was before it was instrumented: what has its place in the program's text
-    /// from there on lies in other units, and the text cannot name it.
+    /// The length of the text before it was instrumented. Items whose place in the program's text
+    /// is at or after this offset lie in other units, and the text cannot name them.
     pub own_end: u32,
     /// The other units.
     pub companions: &'a [Companion],
-    /// What the text's cells stand for; an empty plan for text that is not instrumented.
+    /// The meanings of the text's cells; an empty plan for text that is not instrumented.
     pub plan: &'a Plan,
     /// The user's compile flags.
     pub flags: &'a [String],
@@ -114,7 +114,7 @@ pub struct Build {
     pub(crate) symbols: IndexMap<String, (SymbolKind, u64)>,
     pub(crate) own_symbols: usize,
     pub(crate) externals: IndexMap<String, u32>,
-    /// What undefined functions may write.
+    /// The memory that undefined functions may write.
     pub(crate) writing: FxHashMap<String, Writing>,
     pub(crate) cells: u64,
     pub(crate) cells_offset: u64,
@@ -130,8 +130,9 @@ pub struct Build {
 pub(crate) const PAGE: u64 = 4096;
 
 impl Build {
-    /// Compiles everything. Takes the time of one or two runs of the compiler and one of the linker;
-    /// what does not depend on the program is kept between runs ([`crate::toolchain`]).
+    /// Compiles everything. Takes the time of one or two runs of the compiler and one of the
+    /// linker. Files that do not depend on the program are kept between runs
+    /// ([`crate::toolchain`]).
     ///
     /// # Errors
     /// Where a function cannot be called, the compiler refuses the text or cannot be started, or
@@ -180,7 +181,7 @@ impl Build {
         Ok(Self {
             directory,
             classes: classes(request.program, &entries),
-            entries: entries.into_iter().map(|(_, e, _)| (e.name.clone(), e)).collect(),
+            entries: entries.into_iter().map(|of| (of.entry.name.clone(), of.entry)).collect(),
             symbols: all,
             own_symbols,
             externals: stubs.numbers(request.program),
@@ -209,12 +210,13 @@ impl Build {
         globals.sum::<u64>() + harness::RESULT_LIMIT
     }
 
-    /// The undefined functions whose results tests give, without those that are always there.
+    /// The undefined functions whose results tests give, without allocators and functions that ask
+    /// for inputs, which every program has.
     pub fn externals(&self) -> impl Iterator<Item = &str> {
         self.externals.keys().skip(harness::NUMBERED.len()).map(String::as_str)
     }
 
-    /// The names that the C library, and what else every program is linked with, defines.
+    /// The names that the C library and the other libraries of every program define.
     pub const fn library(&self) -> &Libraries {
         &self.library
     }
@@ -224,7 +226,7 @@ impl Build {
         tempfile::Builder::new().prefix("files-").tempdir_in(self.directory.path())
     }
 
-    /// What keeps a runner in its place whose tests run in a folder.
+    /// The confinement of a runner whose tests run in a folder.
     pub(crate) fn sandbox(&self, folder: &Path) -> Result<Sandbox, landlock::RulesetError> {
         let libraries = self.library.paths().iter().filter_map(|path| Path::new(path).parent());
         let readable: Vec<&Path> = libraries.chain([self.directory.path()]).collect();
@@ -243,11 +245,8 @@ impl Build {
 }
 
 /// How variable arguments are passed, where a caller passes any.
-fn classes(
-    program: &Program,
-    entries: &[(FuncId, Entry, String)],
-) -> FxHashMap<CTypeId, (Class, u64)> {
-    if entries.iter().all(|(_, entry, _)| entry.variable == Room::default()) {
+fn classes(program: &Program, callers: &[Caller]) -> FxHashMap<CTypeId, (Class, u64)> {
+    if callers.iter().all(|caller| caller.entry.variable == Room::default()) {
         return FxHashMap::default();
     }
     let types = &program.types;
@@ -256,7 +255,7 @@ fn classes(
     passed.collect()
 }
 
-fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, BuildError> {
+fn callers(request: &BuildRequest<'_>) -> Result<Vec<Caller>, BuildError> {
     let mut entries = Vec::new();
     for id in request.entries {
         let (entry, text) = harness::entry(request.program, *id).map_err(|reason| {
@@ -264,7 +263,7 @@ fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, B
             let function = function.map_or_else(|| id.to_string(), |f| f.name.clone());
             BuildError::Uncallable { function, reason }
         })?;
-        entries.push((*id, entry, text));
+        entries.push(Caller { function: *id, entry, text });
     }
     Ok(entries)
 }
@@ -272,8 +271,8 @@ fn callers(request: &BuildRequest<'_>) -> Result<Vec<(FuncId, Entry, String)>, B
 /// An instrumented text with the declarations that its records need before it.
 ///
 /// The cells are a static array, unless texts of other units set some, and its address is never
-/// taken, so that a compiler knows that no pointer of the user's reaches them; the function that reads them keeps the compiler from finding
-/// them unused.
+/// taken, so that a compiler knows that no pointer of the user's reaches them; the function that
+/// reads them keeps the compiler from finding them unused.
 pub fn with_cells(text: &str, plan: &Plan) -> String {
     let cells = cell_bytes(plan);
     let mut whole = String::from("# 1 \"<lydian>\"\n");
@@ -332,7 +331,7 @@ pub fn compile_flags(user: &[String], level: Optimization) -> Vec<String> {
 
 /// A run of the compiler.
 pub(crate) struct Compilation {
-    started: Started,
+    started: StartedProcess,
     program: String,
     what: &'static str,
 }
@@ -348,7 +347,7 @@ impl Compilation {
         Self::of(&Start::new(program).args(arguments).directory(place), program, what)
     }
 
-    /// Starts what is described.
+    /// Starts a described command.
     pub(crate) fn of(start: &Start, program: &str, what: &'static str) -> Result<Self, BuildError> {
         let program = program.to_owned();
         match start.spawn() {
@@ -371,7 +370,7 @@ impl Compilation {
     }
 }
 
-/// The error for what a compiler or a linker refuses, with the beginning of what it said.
+/// The error of a failed compiler or linker, with the first lines of its messages.
 pub(crate) fn refused(compiler: &str, what: &'static str, message: &str) -> BuildError {
     let mut shown: Vec<_> = message.lines().take(40).collect();
     if shown.is_empty() {

@@ -7,8 +7,8 @@
 //! `main` the first maps a file of the [`Store`] over these pages. From then on every store to a
 //! cell is in the file: a crash, `_exit`, `kill -9`, `fork` and `exec` lose nothing, and processes
 //! that share a file add up, since stores only ever write ones. Counters (`--counts`) lie there as
-//! well; of processes that share a file, and of threads unless the counters are atomic, two that add
-//! at once may count as one.
+//! well; of processes that share a file, and of threads unless the counters are atomic, two that
+//! add at once may count as one.
 //!
 //! # What holds
 //! - An instrumented object needs nothing of Lydian's at link time. Linked without the run-time,
@@ -28,16 +28,16 @@ mod runtime;
 mod store;
 mod text;
 
-pub use arguments::{Action, CommandLine, Input, InputKind, Unreadable};
+pub use arguments::{Action, CommandLine, Input, InputKind, UnreadableCommand};
 pub use cells::{DamagedCells, UnitCells, read_cells};
 pub use dependencies::dependency_arguments;
 pub use images::Image;
 pub use notes::{
     BadNotes, ForeignTable, NotedBound, NotedCondition, NotedDecision, NotedDefinition, NotedFile,
-    NotedFlow, NotedFunction, NotedPlan, NotedShared, NotedSwitch, NotedTable, NotedUnmeasured,
-    NotedUse, NotedVariable, NotedWay, NotedWritten, Notes, UnitId,
+    NotedFlow, NotedFunction, NotedLabels, NotedOutcome, NotedPlan, NotedSequence, NotedShared,
+    NotedSwitch, NotedTable, NotedUnmeasured, NotedUse, NotedVariable, NotedWay, NotedWritten,
+    Notes, UnitId,
 };
 pub use runtime::{LinkObjects, Runtime};
 pub use store::{Store, StoreError, TestRuns, UnitRecord, UnitState};
-pub(crate) use text::FIRST_COUNTER;
 pub use text::{Stores, UnitTables, UnitText, tables_of, unit_text};

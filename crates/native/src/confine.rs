@@ -1,14 +1,15 @@
-//! Foreign code runs confined: what a runner's process must not have is taken from it before it loads the
-//! program, by the kernel's means.
+//! Foreign code runs confined: what a runner's process must not have is taken from it before it
+//! loads the program, by the kernel's means.
 //!
-//! Two layers keep the program in its place. Landlock leaves it the files that loading needs, to read, and
-//! the folder of its tests; a filter of system calls leaves it what touches only itself. Limits bound files
-//! and memory. The ruleset and the filter are made here and set by the process itself (`confine.h`), before
-//! constructors of the program run; from there on nothing can be given back.
+//! Two layers keep the program in its place. Landlock leaves it the files that loading needs, to
+//! read, and the folder of its tests; a filter of system calls leaves it what touches only itself.
+//! Limits bound files and memory. The ruleset and the filter are made here and set by the process
+//! itself (`confine.h`), before constructors of the program run; from there on nothing can be given
+//! back.
 //!
-//! What is refused fails as it does on a system that forbids it, and is told ([`Attempt`]). The telling is
-//! no barrier: a program that writes over the memory it shares with its parent can hide what it tried, not
-//! have it.
+//! What is refused fails as it does on a system that forbids it, and is told ([`Attempt`]). The
+//! telling is no barrier: a program that writes over the memory it shares with its parent can hide
+//! what it tried, not have it.
 
 mod attempt;
 mod calls;
@@ -27,7 +28,7 @@ pub use attempt::Attempt;
 pub(crate) use attempt::{ATTEMPTS_BYTES, Noted};
 use filter::Machine;
 
-/// Whether what tests run is confined.
+/// Whether the code under test is confined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confinement {
     /// By all means that the kernel has.
@@ -37,9 +38,9 @@ pub enum Confinement {
     Off,
 }
 
-/// What the kernel lacks that confinement needs.
+/// A feature that confinement needs and the kernel lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingFeature {
     /// Landlock, so that files are open to the program.
     Landlock,
     /// Landlock's third version, so that files can be emptied.
@@ -48,7 +49,7 @@ pub enum Missing {
     Filters,
 }
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for MissingFeature {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Landlock => {
@@ -64,14 +65,14 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// A variable that names what is taken to be missing, for tests of what happens then.
+/// The environment variable that names features to be treated as missing, for tests.
 const WITHOUT: &str = "LYDIAN_WITHOUT";
 
 fn is_taken_away(what: &str) -> bool {
     std::env::var(WITHOUT).is_ok_and(|names| names.split(',').any(|name| name == what))
 }
 
-/// What the kernel has.
+/// The features of the kernel.
 #[derive(Clone, Copy)]
 struct Kernel {
     /// The version of Landlock, 0 where there is none.
@@ -83,7 +84,8 @@ static KERNEL: LazyLock<Kernel> = LazyLock::new(|| {
     const VERSION: libc::c_ulong = 1;
     const IS_ACTION_AVAILABLE: libc::c_ulong = 2;
     let trap = libc::SECCOMP_RET_TRAP;
-    // SAFETY: the first call takes no memory, the second reads the number that it gets the place of.
+    // SAFETY: the first call takes no memory, the second reads the number that it gets the place
+    // of.
     let (landlock, filters) = unsafe {
         let none = std::ptr::null::<libc::c_void>();
         let landlock = libc::syscall(libc::SYS_landlock_create_ruleset, none, 0, VERSION);
@@ -96,21 +98,21 @@ static KERNEL: LazyLock<Kernel> = LazyLock::new(|| {
     }
 });
 
-/// What the kernel lacks; nothing where programs are kept in their place by all means.
-pub fn missing() -> Vec<Missing> {
+/// The features that the kernel lacks; empty if confinement is complete.
+pub fn missing() -> Vec<MissingFeature> {
     const TRUNCATES: i64 = 3;
     let landlock = match KERNEL.landlock {
-        ..1 => Some(Missing::Landlock),
-        1..TRUNCATES => Some(Missing::Truncation),
+        ..1 => Some(MissingFeature::Landlock),
+        1..TRUNCATES => Some(MissingFeature::Truncation),
         _ => None,
     };
-    landlock.into_iter().chain((!KERNEL.filters).then_some(Missing::Filters)).collect()
+    landlock.into_iter().chain((!KERNEL.filters).then_some(MissingFeature::Filters)).collect()
 }
 
-/// What runners are.
+/// The architecture of runners.
 const RUNNER: Machine = Machine::X86_64;
 
-/// What the runners of this process noted.
+/// The attempts that the runners of this process noted.
 pub(crate) fn noted(bytes: &[u8]) -> Vec<Noted> {
     attempt::noted(bytes, RUNNER, std::process::id())
 }
@@ -123,19 +125,20 @@ pub(crate) const FILTER_BYTES: u64 = FILTER_LENGTH as u64 * INSTRUCTION_BYTES;
 
 /// Bytes that a file may grow to.
 pub(crate) const FILE_SIZE: u64 = 64 << 20;
-/// Bytes that the program may have beside what the runner itself needs.
+/// The memory limit of the program in bytes, without the runner's own memory.
 const MEMORY: u64 = 2 << 30;
 /// Files that may be open at once.
 const DESCRIPTORS: u64 = 256;
 
-/// What a runner's process sets for itself.
+/// The confinement that a runner's process sets for itself.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     ruleset: Option<OwnedFd>,
 }
 
 impl Sandbox {
-    /// A sandbox that leaves the program its folder, and to read its object and the system's libraries.
+    /// A sandbox that leaves the program its folder, and to read its object and the system's
+    /// libraries.
     ///
     /// # Errors
     /// Where the kernel refuses rules that it says it has.
@@ -175,8 +178,9 @@ impl Sandbox {
     }
 }
 
-/// What loading a program and ordinary functions of the C library read: the libraries, what finds them,
-/// locales, time zones, users' names, and what `sysconf` asks for. Nothing of a user's is among it.
+/// The files that loading a program and ordinary functions of the C library read: libraries and
+/// their indices, locales, time zones, users' names, and the files of `sysconf`. No user's files
+/// are among them.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/lib",
@@ -200,7 +204,8 @@ const SYSTEM: &[&str] = &[
 /// Devices that keep nothing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The rules for files. Nobody may make folders or links: so a run leaves files alone, and these in its folder.
+/// The rules for files. Nobody may make folders or links: so a run leaves files alone, and these in
+/// its folder.
 fn ruleset(folder: &Path, readable: &[&Path]) -> Result<Option<OwnedFd>, RulesetError> {
     const KNOWN: ABI = ABI::V7;
     let read = AccessFs::ReadFile | AccessFs::ReadDir;

@@ -1,4 +1,4 @@
-//! What the builder needs to know of compiled files: undefined symbols, and where symbols lie.
+//! Symbols of compiled files: the undefined ones, and the offsets of the others.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::build::BuildError;
 pub(crate) struct Symbols {
     /// Names that it uses and does not define.
     pub(crate) undefined: BTreeSet<String>,
-    /// Those of the undefined names that it calls.
+    /// The undefined names that it calls.
     pub(crate) called: BTreeSet<String>,
     /// Names that it defines for other files too.
     pub(crate) exported: BTreeSet<String>,

@@ -1,5 +1,5 @@
-//! Which of the user's compile flags still matter once the text is preprocessed, and those that
-//! the measured build adds.
+//! The compile flags of the measured build: the user's flags that matter after preprocessing, and
+//! Lydian's own.
 
 use lydian_ir::Program;
 
@@ -7,7 +7,8 @@ use lydian_ir::Program;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Optimization {
     /// `-O0`: cells are set exactly when control passes, even in a run that crashes or is stopped.
-    /// Compilers may otherwise delay what a run that ends well does not need earlier.
+    /// With optimisation, compilers may delay stores that a run that ends well does not need
+    /// earlier.
     None,
     /// `-O1`.
     #[default]
@@ -45,7 +46,8 @@ const DROPPED: [&str; 14] = [
     "-fPI",
 ];
 
-/// The user's flags that say what the text means: the language, the target and its options.
+/// The user's flags that determine the meaning of the text: the language, the target and its
+/// options.
 pub(crate) fn kept(flags: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut flags = flags.iter();
@@ -84,8 +86,8 @@ const NO_BUILTINS: [&str; 17] = [
     "fwrite",
 ];
 
-/// Declarations of what is no builtin and what the text of this unit calls without a declaration:
-/// compilers take such a function for the builtin of its name, unless that is turned off.
+/// Declarations of the functions of `NO_BUILTINS` that the text calls without a declaration.
+/// Compilers would take such a function for the builtin of its name.
 pub fn implicit_declarations(program: &Program) -> String {
     let implicit = program.functions.values().filter(|function| function.implicit);
     let named = implicit.filter(|function| NO_BUILTINS.contains(&function.name.as_str()));
@@ -97,16 +99,17 @@ pub fn implicit_declarations(program: &Program) -> String {
 
 /// The measured build's own flags.
 ///
-/// `-fwrapv`, `-fno-strict-aliasing` and `-fno-delete-null-pointer-checks` give the text the meaning
-/// that the IR gives it: arithmetic that wraps, memory that is bytes, no conclusions from calls such
-/// as `memcpy(p, q, 0)`. Variables without an initial value start as zero, so that a run depends on
-/// its inputs alone, and a pure condition may be read before the program would.
+/// `-fwrapv`, `-fno-strict-aliasing` and `-fno-delete-null-pointer-checks` give the text the
+/// meaning that the IR gives it: arithmetic that wraps, memory that is bytes, no conclusions from
+/// calls such as `memcpy(p, q, 0)`. Variables without an initial value start as zero, so that a run
+/// depends on its inputs alone, and a pure condition may be read before the program would.
 pub(crate) fn own(level: Optimization) -> Vec<String> {
     let fixed = [
         "-x",
         "cpp-output",
         "-w",
-        // What clang makes an error by default is not stricter here than in the front end.
+        // Warnings that clang makes errors by default must not be stricter here than in the front
+        // end.
         "-Wno-everything",
         "-fPIC",
         "-fwrapv",

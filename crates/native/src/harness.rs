@@ -1,5 +1,5 @@
-//! C that surrounds the user's text: what calls the functions under test, and what stands for what
-//! the text uses and does not define.
+//! C around the user's text: callers of the functions under test, and definitions of the functions
+//! and variables that the text uses and does not define.
 //!
 //! Callers are put after the user's text, in the same file, so that static functions and the user's
 //! own types are in reach. Definitions of undefined functions lie in a file of their own, where no
@@ -21,8 +21,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::elf::Symbols;
 use crate::toolchain::Libraries;
 
-/// The functions that have results of their own in tests and are always there, in the order of
-/// their numbers in `lydian.h`: allocators, and what gives inputs in KLEE's way.
+/// The functions whose results tests may give in every program, in the order of their numbers in
+/// `lydian.h`: allocators, and the functions by which programs for KLEE and other tools ask for
+/// inputs.
 pub(crate) const NUMBERED: [&str; 13] = [
     "malloc",
     "calloc",
@@ -70,15 +71,15 @@ const REPLACED: [&str; 27] = [
     "__CPROVER_assert",
 ];
 
-/// Functions that open files, where they are the C library's own: tests have no files but those of
-/// their folder.
+/// Functions of the C library that open files. The harness replaces them, since tests have only the
+/// files of their folder.
 const OPENING: [&str; 2] = ["fopen", "open"];
 
 /// The header that runner and harness share.
 pub(crate) const HEADER: &str = include_str!("../runtime/lydian.h");
 /// The sets of environments.
 pub(crate) const ENVIRONMENTS: &str = include_str!("../runtime/environments.h");
-/// What a text calls of it, where it is not part of the text.
+/// The declarations of its functions, for texts that do not contain it.
 pub(crate) const SETS: &str = "\
 int lydian_lock(void);\nvoid lydian_unlock(void);\n\
 int lydian_add(unsigned int *, unsigned long long, unsigned int, const unsigned long long *);\n\
@@ -107,9 +108,9 @@ pub(crate) enum SymbolKind {
     Global { size: u64, writable: bool },
 }
 
-/// The names that the object's own table gives addresses of, in its order: what its text, which ends
-/// at `own_end`, defines, and functions that it declares and that the program has the addresses of
-/// (`free` as a callback).
+/// The names in the object's own table of addresses, in its order: those that its text, which ends
+/// at `own_end`, defines, and declared functions whose address the program takes (such as `free` as
+/// a callback).
 pub(crate) fn table_symbols(program: &Program, own_end: u32) -> IndexMap<String, SymbolKind> {
     let mut table = IndexMap::new();
     let addressed = program.addressed_functions();
@@ -133,8 +134,8 @@ fn global_kind(global: &lydian_ir::Global) -> SymbolKind {
     SymbolKind::Global { size: global.size, writable: !global.read_only }
 }
 
-/// The names whose addresses are found in the linked file: static locals, and what the harness
-/// and other units define. With their offsets.
+/// The names whose addresses are found in the linked file, with their offsets: static locals, and
+/// definitions of the harness and of other units.
 pub(crate) fn linked_symbols(
     program: &Program,
     own_end: u32,
@@ -167,7 +168,7 @@ pub(crate) fn linked_symbols(
     for id in &stubs.globals {
         let global = &program.globals[*id];
         if let Some(offset) = defined(&global.name) {
-            // The harness's own memory, so that a test can also say what a constant is.
+            // The harness owns the memory, so a test can set constants too.
             let kind = SymbolKind::Global { size: global.size, writable: true };
             table.insert(global.name.clone(), (kind, offset));
         }
@@ -195,23 +196,24 @@ pub(crate) fn static_local(name: &str) -> Option<(&str, &str)> {
     name.split_once('.').filter(|(function, _)| !function.is_empty())
 }
 
-/// What the text uses and nobody defines.
+/// The functions and variables that the text uses and no unit defines.
 #[derive(Debug, Default)]
 pub(crate) struct Stubs {
     /// Functions to be defined by the harness.
     pub(crate) functions: Vec<FuncId>,
     /// Globals to be defined by the harness.
     pub(crate) globals: Vec<GlobalId>,
-    /// Names that nobody declares the type of, as only functions that are not supported use them,
-    /// and that no library defines: functions, and variables.
+    /// Names of unknown type that no library defines: functions, and variables. Only unsupported
+    /// functions use them.
     pub(crate) unknown: [Vec<String>; 2],
     /// Functions that the linker redirects to the harness's own.
     pub(crate) replaced: Vec<&'static str>,
 }
 
 impl Stubs {
-    /// What a compiled text leaves undefined, and functions that only tests point to. `modelled`
-    /// says which of C's library functions are the real ones, `library` what libraries define.
+    /// Finds the names that a compiled text leaves undefined, and functions to which only tests
+    /// point. `modelled` says which library functions are not inputs; `library` has the names that
+    /// libraries define.
     pub(crate) fn find(
         program: &Program,
         compiled: &Symbols,
@@ -282,7 +284,7 @@ impl Stubs {
         names.zip(0..).collect()
     }
 
-    /// What these functions may write, by their names.
+    /// The memory that these functions may write, by their names.
     pub(crate) fn writing(&self, program: &Program) -> FxHashMap<String, Writing> {
         let own = self.functions.iter().map(|id| &program.functions[*id]);
         let own = own.filter(|function| !function.noreturn && !writes_nothing(&function.name));
@@ -379,12 +381,12 @@ fn stub(types: &CTypes, function: &lydian_ir::Function, number: u32) -> String {
     }
 }
 
-/// What an undefined function may write.
+/// The memory that an undefined function may write.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
     /// The parameters that it may write through without a way behind them, by position.
     pub(crate) out: Vec<u32>,
-    /// What its stub hands over.
+    /// The pointers that its stub passes to the runner.
     pub(crate) handed: HandedOver,
 }
 
@@ -396,11 +398,11 @@ impl Writing {
     }
 }
 
-/// What a stub needs to hand over pointers.
+/// The text with which a stub passes pointers to the runner.
 struct Out {
     /// The parameters that it has; none where it hands nothing over.
     parameters: String,
-    /// The declaration of the array of pointers, if there is one, and what fills it.
+    /// The declaration of the array of pointers, if there is one, with the statements that fill it.
     array: String,
     /// The number of pointers, and the array.
     arguments: String,
@@ -488,7 +490,7 @@ pub(crate) struct Entry {
 
 /// Why a function cannot be called by tests.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Uncallable {
+pub enum UncallableReason {
     /// It is not a function of the program, or has no body.
     #[error("it is not defined")]
     Undefined,
@@ -503,17 +505,20 @@ pub enum Uncallable {
 /// Bytes of the largest result.
 pub(crate) const RESULT_LIMIT: u64 = 1 << 16;
 
-/// What a function takes and returns, as far as calling it needs it.
-pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Uncallable> {
-    let function = program.functions.get(id).ok_or(Uncallable::Undefined)?;
+/// The parameters and the result of a function, as far as a caller needs them.
+pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), UncallableReason> {
+    let function = program.functions.get(id).ok_or(UncallableReason::Undefined)?;
     let types = &program.types;
     let CType::Function { result, params, .. } = types.get(function.ty) else {
-        return Err(Uncallable::Type(types.spell(function.ty, "")));
+        return Err(UncallableReason::Type(types.spell(function.ty, "")));
     };
     let sized = |ty: CTypeId| {
         let nameless =
             matches!(types.get(ty), CType::Record(r) if types.records[*r].name.is_empty());
-        types.size(ty).filter(|_| !nameless).ok_or_else(|| Uncallable::Type(types.spell(ty, "")))
+        types
+            .size(ty)
+            .filter(|_| !nameless)
+            .ok_or_else(|| UncallableReason::Type(types.spell(ty, "")))
     };
     let mut text = format!(
         "static void lydian_call_{}(unsigned char *lydian_a, unsigned char *lydian_r) {{ (void)lydian_a, (void)lydian_r; ",
@@ -547,13 +552,13 @@ pub(crate) fn entry(program: &Program, id: FuncId) -> Result<(Entry, String), Un
         size
     };
     if size > RESULT_LIMIT {
-        return Err(Uncallable::LargeResult(size));
+        return Err(UncallableReason::LargeResult(size));
     }
     Ok((Entry { name: function.name.clone(), arguments, variable, result: size }, text))
 }
 
-/// The arguments that a caller passes for `...`: all that there is room for, zero where the test gives
-/// none. See [`Room`] for why one call serves all tests.
+/// The arguments that a caller passes for `...`: all that there is room for, zero where the test
+/// gives none. See [`Room`] for why one call serves all tests.
 fn variable_arguments(room: Room, offset: u64) -> impl Iterator<Item = String> {
     let words = std::iter::repeat_n("long", room.words);
     let floats = std::iter::repeat_n("double", room.floats);
@@ -563,20 +568,28 @@ fn variable_arguments(room: Room, offset: u64) -> impl Iterator<Item = String> {
     })
 }
 
-/// What is put after the instrumented text: callers, the table of them, the table of addresses.
-pub(crate) fn appendix(
-    entries: &[(FuncId, Entry, String)],
-    table: &IndexMap<String, SymbolKind>,
-) -> String {
+/// A caller of a function under test.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// The function.
+    pub(crate) function: FuncId,
+    /// Its parameters and its result.
+    pub(crate) entry: Entry,
+    /// The definition of the caller in C.
+    pub(crate) text: String,
+}
+
+/// The text after the instrumented text: callers, their table, and the table of addresses.
+pub(crate) fn appendix(callers: &[Caller], table: &IndexMap<String, SymbolKind>) -> String {
     let mut text = String::from("\n# 1 \"<lydian>\"\n");
-    for (_, _, caller) in entries {
-        text.push_str(caller);
+    for caller in callers {
+        text.push_str(&caller.text);
     }
     text.push_str(
         "struct lydian_entry { void (*call)(unsigned char *, unsigned char *); unsigned long result_size; };\n\
          __attribute__((visibility(\"default\"), used)) const struct lydian_entry lydian_entries[] = { ",
     );
-    for (id, entry, _) in entries {
+    for Caller { function: id, entry, .. } in callers {
         let _ = write!(text, "{{ lydian_call_{}, {} }}, ", id.index(), entry.result);
     }
     text.push_str(
@@ -596,12 +609,12 @@ mod tests {
 
     use super::*;
 
-    /// Whether tests of natively run programs need the harness's own in the place of a function, and
-    /// whether they say what each call of it gives.
+    /// Whether the harness replaces a library function in native tests, and whether tests give the
+    /// result of each call.
     fn of_the_harness(function: LibFn) -> (bool, bool) {
         match function {
             LibFn::Allocation(function) => (true, function != AllocationFn::Free),
-            // What compilers make of these two has no name for the linker.
+            // Compilers translate these two into code without a symbol.
             LibFn::End(function) => (!matches!(function, EndFn::Unreachable | EndFn::Trap), false),
             LibFn::Verification(_) => (true, false),
             _ => (false, false),

@@ -1,8 +1,8 @@
 //! Native measurement: the user's text is instrumented in place, compiled, and run in a small
-//! process of its own, whose shared memory says what was covered.
+//! process of its own, which records coverage in shared memory.
 //!
-//! [`rewrite()`] instruments, [`Build`] compiles, [`Runner`] runs, and [`Measurer`] does all of it and
-//! says which labels each test covers. The crate sees no solver, and is the only one that runs
+//! [`rewrite()`] instruments, [`Build`] compiles, [`Runner`] runs, and [`Measurer`] does all of it
+//! and says which labels each test covers. The crate sees no solver, and is the only one that runs
 //! code of the user's. What a test does to the runner (crash, time-out, exit) is an [`Outcome`],
 //! never an error. It runs confined ([`confine`]).
 
@@ -25,15 +25,15 @@ pub use build::{Build, BuildError, BuildRequest, Companion, compile_flags, with_
 pub use confine::{Attempt, Confinement};
 pub use flags::Optimization;
 pub use flags::implicit_declarations;
-pub use harness::Uncallable;
-pub use measure::{Instrumented, MeasureError, MeasureRequest, Measurer};
-pub use outcome::{Crash, CrashClass, Measured, Outcome, Run, WideVector};
+pub use harness::UncallableReason;
+pub use measure::{InstrumentedProgram, MeasureError, MeasureRequest, Measurer};
+pub use outcome::{Crash, CrashClass, MeasuredRun, Outcome, Run, WideVector};
 pub use plan::{
-    BoundOf, BoundTable, Cell, CellMeaning, Column, Count, CountOf, DecisionCells, Implied, Plan,
-    SharedPlace, SharedRecords, SharedUse, ShortCell, ShortOf, Unwatched, WideDecision,
-    add_implied,
+    BoundOf, BoundTable, Cell, CellMeaning, Column, Count, CountOf, DecisionCells, Plan,
+    RedundantCell, SharedPlace, SharedUse, SharedVariables, ShortCell, ShortOf, UnmeasuredLabel,
+    UnmeasuredSequence, WideDecision, add_redundant,
 };
 pub use request::{TestError, Wants};
-pub use rewrite::{Purpose, RewriteRequest, Rewritten, rewrite, rewrite_units};
+pub use rewrite::{Purpose, RewriteRequest, RewrittenUnits, rewrite, rewrite_units};
 pub use runner::{Haste, Limits, RunError, Runner};
 pub use toolchain::Libraries;

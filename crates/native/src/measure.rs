@@ -1,13 +1,14 @@
 //! Measuring: which labels of the watched functions each test covers.
 //!
 //! The text is rewritten and compiled once. Runs that do not end well are repeated on a second
-//! build, made when it is first needed. Of a build with optimisation it is one without: an optimiser
-//! may move a record past a fault or out of a loop that never ends, and only without one do the cells
-//! tell exactly what control passed. Of a build without it is one with: what takes too long or too
-//! much of the stack may end well there, and counts then. So both ways give the same, but for
-//! undefined behaviour, which optimisers take advantage of.
+//! build, made when it is first needed. Of a build with optimisation it is one without: an
+//! optimiser may move a record past a fault or out of a loop that never ends, and only without one
+//! do the cells tell exactly what control passed. Of a build without it is one with: what takes too
+//! long or too much of the stack may end well there, and counts then. So both ways give the same,
+//! but for undefined behaviour, which optimisers take advantage of.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use lydian_ir::test::Test;
 use lydian_ir::{Decision, DecisionId, FuncId, Program};
@@ -15,19 +16,18 @@ use lydian_objective::{DecisionVector, LabelId};
 
 use crate::build::{Build, BuildError, BuildRequest, Companion};
 use crate::flags::Optimization;
-use crate::outcome::{CrashClass, Measured, Outcome, Run};
-use crate::plan::{CellMeaning, Column, Plan, add_implied};
+use crate::outcome::{CrashClass, MeasuredRun, Outcome, Run};
+use crate::plan::{CellMeaning, Column, Plan, add_redundant};
 use crate::request::Wants;
-use crate::rewrite::{RewriteRequest, Rewritten, rewrite_units, vector};
+use crate::rewrite::{RewriteRequest, RewrittenUnits, rewrite_units, vector};
 use crate::runner::{Haste, Limits, RunError, Runner};
 
-/// What is measured, and how.
+/// What to measure, and how.
 #[derive(Clone, Copy)]
 pub struct MeasureRequest<'a> {
-    /// The text, the program and what is to be watched.
+    /// The text, the program and the watched functions.
     pub rewrite: RewriteRequest<'a>,
-    /// The other units of the program, which are linked with what the rewriting makes of their
-    /// texts.
+    /// The other units of the program, which are linked with their rewritten texts.
     pub companions: &'a [Companion],
     /// The user's compile flags.
     pub flags: &'a [String],
@@ -57,40 +57,47 @@ pub enum MeasureError {
 /// There may be several of one program, one for each thread: it is compiled once, and the tests of
 /// each run in a process and a folder of their own.
 pub struct Measurer<'a> {
-    instrumented: Arc<Instrumented<'a>>,
+    instrumented: Arc<InstrumentedProgram<'a>>,
     limits: Limits,
     runner: Runner,
     second: Option<Runner>,
     haste: Haste,
 }
 
-/// A program that is rewritten and compiled: what measurers of it share.
-pub struct Instrumented<'a> {
+/// A program that is rewritten and compiled. Several measurers may share it.
+pub struct InstrumentedProgram<'a> {
     request: MeasureRequest<'a>,
     text: String,
     companions: Vec<Companion>,
     plan: Plan,
     build: Arc<Build>,
-    /// The second build. Whoever needs it first makes it, and others that need it wait.
+    /// The second build. The first measurer that needs it makes it, and others wait.
     second: Mutex<Option<Arc<Build>>>,
 }
 
-impl<'a> Instrumented<'a> {
+impl<'a> InstrumentedProgram<'a> {
     /// Rewrites and compiles.
     ///
     /// # Errors
     /// Where the build fails.
     pub fn new(request: MeasureRequest<'a>) -> Result<Self, BuildError> {
-        let Rewritten { text, others, plan } = rewrite_units(&request.rewrite);
+        let begun = Instant::now();
+        let RewrittenUnits { text, others, plan } = rewrite_units(&request.rewrite);
         let mut companions = request.companions.to_vec();
         for (companion, text) in companions.iter_mut().zip(others) {
             companion.text = text.unwrap_or_else(|| std::mem::take(&mut companion.text));
         }
+        let rewriting = begun.elapsed();
         let build = build(&request, (&text, &companions), &plan, request.level)?;
+        log::info!(
+            "instrumented the program in {rewriting:.1?}, {} bytes of text, and built it in {:.1?}",
+            text.len(),
+            begun.elapsed() - rewriting
+        );
         Ok(Self { request, text, companions, plan, build, second: Mutex::new(None) })
     }
 
-    /// What the cells stand for, and which labels cannot be measured.
+    /// The meanings of the cells, and the labels that cannot be measured.
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -109,6 +116,7 @@ impl<'a> Instrumented<'a> {
             Optimization::None => Optimization::Some,
             Optimization::Some | Optimization::Full => Optimization::None,
         };
+        log::debug!("a test makes a second build necessary, with optimisation level {level:?}");
         let made = build(&self.request, (&self.text, &self.companions), &self.plan, level)?;
         Ok(second.insert(made).clone())
     }
@@ -130,9 +138,9 @@ impl<'a> Instrumented<'a> {
     }
 }
 
-impl std::fmt::Debug for Instrumented<'_> {
+impl std::fmt::Debug for InstrumentedProgram<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Instrumented").field("build", &self.build).finish_non_exhaustive()
+        f.debug_struct("InstrumentedProgram").field("build", &self.build).finish_non_exhaustive()
     }
 }
 
@@ -148,19 +156,22 @@ impl<'a> Measurer<'a> {
     /// # Errors
     /// Where the build fails or the system gives no shared memory.
     pub fn new(request: MeasureRequest<'a>, limits: Limits) -> Result<Self, MeasureError> {
-        Self::of(Arc::new(Instrumented::new(request)?), limits)
+        Self::of(Arc::new(InstrumentedProgram::new(request)?), limits)
     }
 
     /// A measurer of a program that is compiled.
     ///
     /// # Errors
     /// Where the system gives no shared memory.
-    pub fn of(instrumented: Arc<Instrumented<'a>>, limits: Limits) -> Result<Self, MeasureError> {
+    pub fn of(
+        instrumented: Arc<InstrumentedProgram<'a>>,
+        limits: Limits,
+    ) -> Result<Self, MeasureError> {
         let runner = Runner::new(instrumented.build.clone(), limits.clone())?;
         Ok(Self { instrumented, limits, runner, second: None, haste: Haste::None })
     }
 
-    /// What the cells stand for, and which labels cannot be measured.
+    /// The meanings of the cells, and the labels that cannot be measured.
     pub fn plan(&self) -> &Plan {
         &self.instrumented.plan
     }
@@ -183,18 +194,18 @@ impl<'a> Measurer<'a> {
         }
     }
 
-    /// How much of the limit the next tests are to have ([`Runner::hurry`]). Those that are in haste
-    /// and take longer are not repeated.
+    /// Sets how much of the time limit the next tests have ([`Runner::hurry`]). Tests in haste that
+    /// take longer are not repeated.
     pub const fn hurry(&mut self, haste: Haste) {
         self.haste = haste;
         self.runner.hurry(haste);
     }
 
-    /// Runs the tests and says of each how it ended and what it covers.
+    /// Runs the tests. Returns the outcome and the coverage of each.
     ///
     /// # Errors
     /// Where a test does not fit the program, or no runner can be started.
-    pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<Measured>, MeasureError> {
+    pub fn measure(&mut self, tests: &[Test]) -> Result<Vec<MeasuredRun>, MeasureError> {
         let wants = Wants { cells: true, memory: true, ..Wants::default() };
         let mut runs = self.runner.run(tests, wants)?;
         let repeats = |index: &usize| {
@@ -212,8 +223,9 @@ impl<'a> Measurer<'a> {
         Ok(runs.into_iter().map(|run| self.judge(run)).collect())
     }
 
-    /// Runs a test for what it leaves in memory, the heap included. With `fill`, memory that nobody wrote has
-    /// other values: what differs is not determined.
+    /// Runs a test to observe the final memory, including the heap. With `fill`, memory that was
+    /// never written has other values, so that values that differ between two runs are
+    /// undetermined.
     ///
     /// # Errors
     /// As of [`Measurer::measure`].
@@ -237,19 +249,21 @@ impl<'a> Measurer<'a> {
         Ok(runner.run(tests, wants)?)
     }
 
-    /// What a run covers: the labels of its cells, and those that are true of its wide vectors.
-    fn judge(&self, mut run: Run) -> Measured {
-        if !self.plan().implied.is_empty() {
+    /// The coverage of a run: the labels of its cells, and the labels that are true on its wide
+    /// vectors.
+    fn judge(&self, mut run: Run) -> MeasuredRun {
+        if !self.plan().redundant.is_empty() {
             let mut set = run.cells.iter().copied().collect();
-            add_implied(&mut set, &self.plan().implied);
+            add_redundant(&mut set, &self.plan().redundant);
             run.cells = set.into_iter().collect();
         }
         let mut covered = covered_by_cells(self.plan(), &run, self.rewrite().watched.len());
         let mut vectors = self.vectors_of_cells(&run);
         let mut bound = vec![Vec::new(); covered.len()];
         for wide in &run.wide {
-            if wide.decision & BOUND != 0 {
-                let Some(table) = self.plan().tables.get((wide.decision & !BOUND) as usize) else {
+            if wide.decision & BOUND_TABLE != 0 {
+                let Some(table) = self.plan().tables.get((wide.decision & !BOUND_TABLE) as usize)
+                else {
                     continue;
                 };
                 if let Some(row) = Column::row(&table.columns, &wide.values) {
@@ -287,7 +301,7 @@ impl<'a> Measurer<'a> {
         {
             short[cell.function as usize].push(cell.of);
         }
-        Measured { run, covered, sequences, vectors, bound, short }
+        MeasuredRun { run, covered, sequences, vectors, bound, short }
     }
 
     /// The vectors for which a run set cells, of decisions whose vectors hyperlabels want.
@@ -320,8 +334,9 @@ impl<'a> Measurer<'a> {
     }
 }
 
-/// The bit that tells the numbers of tables of bound values from those of decisions.
-const BOUND: u32 = 1 << 31;
+/// The bit of the numbers of tables of bound values, which decisions' numbers lack. It is
+/// `BOUND_TABLE` in `runner.c`.
+const BOUND_TABLE: u32 = 1 << 31;
 
 fn covered_by_cells(plan: &Plan, run: &Run, functions: usize) -> Vec<Vec<LabelId>> {
     let mut covered = vec![Vec::new(); functions];

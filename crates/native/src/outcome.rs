@@ -1,12 +1,12 @@
-//! What became of one test, as the runner saw it.
+//! The outcome of one test.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_ir::DecisionId;
 use lydian_ir::test::PointerTarget;
-use lydian_objective::harvest::Row;
-use lydian_objective::{DecisionVector, Harvest, LabelId, SequenceId};
+use lydian_objective::coverage_record::Row;
+use lydian_objective::{CoverageRecord, DecisionVector, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
 use crate::confine::Attempt;
@@ -24,9 +24,9 @@ pub enum Outcome {
     Aborted,
     /// It called an undefined function that is declared not to return.
     EndedBy(String),
-    /// What it assumes of its inputs did not hold: the run does not count.
+    /// An assumption on its inputs did not hold: the run does not count.
     Assumption,
-    /// It freed what was not allocated, or twice.
+    /// It freed memory that was not allocated, or freed it twice.
     BadFree,
     /// A signal ended it.
     Crashed(Crash),
@@ -46,11 +46,11 @@ pub struct Crash {
     pub signal: i32,
     /// The address that could not be reached, for `SIGSEGV` and `SIGBUS`; else that of the code.
     pub address: u64,
-    /// What the address says.
+    /// The class of the crash, by the address.
     pub class: CrashClass,
 }
 
-/// What is known of a crash without knowing the program.
+/// The class of a crash, as far as the runner can tell it without the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashClass {
@@ -87,14 +87,14 @@ pub struct Run {
     pub globals: Vec<(String, Vec<u8>)>,
     /// Whether it wrote to an object that is read-only.
     pub wrote_read_only: bool,
-    /// The objects that it released, if the heap was asked for.
+    /// The objects that it released, if the heap was wanted.
     pub released: Vec<u32>,
-    /// The blocks that it allocated and did not release: their addresses and contents, if the heap was asked
-    /// for.
+    /// The blocks that it allocated and did not release: their addresses and contents, if the heap
+    /// was asked for.
     pub blocks: Vec<(u64, Vec<u8>)>,
-    /// What addresses of the program's own among all this lead to, if the heap was asked for.
+    /// The targets of addresses of the program's own in this memory, if the heap was wanted.
     pub places: BTreeMap<u64, PointerTarget>,
-    /// What it tried outside of the program, in order; what loading the program tried is among it.
+    /// The attempts outside of the program, in order, including those of loading it.
     pub attempts: Vec<Attempt>,
 }
 
@@ -107,12 +107,12 @@ pub struct WideVector {
     pub values: Vec<u64>,
 }
 
-/// What a test covers in the watched functions.
+/// A run with the coverage of the watched functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredRun {
     /// The run.
     pub run: Run,
-    /// Covered labels of each watched function, in the order in which those were given; sorted.
+    /// The covered labels of each watched function, in the order of the functions; sorted.
     pub covered: Vec<Vec<LabelId>>,
     /// Covered sequences of each watched function, in the same order; sorted.
     pub sequences: Vec<Vec<SequenceId>>,
@@ -121,12 +121,12 @@ pub struct Measured {
     pub vectors: Vec<Vec<(DecisionId, DecisionVector)>>,
     /// The values that labels and sequences of each watched function bound, in the same order.
     pub bound: Vec<Vec<(BoundOf, Row)>>,
-    /// Those of each watched function of which not all values could be kept.
+    /// The labels and sequences of each watched function of which not all values could be kept.
     pub short: Vec<Vec<ShortOf>>,
 }
 
-impl Measured {
-    /// Forgets what the run covered, where that does not count.
+impl MeasuredRun {
+    /// Removes the coverage of a run that does not count.
     pub fn forget(&mut self) {
         self.covered.iter_mut().for_each(Vec::clear);
         self.sequences.iter_mut().for_each(Vec::clear);
@@ -135,22 +135,22 @@ impl Measured {
         self.short.iter_mut().for_each(Vec::clear);
     }
 
-    /// Adds what the run gave for a watched function, by its position.
-    pub fn add_to(&self, harvest: &mut Harvest, function: usize) {
-        self.covered[function].iter().for_each(|label| _ = harvest.cover_label(*label));
-        self.sequences[function].iter().for_each(|one| _ = harvest.cover_sequence(*one));
+    /// Adds the run's coverage of a watched function, by its position, to a record.
+    pub fn add_to(&self, record: &mut CoverageRecord, function: usize) {
+        self.covered[function].iter().for_each(|label| _ = record.cover_label(*label));
+        self.sequences[function].iter().for_each(|one| _ = record.cover_sequence(*one));
         for (decision, vector) in &self.vectors[function] {
-            harvest.add_vector(*decision, vector.clone());
+            record.add_vector(*decision, vector.clone());
         }
         for (of, row) in &self.bound[function] {
-            of.add(row.clone(), harvest);
+            of.add(row.clone(), record);
         }
-        self.short[function].iter().for_each(|of| of.add(harvest));
+        self.short[function].iter().for_each(|of| of.add(record));
     }
 }
 
 impl Run {
-    /// A run of which nothing but its end is known.
+    /// A run of which only the outcome is known.
     pub(crate) fn ended(outcome: Outcome) -> Self {
         Self {
             outcome,

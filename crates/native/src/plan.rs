@@ -1,97 +1,112 @@
-//! The plan: which label each cell of the shared memory stands for.
+//! The plan: the meaning of each cell of an instrumented text.
 //!
 //! Instrumented code only sets cells, bytes that start as 0. What a cell means for which label is
-//! worked out once, when the text is rewritten, so that harvesting is a look-up. Only decisions
+//! worked out once, when the text is rewritten, so that reading what a run covered is a look-up. Only decisions
 //! with very many conditions record vectors, which are judged afterwards.
 
 use std::collections::BTreeSet;
 
 use lydian_ir::{ConditionId, DecisionId, FuncId, GlobalId};
+use lydian_objective::coverage_record::{LabelValues, Row, SequenceValues};
 use lydian_objective::dataflow::UseId;
-use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Hyper};
-use lydian_objective::{FunctionObjectives, Harvest, LabelId, SequenceId};
+use lydian_objective::{CoverageRecord, FunctionObjectives, LabelId, SequenceId};
 use serde::{Deserialize, Serialize};
 
-/// What the cells of an instrumented text stand for.
+/// Bytes of the header before the cells of a unit of a user's program, before its tables, and
+/// before its counters ([`crate::cc`]).
+pub(crate) const HEADER: usize = 64;
+
+/// The position of the first counter, behind the header of counters, in words of 64 bits.
+pub(crate) const FIRST_COUNTER: usize = HEADER / 8;
+
+/// The meanings of the cells of an instrumented text.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The cells, by position.
     pub cells: Vec<Cell>,
-    /// Cells that nothing sets, since others say as much.
-    pub implied: Vec<Implied>,
-    /// The decisions that are recorded as sets of cells.
+    /// The redundant cells: no probe sets them, since they follow from others.
+    pub redundant: Vec<RedundantCell>,
+    /// The decisions whose evaluations set cells.
     pub decisions: Vec<DecisionCells>,
-    /// The decisions that are recorded as vectors.
+    /// The decisions whose vectors are recorded.
     pub wide: Vec<WideDecision>,
     /// Labels that the text cannot record, with the reason.
-    pub unwatched: Vec<Unwatched>,
+    pub unmeasured_labels: Vec<UnmeasuredLabel>,
     /// Sequences that the text cannot record, with the reason.
-    pub unmeasured: Vec<UnmeasuredSequence>,
+    pub unmeasured_sequences: Vec<UnmeasuredSequence>,
     /// The tables of the values that labels and sequences bind.
     pub tables: Vec<BoundTable>,
-    /// The cells that say that not all of such values could be kept, with whose.
+    /// The cells that say that a table had no room for some values.
     pub short: Vec<ShortCell>,
-    /// Labels of which the text cannot record what they bind, with the reason.
-    pub unbound: Vec<Unwatched>,
-    /// What is recorded of the variables that the unit shares with others.
-    pub shared: SharedRecords,
+    /// Labels whose bound values the text cannot record, with the reason.
+    pub unbound_labels: Vec<UnmeasuredLabel>,
+    /// The records of variables that the unit shares with others.
+    pub shared: SharedVariables,
     /// Whether texts of several units set cells.
     pub shares_cells: bool,
     /// The most words that an environment of a sequence under way has; 0 where there are none.
     pub environments: u32,
-    /// What counters count.
+    /// The counts, as sums of counters.
     pub counts: Vec<Count>,
     /// How many counters there are.
     pub counters: u32,
 }
 
-/// What a sum of counters says.
+/// A sum of counters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// The watched function, by position.
     pub function: u32,
-    /// What is counted.
+    /// The counted event.
     pub of: CountOf,
     /// The counters, each with whether it is subtracted.
     pub terms: Vec<(u32, bool)>,
 }
 
-/// What is counted.
+/// The counted event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CountOf {
     /// How often control passes the place of these labels.
     Labels(Vec<LabelId>),
     /// How often a condition has a value.
-    Way(DecisionId, ConditionId, bool),
+    Condition {
+        /// The decision.
+        decision: DecisionId,
+        /// The condition.
+        condition: ConditionId,
+        /// The value.
+        value: bool,
+    },
 }
 
-/// The records of variables that units share.
+/// The definitions and uses of variables that units share.
 #[derive(Clone, Debug, Default)]
-pub struct SharedRecords {
-    /// What is added to the numbers of this unit's definitions.
+pub struct SharedVariables {
+    /// The base that is added to the numbers of this unit's definitions.
     pub base: u64,
-    /// The uses that tell definitions of other units apart.
+    /// The uses that record definitions of other units.
     pub uses: Vec<SharedUse>,
-    /// The variables of which definitions, and the uses, that cannot be recorded, with the reasons.
-    pub lost: Vec<(SharedPlace, String)>,
+    /// The places that cannot be recorded, with the reasons.
+    pub uninstrumentable: Vec<(SharedPlace, String)>,
 }
 
-/// A use that enters the last definition into a table where that is another unit's.
+/// A use that enters the last definition into a table if another unit made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedUse {
     /// Its function.
     pub function: FuncId,
     /// The use.
     pub usage: UseId,
-    /// The cell with which it does on its first way, and how much more it is on each next one.
+    /// The cell that is entered with it on its first way, and the difference between the cells of
+    /// consecutive ways.
     pub cells: (u32, u32),
     /// How many ways it has.
     pub ways: u32,
 }
 
-/// What of a shared variable is recorded somewhere.
+/// A place that concerns a shared variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SharedPlace {
     /// All of it.
@@ -102,7 +117,7 @@ pub enum SharedPlace {
     Use(FuncId, UseId),
 }
 
-/// Stands for the function of what is lost with a record of a shared variable.
+/// The position in place of a function for uninstrumentable places of shared variables.
 pub(crate) const SHARED: u32 = u32::MAX;
 
 impl SharedUse {
@@ -117,13 +132,13 @@ impl SharedUse {
 pub struct BoundTable {
     /// The watched function, by position, to which the label or sequence belongs.
     pub function: u32,
-    /// What binds them.
+    /// The label or sequence that binds them.
     pub of: BoundOf,
     /// How each of them is kept.
     pub columns: Vec<Column>,
 }
 
-/// What binds the values of a table, and which.
+/// The label or the sequence that binds the values of a table, with the values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BoundOf {
     /// A label.
@@ -132,14 +147,14 @@ pub enum BoundOf {
     Sequence(SequenceValues),
 }
 
-/// How a value is kept in words of 64 bits.
+/// The form of a value in words of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// In one, without a sign.
+    /// One word, unsigned.
     Unsigned,
-    /// In one, with a sign.
+    /// One word, signed.
     Signed,
-    /// In two, the lower half first, with a sign.
+    /// Two words, signed, the lower half first.
     Wide,
 }
 
@@ -150,11 +165,11 @@ pub struct ShortCell {
     pub cell: u32,
     /// The watched function, by position.
     pub function: u32,
-    /// Whose values.
+    /// The label or sequence whose values are missing.
     pub of: ShortOf,
 }
 
-/// Whose values could not be kept.
+/// The label or sequence whose values could not be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShortOf {
     /// A label's.
@@ -164,27 +179,27 @@ pub enum ShortOf {
 }
 
 impl BoundOf {
-    /// Adds values to what is known of the function.
-    pub fn add(&self, row: Row, harvest: &mut Harvest) {
+    /// Adds values to the function's record.
+    pub fn add(&self, row: Row, record: &mut CoverageRecord) {
         match self {
-            Self::Label(values) => _ = harvest.add_label_values(values.clone(), row),
-            Self::Sequence(values) => _ = harvest.add_sequence_values(values.clone(), row),
+            Self::Label(values) => _ = record.add_label_values(values.clone(), row),
+            Self::Sequence(values) => _ = record.add_sequence_values(values.clone(), row),
         }
     }
 }
 
 impl ShortOf {
-    /// Adds that values are missing to what is known of the function.
-    pub fn add(self, harvest: &mut Harvest) {
+    /// Notes in the function's coverage record that values are missing.
+    pub fn add(self, record: &mut CoverageRecord) {
         match self {
-            Self::Label(label) => harvest.fall_short_of_label(label),
-            Self::Sequence(sequence) => harvest.fall_short_of_sequence(sequence),
+            Self::Label(label) => record.mark_label_incomplete(label),
+            Self::Sequence(sequence) => record.mark_sequence_incomplete(sequence),
         }
     }
 }
 
 impl Column {
-    /// How many words it takes.
+    /// The number of words.
     pub const fn words(self) -> usize {
         match self {
             Self::Unsigned | Self::Signed => 1,
@@ -207,21 +222,22 @@ impl Column {
     }
 }
 
-/// A cell that counts as set where any of others is.
+/// A cell that counts as set if one of other cells is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Implied {
+pub struct RedundantCell {
     /// The cell.
     pub cell: u32,
-    /// Of which it follows: the first cell of each row of them, and how many these are.
+    /// The cells that imply it, in rows: the first cell of each row, and the number of cells.
     pub of: Vec<(u32, u32)>,
 }
 
-/// Adds the cells that follow from those that are set.
-pub fn add_implied(set: &mut BTreeSet<u32>, implied: &[Implied]) {
-    // What follows from what follows: places precede those that speak for them, mostly by number.
+/// Adds the redundant cells that follow from the cells that are set.
+pub fn add_redundant(set: &mut BTreeSet<u32>, redundant: &[RedundantCell]) {
+    // Redundant cells may follow from other redundant cells. Most probes have lower numbers than
+    // their witnesses, so few rounds are needed.
     loop {
         let before = set.len();
-        for Implied { cell, of } in implied.iter().rev() {
+        for RedundantCell { cell, of } in redundant.iter().rev() {
             let is_set =
                 of.iter().any(|(first, count)| set.range(first..&(first + count)).next().is_some());
             if is_set {
@@ -256,22 +272,22 @@ pub struct DecisionCells {
     pub decision: DecisionId,
     /// The first of its cells.
     pub first: u32,
-    /// What each cell, from the first on, says: the vector, or just the outcome.
+    /// The meaning of each of its cells: the vector, or the outcome only.
     pub meaning: CellMeaning,
     /// Whether hyperlabels are judged by its vectors.
     pub wanted: bool,
-    /// The conditions, as bits, whose values vectors have where they are not reached too: those on
-    /// which labels and hyperlabels depend.
+    /// The conditions, as bits, whose values are in vectors even if they are not reached: the
+    /// conditions on which labels and hyperlabels depend.
     pub settled: u64,
 }
 
-/// What a decision's cell, by its position among them, says.
+/// The meaning of a decision's cell by its position among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellMeaning {
     /// The outcome: 0 or 1.
     Outcome,
     /// The vector that so many bits stand for
-    /// ([`lydian_objective::event::DecisionVector::from_bits`]).
+    /// ([`lydian_objective::decision::vector::DecisionVector::from_bits`]).
     Vector {
         /// How many bits.
         bits: u32,
@@ -291,9 +307,9 @@ pub struct WideDecision {
     pub bits: u32,
 }
 
-/// A label that cannot be measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unwatched {
+/// A label that cannot be measured, or whose bound values cannot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnmeasuredLabel {
     /// The watched function, by position.
     pub function: u32,
     /// The label.
@@ -303,7 +319,7 @@ pub struct Unwatched {
 }
 
 /// A sequence that cannot be measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnmeasuredSequence {
     /// The watched function, by position.
     pub function: u32,
@@ -314,15 +330,22 @@ pub struct UnmeasuredSequence {
 }
 
 impl Plan {
+    /// A plan for a unit of a user's program: its first cells stand for the header of the unit's
+    /// cells.
+    pub(crate) fn for_program() -> Self {
+        Self { cells: vec![Cell::default(); HEADER], ..Self::default() }
+    }
+
     /// Why a label of a watched function, by its position, cannot be measured; `None` where it can.
-    pub fn why_unwatched(&self, owner: usize, label: LabelId) -> Option<&str> {
-        let is_it = |lost: &&Unwatched| lost.function as usize == owner && lost.label == label;
-        self.unwatched.iter().find(is_it).map(|lost| lost.reason.as_str())
+    pub fn why_label_unmeasured(&self, owner: usize, label: LabelId) -> Option<&str> {
+        let is_it =
+            |found: &&UnmeasuredLabel| found.function as usize == owner && found.label == label;
+        self.unmeasured_labels.iter().find(is_it).map(|found| found.reason.as_str())
     }
 
     /// Why a hyperlabel of a watched function, by its position, cannot be measured; `None` where it
     /// can. `all` are the objectives of the watched functions.
-    pub fn why_unmeasured(
+    pub fn why_hyperlabel_unmeasured(
         &self,
         all: &[FunctionObjectives],
         owner: usize,
@@ -333,16 +356,17 @@ impl Plan {
                 true => Some(owner),
                 false => all.iter().position(|of| of.function == atom.function),
             };
-            let mut lost = self.unwatched.iter().chain(&self.unbound);
-            let is_it = |lost: &&Unwatched| {
-                Some(lost.function as usize) == number && lost.label == atom.label
+            let mut found = self.unmeasured_labels.iter().chain(&self.unbound_labels);
+            let is_it = |found: &&UnmeasuredLabel| {
+                Some(found.function as usize) == number && found.label == atom.label
             };
-            lost.find(is_it).map(|lost| lost.reason.as_str())
+            found.find(is_it).map(|found| found.reason.as_str())
         };
         let of_sequence = |id: SequenceId| {
-            let mut lost = self.unmeasured.iter();
-            let found = lost.find(|lost| lost.function as usize == owner && lost.sequence == id);
-            found.map(|lost| lost.reason.as_str())
+            let mut found = self.unmeasured_sequences.iter();
+            let found =
+                found.find(|found| found.function as usize == owner && found.sequence == id);
+            found.map(|found| found.reason.as_str())
         };
         let mut why = None;
         hyper.for_each_part(&mut |part| {
@@ -361,7 +385,8 @@ impl Plan {
         cell
     }
 
-    /// Adds a cell that says whether sequences were covered, each with the position of its function.
+    /// Adds a cell that says whether sequences were covered, each with the position of its
+    /// function.
     pub(crate) fn sequences_cell(&mut self, all: &[(u32, SequenceId)]) {
         let function = all.first().map_or(0, |(owner, _)| *owner);
         self.cells.push(Cell { function, ..Cell::default() });
@@ -369,7 +394,7 @@ impl Plan {
         all.iter().for_each(|(owner, sequence)| self.add_sequence(cell, *owner, *sequence));
     }
 
-    /// Adds a sequence to those of a cell.
+    /// Adds a sequence to a cell.
     pub(crate) fn add_sequence(&mut self, cell: usize, owner: u32, sequence: SequenceId) {
         let cell = &mut self.cells[cell];
         match owner == cell.function {

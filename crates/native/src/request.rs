@@ -1,4 +1,4 @@
-//! Tests as the runner reads them, and what it answers. The layouts are those of `runner.c`.
+//! Requests to the runner and its replies, in the layouts of `runner.c`.
 
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
@@ -17,7 +17,7 @@ pub enum TestError {
     /// The build has no caller for the function.
     #[error("the build cannot call `{0}`")]
     Function(String),
-    /// The number or the sizes of the arguments are not those of the function.
+    /// The number or the sizes of the arguments do not fit the function.
     #[error("argument {position} of `{function}` has {found} bytes, not {expected}")]
     Argument {
         /// The function.
@@ -47,13 +47,13 @@ pub enum TestError {
     /// The program defines the function, or does not call it.
     #[error("`{0}` is not an undefined function of the program")]
     External(String),
-    /// The function has no such parameter, or cannot write through it; or its stub does not reach that
-    /// word among its arguments for `...`, or it writes nothing at all.
+    /// The function has no such parameter, or cannot write through it; or its stub does not reach
+    /// that word among its arguments for `...`, or it writes nothing at all.
     #[error("`{function}` writes nothing through its {place}")]
     Write {
         /// The function.
         function: String,
-        /// Where the way to what it would write begins.
+        /// The pointer at which the way to the written memory begins.
         place: String,
     },
     /// The test is larger than the shared memory.
@@ -71,7 +71,7 @@ const HEADER: usize = 48;
 const RELOCATION: usize = 16;
 const ALIGN: usize = 16;
 
-/// What a name and bytes of a test are.
+/// The kinds of named bytes in a test. The numbers are known to `runner.c`.
 #[derive(Clone, Copy)]
 enum FileKind {
     /// Standard input, or a file.
@@ -291,8 +291,8 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// What stands for a global that a test sets, its size, and whether it may be written to. The C
-    /// library's error number is one, where the program has no variable of that name.
+    /// The symbol of a global that a test sets, its size, and whether the test may write to it. The
+    /// C library's error number is such a global if the program has no variable of that name.
     fn global_place(&self, name: &str) -> Result<(u32, u64, bool), TestError> {
         match self.build.symbols.get_full(name) {
             Some((symbol, _, (SymbolKind::Global { size, writable }, _))) => {
@@ -314,7 +314,8 @@ impl<'a> Encoder<'a> {
         self.pad();
     }
 
-    /// What functions return; how many there are. The bytes of files are written with these.
+    /// Writes the results of undefined functions and the bytes of files. Returns the number of
+    /// results.
     fn externals(&mut self, test: &Test) -> Result<u32, TestError> {
         let mut count = 0;
         let calls = test.externals.iter();
@@ -342,7 +343,7 @@ impl<'a> Encoder<'a> {
         Ok(count)
     }
 
-    /// What a call writes.
+    /// Encodes the memory that a call writes.
     fn writes(&mut self, external: &ExternalResult, test: &Test) -> Result<(), TestError> {
         for write in &external.writes {
             let pointer = self.first_pointer(&external.function, write)?;
@@ -384,7 +385,7 @@ impl<'a> Encoder<'a> {
         found.ok_or_else(|| TestError::Write { function: function.to_owned(), place })
     }
 
-    /// What stands for a global at which a way begins. What is written to itself must lie in it.
+    /// The symbol of a global at which a way begins. A write to the global itself must lie in it.
     fn written_global(&self, name: &str, write: &ExternalWrite) -> Result<u32, TestError> {
         let (symbol, size, writable) = self.global_place(name)?;
         let end = write.offset.checked_add(write.image.bytes.len() as u64);
@@ -396,7 +397,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// What a request asks for beside outcomes.
+/// The parts of a reply that a request wants besides outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// The cells that each test sets. Without it, cells collect over all tests.
@@ -405,8 +406,8 @@ pub struct Wants {
     pub memory: bool,
     /// Which objects were released, and the contents of blocks that are live at the end.
     pub heap: bool,
-    /// Memory that nobody wrote has other values than without this: in allocated blocks, and on the stack
-    /// if [`Wants::heap`] is asked for.
+    /// Whether memory that was never written has other values than usual: in allocated blocks and,
+    /// with [`Wants::heap`], on the stack.
     pub fill: bool,
 }
 
@@ -423,6 +424,17 @@ impl Wants {
 pub(crate) struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+/// The ways in which a call ends, as `lydian.h` numbers them: `LYDIAN_RETURNED` and so on. A crash
+/// is not among them, since it ends the runner.
+mod ending {
+    pub(super) const RETURNED: u32 = 0;
+    pub(super) const EXITED: u32 = 1;
+    pub(super) const ABORTED: u32 = 2;
+    pub(super) const NORETURN: u32 = 3;
+    pub(super) const BAD_FREE: u32 = 5;
+    pub(super) const ASSUMPTION: u32 = 6;
 }
 
 /// A reply that cannot be read.
@@ -461,15 +473,15 @@ impl<'a> Decoder<'a> {
         let [size, _, how, code, result, cells, objects, globals, wrote, released, blocks, _] =
             self.words::<12>()?;
         let outcome = match how {
-            0 => Outcome::Returned(self.take(result as usize)?.to_vec()),
-            1 => Outcome::Exited(code as i32),
-            2 => Outcome::Aborted,
-            3 => {
+            ending::RETURNED => Outcome::Returned(self.take(result as usize)?.to_vec()),
+            ending::EXITED => Outcome::Exited(code as i32),
+            ending::ABORTED => Outcome::Aborted,
+            ending::NORETURN => {
                 let name = build.externals.get_index(code as usize).map(|(name, _)| name.clone());
                 Outcome::EndedBy(name.ok_or(DamagedReply)?)
             }
-            5 => Outcome::BadFree,
-            6 => Outcome::Assumption,
+            ending::BAD_FREE => Outcome::BadFree,
+            ending::ASSUMPTION => Outcome::Assumption,
             _ => return Err(DamagedReply),
         };
         let mut run = Run::ended(outcome);

@@ -32,7 +32,7 @@ pub enum RunError {
     /// The system refuses memory or a process.
     #[error("cannot start the runner: {0}")]
     Start(std::io::Error),
-    /// The kernel refuses to confine what it says it can.
+    /// The kernel refused a confinement that it claims to support.
     #[error("the code under test cannot be confined: {0}")]
     Confinement(#[from] landlock::RulesetError),
     /// The compiled object does not load.
@@ -52,9 +52,9 @@ pub enum RunError {
 /// Limits of a runner.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long one test may run. After one that took longer others have an eighth of it, in time of
-    /// the processor, until [`Runner::be_patient`]: where one input makes a program run for ever,
-    /// others mostly do, too.
+    /// How long one test may run. After one that took longer others have an eighth of it, in time
+    /// of the processor, until [`Runner::be_patient`]: where one input makes a program run for
+    /// ever, others mostly do, too.
     pub test: Duration,
     /// Bytes of the buffer for tests; one test must fit.
     pub buffer: u64,
@@ -86,7 +86,7 @@ pub struct Runner {
     files: TempDir,
     /// None where it is not confined.
     sandbox: Option<Sandbox>,
-    /// What loading the program tried.
+    /// The attempts of loading the program.
     at_start: Vec<Attempt>,
     build: Arc<Build>,
     starts: u64,
@@ -109,7 +109,7 @@ impl Drop for Process {
 }
 
 /// How a request ended.
-enum Ended {
+enum RequestEnd {
     /// With an answer.
     Replied,
     /// With the runner, in the test at this position.
@@ -126,7 +126,8 @@ pub enum Haste {
     None,
     /// A fiftieth of it, or 20 ms: nothing counts that it could do for long.
     Some,
-    /// A 200th of it, or 5 ms: it is known to go on for ever, and is run again if that was too little.
+    /// A 200th of it, or 5 ms: it is known to go on for ever, and is run again if that was too
+    /// little.
     Much,
 }
 
@@ -149,7 +150,8 @@ const STATE_FAILED: u32 = 3;
 const HEAP_BYTES: u64 = 1 << 30;
 /// Bytes of `struct symbol`.
 const SYMBOL_BYTES: u64 = 32;
-/// Bytes for the vectors of wide decisions; what labels and sequences bind has its own.
+/// Bytes for the vectors of wide decisions. Values that labels and sequences bind have room of
+/// their own.
 const WIDE_SIZE: u64 = 1 << 20;
 
 impl Runner {
@@ -219,7 +221,7 @@ impl Runner {
         self.process.as_ref().map(|process| process.0.id())
     }
 
-    /// Runs the tests in order and tells of each.
+    /// Runs the tests in order. Returns the run of each.
     ///
     /// # Errors
     /// Where a test does not fit the build, or the runner cannot be started. What the tests do to
@@ -232,7 +234,7 @@ impl Runner {
         while runs.len() < tests.len() {
             let from = runs.len();
             let batch = self.encode(&mut encoder, &tests[from..], from, &mut bytes)?;
-            let prepared = Prepared { from, count: batch, wants, bytes: &bytes };
+            let prepared = RequestBatch { from, count: batch, wants, bytes: &bytes };
             self.place(&prepared);
             self.run_prepared(&prepared, &tests[from..from + batch], &mut runs)?;
         }
@@ -240,7 +242,7 @@ impl Runner {
     }
 
     /// Puts a batch's bytes into the shared memory.
-    fn place(&self, batch: &Prepared<'_>) {
+    fn place(&self, batch: &RequestBatch<'_>) {
         self.shared.write(self.shared.areas.request, batch.bytes);
         self.shared.set_long(Long::RequestSize, batch.bytes.len() as u64);
     }
@@ -272,7 +274,7 @@ impl Runner {
 
     fn run_prepared(
         &mut self,
-        batch: &Prepared<'_>,
+        batch: &RequestBatch<'_>,
         tests: &[Test],
         runs: &mut Vec<Run>,
     ) -> Result<(), RunError> {
@@ -291,11 +293,11 @@ impl Runner {
             let progressed = runs.len() > before;
             first += runs.len() - before;
             let ended = match ended {
-                Some(Ended::Died(u32::MAX, outcome)) if started && alone => {
+                Some(RequestEnd::Died(u32::MAX, outcome)) if started && alone => {
                     return Err(RunError::Dies(outcome.to_string()));
                 }
-                // Between tests it dies of what one before did to its memory.
-                Some(Ended::Died(at, _)) if first < end && at as usize != first => None,
+                // Between tests, it dies if an earlier test damaged its memory.
+                Some(RequestEnd::Died(at, _)) if first < end && at as usize != first => None,
                 ended => ended,
             };
             let Some(ended) = ended else {
@@ -313,19 +315,20 @@ impl Runner {
             };
             alone = false;
             match ended {
-                Ended::Replied if progressed => {}
-                Ended::Replied => {
+                RequestEnd::Replied if progressed => {}
+                RequestEnd::Replied => {
                     let size = self.shared.areas.reply_size;
                     let error = TestError::Size(size);
                     return Err(RunError::Test { position: batch.from + first, error });
                 }
                 // It replied, and does not go on: nothing says that the reply is right.
-                Ended::Died(..) if first >= end => {
+                RequestEnd::Died(..) if first >= end => {
                     self.process = None;
                     runs.pop();
                     runs.push(Run::ended(Outcome::Damaged));
                 }
-                Ended::Died(_, outcome) => {
+                RequestEnd::Died(_, outcome) => {
+                    log::debug!("a test of {} ended its runner: {outcome}", tests[first].function);
                     self.process = None;
                     self.impatient |=
                         self.haste == Haste::None && matches!(outcome, Outcome::TimedOut(_));
@@ -341,7 +344,7 @@ impl Runner {
         Ok(())
     }
 
-    /// What was noted since tests were asked for last, or since the process began.
+    /// The attempts since the last request, or since the process began.
     fn attempts(&self) -> Vec<Noted> {
         if self.sandbox.is_none() || self.shared.get_at(self.shared.areas.attempts) == 0 {
             return Vec::new();
@@ -350,8 +353,8 @@ impl Runner {
         confine::noted(&bytes)
     }
 
-    /// Adds attempts to the runs of their tests, of which the last is before position `end`, and to each
-    /// what loading the program tried.
+    /// Adds attempts to the runs of their tests, the last of which is before position `end`, and
+    /// the attempts of loading to each run.
     fn tell_attempts(&self, attempts: Vec<Noted>, end: usize, runs: &mut [Run]) {
         for run in &mut *runs {
             run.attempts.splice(..0, self.at_start.iter().cloned());
@@ -368,8 +371,8 @@ impl Runner {
         }
     }
 
-    /// The run of the test that the runner died in: its cells are still in the shared memory, if that
-    /// can be read.
+    /// The run of the test that the runner died in: its cells are still in the shared memory, if
+    /// that can be read.
     fn last_words(&self, outcome: Outcome, wants: Wants) -> Run {
         let mut run = Run::ended(outcome);
         if wants.cells {
@@ -396,8 +399,8 @@ impl Runner {
         self.shared.clear(self.shared.areas.cells, self.shared.areas.cells_size);
     }
 
-    /// Reads the replies from position `first` on; false at one that makes no sense, since a test wrote
-    /// over it.
+    /// Reads the replies from position `first` on; false at one that makes no sense, since a test
+    /// wrote over it.
     fn collect(&self, first: usize, tests: &[Test], wants: Wants, runs: &mut Vec<Run>) -> bool {
         let size = self.shared.long(Long::ReplySize).min(self.shared.areas.reply_size);
         let done = (self.shared.get(Word::Done) as usize).clamp(first, tests.len());
@@ -413,8 +416,8 @@ impl Runner {
         true
     }
 
-    /// Finds what addresses of the program's own in a run's memory lead to: words that lie in a variable, or
-    /// are a function's address.
+    /// Finds the targets of addresses of the program's own in a run's memory: words that point into
+    /// a variable, or to a function.
     fn find_places(&self, run: &mut Run) {
         let count = self.build.symbols.len() as u64;
         let bytes = self.shared.bytes(self.shared.areas.symbols, count * SYMBOL_BYTES);
@@ -450,9 +453,13 @@ impl Runner {
         }
     }
 
-    /// Asks for the tests at some positions. `None` where the answer is to something else, as what a test
-    /// wrote over the runner's memory may make it.
-    fn request(&self, positions: Range<usize>, wants: Wants) -> Result<Option<Ended>, RunError> {
+    /// Requests the tests at some positions. `None` if the reply is to another request, which is
+    /// possible if a test wrote over the runner's memory.
+    fn request(
+        &self,
+        positions: Range<usize>,
+        wants: Wants,
+    ) -> Result<Option<RequestEnd>, RunError> {
         let shared = &self.shared;
         shared.set(Word::First, positions.start as u32);
         shared.set(Word::Count, positions.end as u32);
@@ -467,15 +474,15 @@ impl Runner {
         shared.wake_runner();
         let ended = self.watch(seen)?;
         let is_answer = match &ended {
-            Ended::Replied => shared.get(Word::Reply) == next,
-            Ended::Died(u32::MAX, _) => true,
-            Ended::Died(at, _) => (positions.start..=positions.end).contains(&(*at as usize)),
+            RequestEnd::Replied => shared.get(Word::Reply) == next,
+            RequestEnd::Died(u32::MAX, _) => true,
+            RequestEnd::Died(at, _) => (positions.start..=positions.end).contains(&(*at as usize)),
         };
         Ok(is_answer.then_some(ended))
     }
 
     /// Waits for the reply, and ends a test that takes too long.
-    fn watch(&self, seen: u32) -> Result<Ended, RunError> {
+    fn watch(&self, seen: u32) -> Result<RequestEnd, RunError> {
         let shared = &self.shared;
         let short = self.short_limit();
         // A test is stopped at the first look after its limit.
@@ -488,16 +495,16 @@ impl Runner {
         loop {
             shared.await_reply(seen, step);
             if shared.get(Word::Reply) != seen {
-                return Ok(Ended::Replied);
+                return Ok(RequestEnd::Replied);
             }
             if shared.get(Word::State) == STATE_CRASHED {
-                return Ok(Ended::Died(shared.get(Word::Current), self.crash()));
+                return Ok(RequestEnd::Died(shared.get(Word::Current), self.crash()));
             }
             if let Some(how) = self.gone() {
                 // It may have told of a crash just before.
                 let crashed = shared.get(Word::State) == STATE_CRASHED;
                 let outcome = if crashed { self.crash() } else { Outcome::Killed(how) };
-                return Ok(Ended::Died(shared.get(Word::Current), outcome));
+                return Ok(RequestEnd::Died(shared.get(Word::Current), outcome));
             }
             if self.limits.cancel.is_cancelled() {
                 return Err(RunError::Cancelled);
@@ -517,16 +524,17 @@ impl Runner {
                 Some((_, short)) => short,
                 None => continue,
             };
-            return Ok(Ended::Died(now, Outcome::TimedOut(limit.as_millis() as u64)));
+            return Ok(RequestEnd::Died(now, Outcome::TimedOut(limit.as_millis() as u64)));
         }
     }
 
-    /// What the process has used of the processor; nothing where the system does not say.
+    /// The processor time of the process; `None` if the system does not tell.
     fn processor_time(&self) -> Duration {
         let Some(id) = self.process_id() else { return Duration::ZERO };
         let mut clock = 0;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `clock` and `time` are valid places; the process is a child that was not waited for.
+        // SAFETY: `clock` and `time` are valid places; the process is a child that was not waited
+        // for.
         let known = unsafe {
             libc::clock_getcpuclockid(id as libc::pid_t, &raw mut clock) == 0
                 && libc::clock_gettime(clock, &raw mut time) == 0
@@ -576,7 +584,7 @@ impl Runner {
         Some(ExitStatus::from_raw(raw).to_string())
     }
 
-    /// What a process gets as its standard output.
+    /// The file that a process gets as its standard output.
     fn standard_output(&self) -> std::io::Result<Stdio> {
         let ruleset = self.sandbox.as_ref().map(Sandbox::ruleset).transpose()?.flatten();
         Ok(ruleset.map_or_else(Stdio::null, Stdio::from))
@@ -604,11 +612,12 @@ impl Runner {
             .env_clear()
             .env("LC_ALL", "C")
             .current_dir(self.files.path())
-            // The runner finds the shared memory there. Handed over by a closure in the child, it would
-            // cost a copy of this process's page tables with each start.
+            // The runner finds the shared memory there. Handed over by a closure in the child, it
+            // would cost a copy of this process's page tables with each start.
             .stdin(shared.file().map_err(RunError::Start)?)
             .stdout(self.standard_output().map_err(RunError::Start)?)
             .stderr(Stdio::null());
+        log::debug!("starting the runner, {command:?}");
         let child = command.spawn().map_err(RunError::Start)?;
         self.process = Some(Process(child));
         self.starts += 1;
@@ -644,7 +653,7 @@ impl Runner {
         Err(error)
     }
 
-    /// Tells the runner what symbols there are.
+    /// Writes the table of symbols for the runner.
     fn write_symbols(&self) {
         let mut bytes = Vec::with_capacity(self.build.symbols.len() * 32);
         for (kind, offset) in self.build.symbols.values() {
@@ -689,7 +698,7 @@ impl Runner {
 }
 
 /// A batch of tests, encoded.
-struct Prepared<'a> {
+struct RequestBatch<'a> {
     /// Position of its first test among all.
     from: usize,
     count: usize,

@@ -51,7 +51,7 @@ pub(crate) struct Areas {
     pub(crate) request_size: u64,
     pub(crate) reply: u64,
     pub(crate) reply_size: u64,
-    /// The filter of system calls, and what tests attempted.
+    /// The filter of system calls, and the attempts of tests.
     pub(crate) filter: u64,
     pub(crate) attempts: u64,
     pub(crate) total: u64,
@@ -203,7 +203,7 @@ impl Shared {
         unsafe { std::ptr::write_bytes(place, 0, size as usize) }
     }
 
-    /// What the runner says about why it could not start.
+    /// The runner's message if it could not start.
     pub(crate) fn message(&self) -> String {
         let bytes = self.bytes(MESSAGE as u64, MESSAGE_SIZE as u64);
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());

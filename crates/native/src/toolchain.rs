@@ -1,13 +1,14 @@
-//! The compiler and the linker, and what they make that is the same for all programs.
+//! The compiler and the linker, and the files that are the same for all programs.
 //!
 //! A build of a small program is short beside the start of a compiler. So the runner and the fixed
-//! part of the harness are compiled once on a machine and kept ([`lydian_base::cache`]), as is what the
-//! compiler says of its libraries and of how it starts the linker, which is then started directly.
+//! part of the harness are compiled once on a machine and kept ([`lydian_base::cache`]), as is what
+//! the compiler says of its libraries and of how it starts the linker, which is then started
+//! directly.
 //!
-//! Most of a link is reading the libraries that every program is linked with. They and the compiler's
-//! own start files are left out where the objects need nothing of them, and of the libraries only
-//! their tables of symbols are read where that is enough. Where such a short link fails, the whole
-//! one is made, so that its messages are the user's.
+//! Most of a link is reading the libraries that every program is linked with. They and the
+//! compiler's own start files are left out where the objects need nothing of them, and of the
+//! libraries only their tables of symbols are read where that is enough. Where such a short link
+//! fails, the whole one is made, so that its messages are the user's.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -33,7 +34,8 @@ const RUNNER_FILES: &[(&str, &str)] = &[
 ];
 const OWN_FLAGS: &[&str] = &["-O1", "-w", "-std=gnu17", "-fno-builtin", "-fPIC", "-c"];
 
-/// How an object is linked. The harness's fixed part is what the linker's command is recognised by.
+/// The compiler's arguments for linking an object. The harness's fixed part identifies the linker's
+/// command.
 const FIXED: &str = "lydian-harness.o";
 const OUTPUT: &str = "unit.so";
 const LINKING: &[&str] = &[
@@ -53,7 +55,7 @@ const LINKING: &[&str] = &[
 /// archive instead where that has them.
 const LIBRARIES: [&str; 3] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 
-/// What the libraries that every program is linked with define.
+/// The names that the libraries of every program define.
 #[derive(Clone, Debug, Default)]
 pub struct Libraries {
     /// Their paths, in the order of [`LIBRARIES`].
@@ -62,7 +64,7 @@ pub struct Libraries {
 }
 
 impl Libraries {
-    /// Those that a compiler links every program with.
+    /// The libraries with which a compiler links every program.
     ///
     /// # Errors
     /// No temporary folder can be made.
@@ -149,7 +151,7 @@ impl<'a> Toolchain<'a> {
         Compilation::of(&start, self.compiler, what)?.finish()
     }
 
-    /// What the libraries that every program is linked with define.
+    /// The names that the libraries of every program define.
     pub(crate) fn libraries(&self) -> Libraries {
         let key = self.key("libraries", LIBRARIES);
         let kept = self.kept_words(key.as_ref());
@@ -220,6 +222,7 @@ impl<'a> Toolchain<'a> {
             }
         }
         command.current_dir(self.place).stdin(Stdio::null()).stdout(Stdio::null());
+        log::debug!("starting {command:?}");
         let started = |error| BuildError::Start { compiler: (*linker).to_owned(), error };
         let output = command.stderr(Stdio::piped()).output().map_err(started)?;
         match output.status.success() {

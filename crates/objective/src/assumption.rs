@@ -1,12 +1,12 @@
-//! Assumptions: what an argument of infeasibility takes for granted without the user having said so.
+//! Assumptions: statements that an argument of infeasibility needs and that the user has not made.
 //!
-//! An engine names every assumption that its argument needs, where it makes it. Which of them count
-//! as granted is no business of engines: [`Accepted`] says that when verdicts are made, so that the
-//! same evidence gives another verdict once the user accepts more.
+//! An engine names every assumption that its argument needs. It does not decide which of them are
+//! accepted: [`AcceptedAssumptions`] does so when verdicts are made, so the same evidence gives
+//! another verdict once the user accepts more.
 //!
 //! Two kinds are *bounds* of an exploration ([`AssumptionKind::is_bound`]): inputs beyond them were
-//! not tried. An argument under a bound that nobody accepted decides nothing, while one under other
-//! assumptions is *infeasible as assumed*.
+//! not tried. An argument under a bound that nobody accepted decides nothing. An argument under other
+//! assumptions makes an objective *infeasible as assumed*.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,37 +14,37 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What an assumption is about.
+/// The kinds of assumptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssumptionKind {
     /// No object is very large (1 GiB or more).
     ObjectSize,
-    /// That a pointer to characters among the inputs leads to characters, though C lets it lead to the
-    /// bytes of anything.
+    /// A pointer to characters among the inputs leads to characters, though C lets it lead to the
+    /// bytes of any object.
     CharacterPointer,
-    /// What a pointer points to: one object of its type, bytes where the type is not known.
+    /// A pointer points to one object of its type, or to bytes if the type is not known.
     Shape,
-    /// How many elements an array or a string has at most. A bound.
+    /// The most elements of an array or a string. A bound.
     Size,
-    /// Which input is the length of an array, or points to its end.
+    /// The input that is the length of an array, or points to its end.
     Length,
-    /// How deep pointers among the inputs are followed before they are null. A bound.
+    /// The depth to which pointers among the inputs are followed before they are null. A bound.
     Depth,
-    /// That two pointers among the inputs lead to different objects.
+    /// Two pointers among the inputs lead to different objects.
     Alias,
-    /// What an undefined function writes.
+    /// The places that an undefined function writes.
     ExternalWrites,
-    /// That an undefined function keeps no pointers that it was given for later calls, and calls no
-    /// function of the program.
+    /// An undefined function does not keep its pointers for later calls, and calls no function of the
+    /// program.
     KeptPointers,
-    /// That subscripts of arrays of known length are such as the arrays have.
+    /// Subscripts of arrays of known length are within the arrays.
     Subscript,
-    /// That a union's pointer is one wherever it is used as one.
+    /// A pointer in a union is a pointer wherever it is used as one.
     RawPointer,
-    /// That nothing lies before the first element of an object.
+    /// Nothing lies before the first element of an object.
     LeadingElements,
-    /// What has no kind of its own, such as inputs of a type that are never made.
+    /// An assumption without a kind of its own, such as that inputs of a type are never made.
     Other,
 }
 
@@ -66,7 +66,7 @@ impl AssumptionKind {
         Self::Other,
     ];
 
-    /// The kinds that need nobody's consent: what any tester grants.
+    /// The kinds that any tester grants, so that the user need not accept them.
     pub const GRANTED: [Self; 3] = [Self::ObjectSize, Self::CharacterPointer, Self::KeptPointers];
 
     /// The name that users write.
@@ -117,12 +117,12 @@ impl FromStr for AssumptionKind {
     }
 }
 
-/// Something that an argument takes for granted.
+/// An assumption of an argument.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Assumption {
-    /// What it is about.
+    /// Its kind.
     pub kind: AssumptionKind,
-    /// The parameter, place, type or function that it speaks of; empty where it speaks of all inputs.
+    /// Its parameter, place, type or function; empty if it is about all inputs.
     pub subject: String,
     /// For the user: `p and q are different objects`.
     pub sentence: String,
@@ -139,11 +139,11 @@ impl Assumption {
     }
 }
 
-/// So many bounds of one kind are kept with an argument.
+/// The most bounds of one kind that are kept with an argument.
 const MOST_BOUNDS: usize = 6;
 
-/// The assumptions, each once, with only the first bounds of each kind and how many more there are:
-/// structures that point to each other have hundreds.
+/// The assumptions, each once. Of each kind of bound only the first ones are kept, with the number of
+/// the others, since structures that point to each other have hundreds.
 pub fn abridged(all: impl IntoIterator<Item = Assumption>) -> Vec<Assumption> {
     let (mut kept, mut seen) = (Vec::new(), BTreeSet::new());
     let mut bounds: BTreeMap<AssumptionKind, usize> = BTreeMap::new();
@@ -173,23 +173,23 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// The kinds of assumptions under which *infeasible* counts: those that are granted to everybody, and
-/// those that the user accepts.
+/// The kinds of assumptions under which *infeasible* counts: those that any tester grants, and those
+/// that the user accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accepted(BTreeSet<AssumptionKind>);
+pub struct AcceptedAssumptions(BTreeSet<AssumptionKind>);
 
-impl Default for Accepted {
-    /// Only what is granted.
+impl Default for AcceptedAssumptions {
+    /// The granted kinds only.
     fn default() -> Self {
         Self(AssumptionKind::GRANTED.into())
     }
 }
 
-impl Accepted {
+impl AcceptedAssumptions {
     /// The word that stands for all kinds.
     pub const ALL: &str = "all";
 
-    /// What is granted, and what the user names: kinds, or `all`.
+    /// The granted kinds, and those that the user names: kinds, or `all`.
     ///
     /// # Errors
     /// A name that is neither.
@@ -217,18 +217,18 @@ mod tests {
     #[test]
     fn what_any_tester_grants_is_granted_and_more_where_the_user_accepts_it() {
         let of = |kind| Assumption::new(kind, "p", "a sentence");
-        let granted = |accepted: &Accepted| -> Vec<&str> {
+        let granted = |accepted: &AcceptedAssumptions| -> Vec<&str> {
             let all = AssumptionKind::ALL.into_iter();
             all.filter(|kind| accepted.includes(&of(*kind))).map(AssumptionKind::name).collect()
         };
         let all = ["object-size", "character-pointer", "kept-pointers"];
-        assert_eq!(granted(&Accepted::default()), all);
-        let some = Accepted::named(["alias", "leading-elements"]).expect("kinds");
+        assert_eq!(granted(&AcceptedAssumptions::default()), all);
+        let some = AcceptedAssumptions::named(["alias", "leading-elements"]).expect("kinds");
         assert_eq!(
             granted(&some),
             ["object-size", "character-pointer", "alias", "kept-pointers", "leading-elements"]
         );
-        assert_eq!(granted(&Accepted::named(["all"]).expect("a word")).len(), 13);
+        assert_eq!(granted(&AcceptedAssumptions::named(["all"]).expect("a word")).len(), 13);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_no_kind_is_refused_with_those_that_are() {
-        let error = Accepted::named(["alais"]).unwrap_err().to_string();
+        let error = AcceptedAssumptions::named(["alais"]).unwrap_err().to_string();
         assert!(error.contains("`alais`") && error.contains("alias, external-writes"), "{error}");
     }
 

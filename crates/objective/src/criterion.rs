@@ -1,12 +1,14 @@
-//! The criteria, by the names that users give them, and what is known of each.
+//! The criteria, by the names that users give them, and the properties of each.
 //!
-//! Everything about a criterion stands in its row of one table, `criterion/table.rs`. Whoever treats
-//! some criteria otherwise than others asks for a property of that row, or matches on [`Construct`]
-//! without a last arm for the rest, so that a new criterion cannot be forgotten.
+//! All properties of a criterion stand in its row of one table, `criterion/table.rs`. Code that
+//! treats some criteria differently asks for a property of the row, or matches on [`Construct`]
+//! without a last arm for the rest, so that the compiler leads from a new criterion to each such
+//! place.
 
 use std::fmt;
 use std::str::FromStr;
 
+pub mod set;
 mod table;
 
 pub use table::Criterion;
@@ -23,7 +25,7 @@ struct Profile {
     of_control: bool,
 }
 
-/// What kind of thing of the program the objectives of a criterion are about.
+/// The constructs of a program that the objectives of a criterion are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Construct {
     /// Functions.
@@ -52,11 +54,11 @@ pub enum Construct {
     DefUse(Flow),
     /// Paths of a function.
     Path,
-    /// Whatever the user writes.
+    /// Objectives that the user writes.
     Written,
 }
 
-/// What shows an objective about a decision.
+/// The evaluations that show an objective about a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// An evaluation that gives the decision or one condition a value.
@@ -65,15 +67,15 @@ pub enum Witness {
     Combination,
     /// Two evaluations, each of which has the right values of several conditions.
     Points,
-    /// Two evaluations that show what one condition does.
+    /// Two evaluations that show the effect of one condition.
     Pair(ClausePair),
 }
 
-/// What two evaluations of a decision show of one of its conditions.
+/// The relation of two evaluations of a decision that shows the effect of one condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClausePair {
-    /// It is marked in both, with different values and outcomes.
-    Marked,
+    /// It is unmasked in both, with different values and outcomes.
+    Masking,
     /// It decides in both, with different values and outcomes.
     Correlated,
     /// It alone differs, and the outcome does.
@@ -82,16 +84,16 @@ pub enum ClausePair {
     RestrictedInactive,
 }
 
-/// What a criterion of data flow asks for.
+/// The properties of a criterion of data flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// What there is an objective for.
+    /// The things that have an objective.
     pub asks: FlowDemand,
-    /// Whether the cells of an array are told apart.
+    /// Whether the cells of an array count as variables of their own.
     pub cells: bool,
 }
 
-/// What a criterion of data flow has an objective for.
+/// The things that have an objective of a criterion of data flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowDemand {
     /// Each definition.
@@ -102,19 +104,19 @@ pub enum FlowDemand {
     Paths,
 }
 
-/// What the objectives of a criterion are written as.
+/// The form of the objectives of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Labels.
     Label,
-    /// Hyperlabels, as labels alone cannot express them.
+    /// Hyperlabels, since labels alone cannot express them.
     Hyperlabel,
 }
 
-/// Who says what the objectives of a criterion are.
+/// The source of the objectives of a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// They follow from the program.
+    /// The program: objectives follow from it.
     Program,
     /// The user, by labels in the source.
     SourceLabel,
@@ -123,8 +125,8 @@ pub enum Author {
 }
 
 impl Criterion {
-    /// What every tool that reads a report expects of each function and each line: whether it was
-    /// entered, and whether it ran.
+    /// The criteria that every tool which reads a report expects: whether each function was entered,
+    /// and whether each line ran.
     pub const OF_EVERY_REPORT: [Self; 2] = [Self::Fc, Self::Stmt];
 
     /// Its name, as users write it.
@@ -132,33 +134,33 @@ impl Criterion {
         self.profile().name
     }
 
-    /// What its objectives are, in a few words.
+    /// Its objectives, in a few words.
     pub const fn about(self) -> &'static str {
         self.profile().about
     }
 
-    /// What it asks for, in one sentence.
+    /// Its definition, in one sentence.
     pub const fn definition(self) -> &'static str {
         self.profile().definition.trim_ascii()
     }
 
-    /// Where the definition is from: papers with their sections.
+    /// The source of the definition: papers with their sections.
     pub const fn source(self) -> &'static str {
         self.profile().source
     }
 
-    /// What its objectives are about.
+    /// The construct that its objectives are about.
     pub const fn construct(self) -> Construct {
         self.profile().construct
     }
 
-    /// Who says what its objectives are.
+    /// The source of its objectives.
     pub const fn author(self) -> Author {
         self.profile().author
     }
 
-    /// Whether it asks where control goes, and how conditions decide: objectives of which there are few, most
-    /// of them decided by the program's paths. What users ask for themselves is among it.
+    /// Whether it asks for control flow and for the effects of conditions. Such objectives are few,
+    /// and the program's paths decide most of them. The objectives that users write are among them.
     pub const fn is_of_control(self) -> bool {
         self.profile().of_control
     }
@@ -171,8 +173,8 @@ impl Criterion {
         }
     }
 
-    /// Whether it asks about statements, decisions, conditions and loops alone, so that an outline of
-    /// a function is enough for it, in which no values are computed.
+    /// Whether it asks for statements, decisions, conditions and loops alone. An outline of a
+    /// function, in which no values are computed, is then enough.
     pub const fn is_of_text(self) -> bool {
         match self.construct() {
             Construct::Function
@@ -192,7 +194,7 @@ impl Criterion {
         }
     }
 
-    /// What it asks of data flow, if it is about definitions and uses.
+    /// Its properties as a criterion of data flow; `None` if it is no such criterion.
     pub const fn flow(self) -> Option<Flow> {
         match self.construct() {
             Construct::DefUse(flow) => Some(flow),
@@ -212,7 +214,7 @@ impl Criterion {
         }
     }
 
-    /// What two evaluations of a decision show of a condition, if its objectives are such pairs.
+    /// The relation of two evaluations that it asks for; `None` if its objectives are no such pairs.
     pub const fn clause_pair(self) -> Option<ClausePair> {
         match self.construct() {
             Construct::Decision(Witness::Pair(pair)) => Some(pair),

@@ -1,4 +1,5 @@
-//! Definitions and uses of a function's variables, and which definitions may reach which uses.
+//! Data flow: the definitions and uses of a function's variables, and the definitions that may reach
+//! each use.
 //!
 //! # What counts ([001] 2, [002] III-B, Rapps and Weyuker)
 //! - A variable is a named local (a parameter or an automatic variable), or a global of the user's
@@ -7,282 +8,39 @@
 //! - Definitions: a parameter at the function's entry; the initial value of a global at the start of
 //!   the run; an initialiser; an assignment, increment or copy to the variable or to a part of it; a
 //!   call that gets its address through a parameter that is no pointer to const.
-//! - A write through a pointer that may hit the variable ([`aliases`]) is a definition where it does
-//!   at run time. It ends the reach of no other one here, so that a pair with it or across it may be
-//!   infeasible. Bit-fields aside.
+//! - A write through a pointer that may hit the variable (`aliases`) is a definition if it hits the
+//!   variable at run time. In this analysis it does not end the reach of other definitions, so a pair
+//!   with it or across it may be infeasible. Bit-fields are excepted.
 //! - Uses: a c-use is a read by a statement, one for each statement of the graph that reads the
 //!   variable; a p-use is a read by a condition (or the operand of a `switch`), once for each way
-//!   that it can go. What a condition reads before an effect of its own (`n-- > 0`) counts as read
-//!   by the condition too.
+//!   that it can go. A read of a condition before an effect of its own (`n-- > 0`) counts as a read
+//!   by the condition, too.
 //! - A read through a pointer is no use.
 //!
 //! Reaching definitions of locals are computed on the function's graph by iteration to the least
-//! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]); a
-//! definition of a part ends the reach of others, as one last definition a variable is what is
-//! measured. A pair of a global may have its definition in another function than its use.
-
-use lydian_base::{EntityId, Span, entity_id};
-use lydian_ir::function::LocalKind;
-use lydian_ir::source::{Point, RootKind};
-use lydian_ir::stmt::{Edge, Terminator};
-use lydian_ir::{
-    BlockId, Body, ConditionId, DecisionId, FuncId, GlobalId, LocalId, Program, StmtId,
-};
-use serde::{Deserialize, Serialize};
-
-use crate::formula::signed;
-use crate::label::{Pred, Site};
+//! fixed point, those of globals on the graph of all functions of the program ([`UnitFlow`]). A
+//! definition of a part of a variable ends the reach of other definitions, because measuring keeps
+//! one last definition for each variable. The definition and the use of a pair of a global may be in
+//! different functions.
 
 mod aliases;
 pub mod cells;
+pub(crate) mod def_use;
+mod du_paths;
+mod escape;
 mod events;
+mod globals;
 mod graph;
-mod holders;
 mod linked;
 mod local;
-mod paths;
-mod unit;
+pub(crate) mod unit;
 
 pub use cells::Access;
+pub use def_use::{
+    DataFlow, DefUse, Definition, DefinitionId, DefinitionSite, Use, UseId, UseSite, Variable,
+    c_name, is_variable, root_of,
+};
+pub use du_paths::DuPaths;
 pub use graph::{Extent, FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
 pub use linked::{ForeignPair, LinkedImage, SharedFlow, foreign_pairs};
-pub use paths::DuPaths;
 pub use unit::{UnitFlow, UnitFlows, UnitShared};
-
-entity_id!(
-    /// Names a definition of a function.
-    DefinitionId,
-    "def"
-);
-entity_id!(
-    /// Names a use of a function.
-    UseId,
-    "use"
-);
-
-/// The definitions and uses of one function.
-#[derive(Clone, Debug, Default)]
-pub struct DataFlow {
-    /// The definitions in it, those of a variable one after the other; then those of globals that
-    /// are elsewhere and reach its uses.
-    pub definitions: Vec<Definition>,
-    /// The uses in it; then those in other functions that its definitions of globals reach.
-    pub uses: Vec<Use>,
-}
-
-/// What is defined and used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Variable {
-    /// A parameter or an automatic variable of the function.
-    Local(LocalId),
-    /// A global or a static local.
-    Global(GlobalId),
-}
-
-/// Where a variable gets a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// The variable.
-    pub variable: Variable,
-    /// Where.
-    pub at: DefinitionSite,
-    /// The text to show for it: for the start of the run the declaration.
-    pub span: Span,
-    /// Its number among the variable's definitions, from 1; that of a global's initial value is 0.
-    /// Those of a global are numbered over all functions.
-    pub number: u32,
-    /// Whether it counts as this function's: the initial value of a global is that of the first
-    /// function with a use that it reaches.
-    pub own: bool,
-    /// Whether it is a write through a pointer, which defines the variable only where it hits it.
-    pub indirect: bool,
-    /// Which cells it writes, in a data flow of cells: none if it writes all.
-    pub cell: Option<Access>,
-}
-
-/// Where a definition is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DefinitionSite {
-    /// The start of the run: the initial value of a global.
-    Start,
-    /// A statement of another function.
-    Elsewhere(FuncId, StmtId),
-    /// The function's entry.
-    Entry,
-    /// A statement: the last one of those that make one initialiser.
-    Stmt(StmtId),
-}
-
-/// Where a variable's value is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
-    /// The variable.
-    pub variable: Variable,
-    /// Where, in its function.
-    pub at: UseSite,
-    /// The other function that it is in, with the use there.
-    pub elsewhere: Option<(FuncId, UseId)>,
-    /// How many ways it has, each of which is a pair of its own.
-    pub ways: u32,
-    /// The text of the argument of a call that reads it; none elsewhere.
-    pub argument: Span,
-    /// The statement that reads the value for a condition or a switch earlier than the branch.
-    pub read_at: Option<StmtId>,
-    /// The text to show for it.
-    pub span: Span,
-    /// The definitions that may reach it, in order.
-    pub reaching: Vec<DefinitionId>,
-    /// Whether it may also be reached without any definition.
-    pub undefined: bool,
-    /// Which cells it reads, in a data flow of cells.
-    pub cell: Option<Access>,
-}
-
-/// Where a use is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum UseSite {
-    /// A statement.
-    Stmt(StmtId),
-    /// The value that a block returns.
-    Return(BlockId),
-    /// A condition, which has two ways: 0 false, 1 true.
-    Condition(DecisionId, ConditionId),
-    /// A switch, with the ways of its edges.
-    Switch(BlockId),
-}
-
-/// A pair, in a sequence that asks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct DefUse {
-    /// The definition.
-    pub definition: DefinitionId,
-    /// The use.
-    pub usage: UseId,
-    /// Which way, for a p-use; 0 for a c-use.
-    pub way: u32,
-}
-
-impl UseSite {
-    /// How many ways a use has, each of which is a pair of its own.
-    pub fn ways(self, body: &Body) -> u32 {
-        match self {
-            Self::Stmt(_) | Self::Return(_) => 1,
-            Self::Condition(..) => 2,
-            Self::Switch(block) => match &body.blocks[block].term {
-                Terminator::Switch { cases, .. } => cases.len() as u32 + 1,
-                _ => 0,
-            },
-        }
-    }
-}
-
-impl UseSite {
-    /// The label that stands for a use at this site: where, and what must be true there.
-    pub fn label(self, body: &Body, way: u32) -> (Site, Pred) {
-        match self {
-            Self::Stmt(stmt) => (Site::Stmt(stmt), Pred::Const(true)),
-            Self::Return(block) => {
-                let mut roots = body.source.roots.iter();
-                match roots.find(|(_, root)| root.point == Point::Term(block)) {
-                    Some((root, _)) => (Site::Root(root), Pred::Const(true)),
-                    None => (Site::Entry, Pred::Const(false)),
-                }
-            }
-            Self::Condition(decision, condition) => {
-                (Site::Condition(decision, condition), signed(Pred::Cond(condition), way == 1))
-            }
-            Self::Switch(from) => (Site::Edge(Edge { from, way }), Pred::Const(true)),
-        }
-    }
-}
-
-impl Variable {
-    /// Whether it outlives its function's activation.
-    pub const fn is_global(self) -> bool {
-        matches!(self, Self::Global(_))
-    }
-
-    /// The local, if it is one.
-    pub const fn local(self) -> Option<LocalId> {
-        match self {
-            Self::Local(local) => Some(local),
-            Self::Global(_) => None,
-        }
-    }
-
-    /// Its name in C.
-    pub fn name(self, program: &Program, body: &Body) -> String {
-        match self {
-            Self::Local(local) => body.locals[local].name.clone(),
-            Self::Global(global) => c_name(&program.globals[global].name).to_owned(),
-        }
-    }
-}
-
-impl Use {
-    /// Adds definitions that reach it.
-    fn add(&mut self, reaching: impl IntoIterator<Item = DefinitionId>, undefined: bool) {
-        self.reaching.extend(reaching);
-        self.reaching.sort_unstable();
-        self.reaching.dedup();
-        self.undefined |= undefined;
-    }
-}
-
-impl DataFlow {
-    /// The pairs of the uses in this function, by use and definition.
-    pub fn pairs(&self) -> Vec<DefUse> {
-        self.pairs_where(|_, usage| usage.elsewhere.is_none())
-    }
-
-    /// The pairs of the definitions that count as this function's, by use and definition.
-    pub fn pairs_of_definitions(&self) -> Vec<DefUse> {
-        self.pairs_where(|definition, _| definition.own)
-    }
-
-    fn pairs_where(&self, wanted: impl Fn(&Definition, &Use) -> bool) -> Vec<DefUse> {
-        let mut pairs = Vec::new();
-        for (index, usage) in self.uses.iter().enumerate() {
-            let id = UseId::from_index(index);
-            let reaching = usage.reaching.iter();
-            for definition in reaching.filter(|id| wanted(self.definition(**id), usage)) {
-                let ways = 0..usage.ways;
-                pairs.extend(ways.map(|way| DefUse { definition: *definition, usage: id, way }));
-            }
-        }
-        pairs
-    }
-
-    /// A definition.
-    pub fn definition(&self, id: DefinitionId) -> &Definition {
-        &self.definitions[id.index()]
-    }
-
-    /// A use.
-    pub fn usage(&self, id: UseId) -> &Use {
-        &self.uses[id.index()]
-    }
-}
-
-/// What C calls a function or a global of a linked program, whose name there may be
-/// `name@file.c` for a static and `function.name` for a static local.
-pub fn c_name(name: &str) -> &str {
-    let name = name.split('@').next().unwrap_or(name);
-    name.split('.').nth(1).unwrap_or(name)
-}
-
-/// Whether a local is a variable that the user named.
-pub fn is_variable(body: &Body, local: LocalId) -> bool {
-    let local = &body.locals[local];
-    matches!(local.kind, LocalKind::Param | LocalKind::Var) && !local.name.is_empty()
-}
-
-/// The text of a statement whose uses can be recorded around it: none if it is a declaration's.
-pub fn root_of(body: &Body, stmt: StmtId) -> Option<Span> {
-    let mut roots = body.source.roots.values();
-    let root = roots.find(|root| {
-        root.point == Point::Stmt(stmt)
-            && matches!(root.kind, RootKind::Value | RootKind::Assigned { .. })
-    });
-    root.map(|root| root.span)
-}

@@ -5,17 +5,17 @@ use std::fmt;
 use lydian_base::StopReason;
 use serde::{Deserialize, Serialize};
 
-use crate::assumption::{Accepted, Assumption};
+use crate::assumption::{AcceptedAssumptions, Assumption};
 pub use criterion_row::{AssumedObjective, CriterionRow};
 
 mod criterion_row;
 
-/// The hash of a test: of what it holds, with types by their spelling. Hexadecimal.
+/// The hash of a test's contents, with types by their spelling. Hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TestHash(pub String);
 
-/// What an engine found out about an objective.
+/// A finding of an engine about an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Evidence {
@@ -24,27 +24,27 @@ pub enum Evidence {
         /// The test.
         test: TestHash,
     },
-    /// Tests cover it together, as measured on the native program: a hyperlabel that one run cannot
-    /// cover alone.
+    /// Tests cover it together, as measured on the native program: it is a hyperlabel that one run
+    /// cannot cover alone.
     MeasuredTogether {
         /// The tests, none of which could be left out.
         tests: Vec<TestHash>,
     },
-    /// An exploration with nothing cut off did not reach it, or no state makes the predicate true that
-    /// the preconditions allow.
+    /// A complete exploration did not reach it, or no state that the preconditions allow makes the
+    /// predicate true.
     Complete {
-        /// Which engine and method.
+        /// The engine and method.
         method: String,
         /// The preconditions that the user stated, and the bounds that were proved sufficient, for
         /// the user to read.
         preconditions: String,
-        /// What it takes for granted and nobody stated.
+        /// The assumptions that it needs and nobody stated.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         assumptions: Vec<Assumption>,
     },
     /// No state whatever makes the predicate true at its site.
     LocalProof {
-        /// Which method.
+        /// The method.
         method: String,
     },
     /// Nothing was found out.
@@ -52,22 +52,22 @@ pub enum Evidence {
         /// Why.
         reason: UnknownReason,
     },
-    /// An engine claimed that a test covers it, and measuring did not confirm that: an internal
-    /// error, kept for replay.
+    /// An engine claimed that a test covers it, and measuring did not confirm that. This is an
+    /// internal error, kept for replay.
     Unconfirmed {
-        /// Which engine claimed it.
+        /// The engine that claimed it.
         claimed_by: String,
         /// The test.
         test: TestHash,
-        /// What was measured instead.
+        /// The measured result.
         measured: String,
     },
-    /// What a method claims of the objective counts no longer: a claim of the same exploration or proof
-    /// was contradicted. The claim itself is kept.
+    /// An argument of a method about the objective no longer counts, because a claim of the same
+    /// exploration or proof was contradicted. The argument itself is kept.
     Withdrawn {
         /// The method.
         method: String,
-        /// What contradicted it.
+        /// The contradiction.
         contradiction: String,
     },
 }
@@ -91,18 +91,18 @@ pub enum UnknownReason {
     Budget(StopReason),
     /// A bound was reached, such as that of a loop or of a recursion.
     Bound {
-        /// What was bounded.
+        /// The bounded quantity.
         what: String,
         /// The bound.
         limit: u64,
     },
-    /// Everything was explored, but only for inputs of limited size: the bounds, which nobody
-    /// stated as preconditions.
+    /// Everything was explored, but only for inputs of limited size. These are the bounds, which
+    /// nobody stated as preconditions.
     InputBounds(String),
-    /// Something in the way is not followed: what.
+    /// A construct on the way to it is not followed. This names it.
     NotFollowed(String),
-    /// It hangs on what the program does not determine or no engine computes: on each of these, with
-    /// its place.
+    /// It depends on values that the program does not determine or no engine computes. These are
+    /// listed, each with its place.
     Depends(Vec<String>),
     /// The solver gave up.
     SolverGaveUp,
@@ -131,12 +131,12 @@ impl fmt::Display for UnknownReason {
     }
 }
 
-/// What the evidence on a label adds up to.
+/// The verdict on a label, which follows from its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Tests cover it.
     Covered {
-        /// The first test that does, or the first ones that do together.
+        /// The first test that covers it, or the first tests that cover it together.
         tests: Vec<TestHash>,
     },
     /// No test can cover it.
@@ -156,7 +156,7 @@ pub enum Verdict {
         /// The position of that objective.
         of: u32,
     },
-    /// Neither is known.
+    /// It is not known whether a test can cover it.
     Unknown {
         /// Why.
         reason: UnknownReason,
@@ -166,7 +166,7 @@ pub enum Verdict {
 /// A label that is both covered and infeasible: an internal error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("internal error: {} covers what {} claims is infeasible", named(covered), infeasible.method())]
-pub struct Contradictory {
+pub struct Contradiction {
     /// The tests that cover it.
     pub covered: Vec<TestHash>,
     /// The argument that it is infeasible.
@@ -178,10 +178,11 @@ fn named(tests: &[TestHash]) -> String {
     format!("{} {}", if names.len() == 1 { "test" } else { "tests" }, names.join(" with "))
 }
 
-/// The verdict that valid evidence, oldest first, adds up to for a user who accepts some assumptions.
+/// The verdict that follows from valid evidence, oldest first, for a user who accepts some
+/// assumptions.
 ///
-/// A test that covers the objective outweighs an argument under assumptions, which it shows to be too
-/// narrow.
+/// A test that covers the objective outweighs an argument under assumptions, since it shows these to
+/// be too narrow.
 ///
 /// # Errors
 /// Evidence that a label is covered beside evidence that it is infeasible without any assumption,
@@ -189,8 +190,8 @@ fn named(tests: &[TestHash]) -> String {
 pub fn verdict(
     duplicate_of: Option<u32>,
     evidence: &[Evidence],
-    accepted: &Accepted,
-) -> Result<Verdict, Contradictory> {
+    accepted: &AcceptedAssumptions,
+) -> Result<Verdict, Contradiction> {
     if let Some(of) = duplicate_of {
         return Ok(Verdict::Duplicate { of });
     }
@@ -205,7 +206,7 @@ pub fn verdict(
             None => Ok(Verdict::Covered { tests: covered.to_vec() }),
             Some(infeasible) => {
                 let (covered, infeasible) = (covered.to_vec(), infeasible.clone());
-                Err(Contradictory { covered, infeasible })
+                Err(Contradiction { covered, infeasible })
             }
         };
     }
@@ -236,8 +237,8 @@ fn shown_bounds(assumptions: &[Assumption]) -> String {
     bounds.join("; ")
 }
 
-/// Why nothing is known: an unconfirmed claim outweighs what else went wrong, then one that was
-/// withdrawn.
+/// The reason for an unknown verdict: an unconfirmed claim outweighs other reasons, then a withdrawn
+/// one.
 fn reason(evidence: &[Evidence]) -> UnknownReason {
     let unconfirmed = |evidence: &Evidence| matches!(evidence, Evidence::Unconfirmed { .. });
     if evidence.iter().any(unconfirmed) {
@@ -275,8 +276,8 @@ impl Evidence {
         }
     }
 
-    /// Whether it holds only under the preconditions and the inputs for which it was found. What a
-    /// test does, and what no state allows, does not hang on these.
+    /// Whether it holds only under the preconditions and the inputs for which it was found. The
+    /// effects of a test, and proofs that no state satisfies a predicate, do not depend on these.
     pub const fn depends_on_configuration(&self) -> bool {
         matches!(self, Self::Complete { .. } | Self::Unknown { .. })
     }
@@ -288,7 +289,7 @@ impl Evidence {
     /// The method of an argument for a hyperlabel that rests on arguments of any method for labels.
     pub const DERIVED: &str = "labels that it needs are infeasible";
 
-    /// What an argument for infeasibility takes for granted; none if it is no such argument.
+    /// The assumptions of an argument for infeasibility; `None` if it is no such argument.
     pub fn assumptions(&self) -> Option<&[Assumption]> {
         match self {
             Self::Complete { assumptions, .. } => Some(assumptions),
@@ -297,8 +298,8 @@ impl Evidence {
         }
     }
 
-    /// Whether it is an argument for infeasibility that rests on what an engine does. One that is
-    /// derived from others may rest on any.
+    /// Whether it is an argument for infeasibility that an engine gave. An argument that is derived
+    /// from others may rest on any engine.
     pub fn rests_on(&self, engine: Engine) -> bool {
         self.assumptions().is_some()
             && match self.method() {
@@ -308,9 +309,8 @@ impl Evidence {
             }
     }
 
-    /// What it takes for granted and the user does not accept; none if it is no argument for
-    /// infeasibility.
-    fn open(&self, accepted: &Accepted) -> Option<Vec<Assumption>> {
+    /// Its assumptions that the user does not accept; `None` if it is no argument for infeasibility.
+    fn open(&self, accepted: &AcceptedAssumptions) -> Option<Vec<Assumption>> {
         let open = self.assumptions()?.iter().filter(|one| !accepted.includes(one));
         Some(open.cloned().collect())
     }
@@ -335,8 +335,8 @@ mod tests {
     use super::*;
     use crate::assumption::AssumptionKind;
 
-    fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradictory> {
-        super::verdict(duplicate_of, evidence, &Accepted::default())
+    fn verdict(duplicate_of: Option<u32>, evidence: &[Evidence]) -> Result<Verdict, Contradiction> {
+        super::verdict(duplicate_of, evidence, &AcceptedAssumptions::default())
     }
 
     fn measured() -> Evidence {
@@ -385,7 +385,7 @@ mod tests {
             Verdict::InfeasibleAssumed { argument: argument.clone(), assumptions: vec![told] };
         assert_eq!(verdict(None, evidence), Ok(assumed));
         let infeasible = Ok(Verdict::Infeasible { argument: argument.clone() });
-        let accepted = Accepted::named(["leading-elements"]).expect("a kind");
+        let accepted = AcceptedAssumptions::named(["leading-elements"]).expect("a kind");
         assert_eq!(super::verdict(None, evidence, &accepted), infeasible);
     }
 
@@ -415,7 +415,7 @@ mod tests {
         let evidence = std::slice::from_ref(&argument);
         let reason = UnknownReason::InputBounds("size of s".into());
         assert_eq!(verdict(None, evidence), Ok(Verdict::Unknown { reason }));
-        let accepted = Accepted::named(["size"]).expect("a kind");
+        let accepted = AcceptedAssumptions::named(["size"]).expect("a kind");
         let found = super::verdict(None, evidence, &accepted);
         assert!(matches!(found, Ok(Verdict::InfeasibleAssumed { .. })), "{found:?}");
     }

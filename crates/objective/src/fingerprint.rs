@@ -1,14 +1,13 @@
-//! What identifies functions and labels across edits of a file.
+//! Keys and fingerprints, which identify functions and labels across edits of a file.
 //!
-//! Two things are told apart. A *key* says which label it is: it follows from the function's own
-//! text, its types and the label's site and predicate, and survives every edit elsewhere. A *code
-//! fingerprint* says what the function means: it covers everything that a run of it can reach
-//! (callees, globals) and what the caller adds (semantics, compile flags). Evidence is valid only
-//! for the code fingerprint for which it was found, so an edit of a callee keeps the label and
-//! drops what was known about it.
+//! A *key* identifies a label. It follows from the function's own text, its types, and the label's
+//! site and predicate, so it survives every edit elsewhere. A *code fingerprint* identifies the
+//! meaning of a function. It covers everything that a run of it can reach (callees, globals) and the
+//! settings of the caller (semantics, compile flags). Evidence is valid only for the code fingerprint
+//! for which it was found, so after an edit of a callee the label stays, and its evidence is dropped.
 //!
-//! Local ids, marks, decisions and roots are numbered within their function, so they may be hashed
-//! as they are. Ids of globals, functions, types and records are not: their names are.
+//! Local ids, marks, decisions and roots are numbered within their function, so they are hashed as
+//! they are. Globals, functions, types and records are hashed by their names instead of their ids.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -138,7 +137,7 @@ impl KeyMaker {
     }
 }
 
-/// A hyperlabel by what it is made of.
+/// Writes a hyperlabel by its parts.
 fn write_hyper(
     func: FuncId,
     labels: &Arena<LabelId, Label>,
@@ -188,7 +187,7 @@ fn write_hyper(
     }
 }
 
-/// An expression without its operands, with names for what is numbered within the program.
+/// An expression without its operands, in which ids of the program are replaced by names.
 fn head(program: &Program, expr: &Expr) -> String {
     match expr {
         Expr::AddrGlobal(global) => format!("global {}", program.globals[*global].name),
@@ -216,10 +215,10 @@ fn head(program: &Program, expr: &Expr) -> String {
     }
 }
 
-/// The fingerprint of everything that a run of a function can reach: the function, what it calls
-/// and whose address it takes, the globals that these read, with their types and first contents.
-/// Where a call goes through a pointer, every function of the program of that type counts as
-/// reached. `settings` is what else changes the meaning: semantics, compile flags. Hexadecimal.
+/// The fingerprint of everything that a run of a function can reach: the function, the functions that
+/// it calls or whose addresses it takes, and the globals that these read, with their types and first
+/// contents. A call through a pointer counts as reaching every function of the program of that type.
+/// `settings` has the settings that change the meaning: semantics, compile flags. Hexadecimal.
 pub fn code_fingerprint(
     program: &Program,
     map: &SourceMap,
@@ -276,7 +275,7 @@ enum Entity {
     Global(GlobalId),
 }
 
-/// What a function's body names or may call.
+/// Adds the functions and globals that a function's body names or may call.
 fn references(program: &Program, function: &Function, out: &mut Vec<Entity>) {
     let Some(body) = &function.body else { return };
     out.extend(body.exprs.values().filter_map(|expr| match expr {
@@ -296,7 +295,7 @@ fn references(program: &Program, function: &Function, out: &mut Vec<Entity>) {
     }
 }
 
-/// A function's own text and the declarations of what it uses.
+/// Hashes a function's own text and the declarations of the types and globals that it uses.
 fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, function: &Function) {
     let mut types = TypeHasher { types: &program.types, hasher, done: FxHashSet::default() };
     part(types.hasher, &function.name);
@@ -321,8 +320,8 @@ fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, fun
     }
 }
 
-/// The sizes of a body's tables: sites are named by their numbers, so text that is lowered
-/// otherwise (after a change of a macro, a flag or Lydian) must not keep its labels' keys.
+/// Hashes the sizes of a body's tables. Sites are named by their numbers, so a text that is lowered
+/// differently (after a change of a macro, a flag or Lydian) must not keep its labels' keys.
 fn shape(hasher: &mut blake3::Hasher, body: &Body) {
     let edges = |term: &Terminator| {
         let mut count = 0;
@@ -402,7 +401,7 @@ impl TypeHasher<'_> {
     }
 }
 
-/// Adds a piece of text so that two pieces never read as one.
+/// Hashes a piece of text, such that two pieces are never taken for one.
 fn part(hasher: &mut blake3::Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());

@@ -1,27 +1,27 @@
-//! Hyperlabels: what labels cannot say ([002] V, HTOL).
+//! Hyperlabels: objectives that relate several labels ([002] V, HTOL).
 //!
 //! ```text
 //! h ::= l | [ l1 -φ1-> l2 ... ln ] | < h | ψ > | h1 . h2 | h1 + h2
 //! l ::= (point, predicate) |> { v1 <- e1; ... }
 //! ```
 //!
-//! An atom is a label with bindings. A sequence is covered by one run that covers its atoms in
-//! order, each passage between two of them being as its `φ` says. A conjunction may use several
-//! runs, a guard relates the values that were bound, whichever runs bound them.
+//! An atom is a label with bindings. A sequence is covered by one run that covers its atoms in order,
+//! such that each passage between two of them satisfies its `φ`. A conjunction may use several runs.
+//! A guard relates the bound values, whichever runs bound them.
 //!
 //! # How this differs from the paper in form
 //! - Conjunction and disjunction take any number of operands.
 //! - Sequences lie in an arena of their function, so that instrumentation can number them.
-//! - `φ` is kept solved for the program counter: a list of places with what must hold when control
-//!   passes them, which is all that a predicate over `pc` can say.
+//! - `φ` is kept solved for the program counter: as a list of places with a formula that must hold
+//!   when control passes them. A predicate over `pc` can express no more.
 //! - A sequence may be asked of one activation of its function. In the paper's terms each atom then
 //!   binds the activation's number, and a guard asks for equal ones.
-//! - [`Passage::Cell`] is what array cells need ([002] V-D2), solved too. In the paper's terms the
+//! - [`Passage::Cell`] is for array cells ([002] V-D2), and is solved, too. In the paper's terms the
 //!   definition binds the address that it writes to and the use the one that it reads, the guard asks
-//!   for the same cell, and `φ` for other cells wherever control passes a definition. The paper's
-//!   `φ` names what was bound before; a definition of all cells leaves the cell to the use.
-//! - [`Passage::By`] is a passage by a path: in the paper's terms a sequence with an atom for each node
-//!   of it, in which the other passage stretches over all of them.
+//!   for the same cell, and `φ` for other cells wherever control passes a definition. The paper's `φ`
+//!   uses names that were bound before; a definition of all cells leaves the cell to the use.
+//! - [`Passage::By`] is a passage by a path: in the paper's terms a sequence with an atom for each
+//!   node of it, in which the other passage spans all of them.
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ use lydian_base::{Place, entity_id};
 use lydian_ir::{BlockId, ExprId, FuncId};
 use serde::{Deserialize, Serialize};
 
-use crate::dataflow::{DefUse, Variable};
+use crate::dataflow::def_use::{DefUse, Variable};
 use crate::label::{LabelId, LabelKey, Pred, Site};
 
-mod form;
+pub mod form;
 pub mod normal;
 mod value;
 
-pub use form::IllFormed;
+pub use form::{IllFormed, Rule};
 
 entity_id!(
     /// Names a sequence of a function.
@@ -71,7 +71,7 @@ pub struct Atom {
     pub function: FuncId,
     /// The label.
     pub label: LabelId,
-    /// What is bound where it is covered. Names are distinct.
+    /// Its bindings, made by the event that covers it. Names are distinct.
     pub bindings: Vec<Binding>,
 }
 
@@ -80,13 +80,13 @@ pub struct Atom {
 pub struct Binding {
     /// The metavariable.
     pub name: String,
-    /// Its value. Where that is unknown, the event binds nothing, and does not cover the atom.
-    pub value: Bound,
+    /// Its value. If the value is unknown, the event binds nothing and does not cover the atom.
+    pub value: BoundValue,
 }
 
-/// What a metavariable is bound to.
+/// The value of a metavariable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Bound {
+pub enum BoundValue {
     /// A scalar expression on the state at the label's site.
     Expr(ExprId),
     /// A predicate on the label's event: 1 or 0.
@@ -94,8 +94,8 @@ pub enum Bound {
 }
 
 /// A formula over metavariables and, in a passage, over the state: nonzero is true. Numbers are
-/// mathematical integers; what is unknown (a division by zero, a state that has no such value)
-/// makes the formula not hold.
+/// mathematical integers. A formula with an unknown value (a division by zero, a state without such a
+/// value) does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Formula {
     /// A number.
@@ -172,17 +172,17 @@ impl Formula {
 pub struct Sequence {
     /// Its atoms, at least two.
     pub atoms: Vec<Atom>,
-    /// What is asked between each two of them: one fewer than atoms.
+    /// The passages between each two of them: one fewer than atoms.
     pub passages: Vec<Passage>,
-    /// Where the atoms may be.
-    pub scope: Scope,
-    /// The pair of [`crate::DataFlow`] of which this is the sequence, for those who record uses
+    /// The scope in which its atoms must lie.
+    pub scope: SequenceScope,
+    /// The pair of [`crate::DataFlow`] of which this is the sequence, for engines that record uses
     /// with the last definition instead of watching the sequence. It adds nothing to the meaning.
     pub flow: Option<DefUse>,
 }
 
 impl Sequence {
-    /// The pair of cells of which this is the sequence, if it is one's.
+    /// The pair of cells of which this is the sequence; `None` if it is no pair's.
     pub fn cell_pair(&self) -> Option<DefUse> {
         match self.passages.first()?.otherwise() {
             Passage::Cell(same) => Some(same.pair),
@@ -190,7 +190,8 @@ impl Sequence {
         }
     }
 
-    /// The nodes by which a pair's use must be reached from its definition, if that is asked.
+    /// The nodes of the path on which a pair's use must be reached from its definition; `None` if any
+    /// path will do.
     pub fn path(&self) -> Option<&[BlockId]> {
         match self.passages.first()? {
             Passage::By(nodes, _) => Some(nodes),
@@ -198,7 +199,8 @@ impl Sequence {
         }
     }
 
-    /// Whether it is a pair's, of a variable or of cells: recorded with the last definition.
+    /// Whether it is the sequence of a pair, of a variable or of cells, which is recorded with the
+    /// last definition.
     pub fn is_pair(&self) -> bool {
         self.flow.is_some() || self.cell_pair().is_some()
     }
@@ -209,38 +211,38 @@ impl Sequence {
     }
 }
 
-/// Of what a sequence is asked.
+/// The scope of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Scope {
+pub enum SequenceScope {
     /// One activation of the function.
     Activation,
     /// One run of the program.
     Run,
 }
 
-/// `φ`: what is asked of the events between two atoms of a sequence.
+/// `φ`: the condition on the events between two atoms of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Passage {
-    /// Nothing.
+    /// No condition.
     Free,
-    /// What must hold where control passes these sites.
+    /// Formulas that must hold where control passes certain sites.
     Obliged(Vec<Obligation>),
-    /// That there is no node of the function's graph of nodes between, in the same activation
+    /// No node of the function's graph of nodes is between them, in the same activation
     /// ([`crate::annotate`], paths).
     Adjacent,
-    /// That control passes no definition of a variable.
+    /// Control passes no definition of a variable.
     Clear(Arc<Definitions>),
-    /// That the second atom reads a cell that the first one defines, and control passes no
-    /// definition of that cell.
+    /// The second atom reads a cell that the first one defines, and control passes no definition of
+    /// that cell.
     Cell(SameCell),
-    /// What another passage asks, and that both atoms are of one activation, in which control enters
-    /// these nodes of the function's graph of nodes between them, by the blocks that they begin with,
-    /// and no others.
+    /// The condition of another passage. In addition both atoms are of one activation, in which
+    /// control enters exactly these nodes of the function's graph of nodes between them. Nodes are
+    /// named by their first blocks.
     By(Vec<BlockId>, Box<Passage>),
 }
 
 impl Passage {
-    /// What is asked beside the path, if there is one.
+    /// The condition beside the path, if there is one.
     pub fn otherwise(&self) -> &Self {
         match self {
             Self::By(_, other) => other.otherwise(),
@@ -249,47 +251,47 @@ impl Passage {
     }
 }
 
-/// What a definition and a use of one cell are asked.
+/// The condition that a definition and a use are of one cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SameCell {
-    /// Where cells of the variable are defined.
+    /// The definitions of the variable's cells.
     pub of: Arc<CellDefinitions>,
-    /// How many bytes the first atom writes, from the address that it binds. If none, it binds
-    /// nothing, and defines all cells.
+    /// The number of bytes that the first atom writes from the address that it binds. `None`: it
+    /// binds nothing, and defines all cells.
     pub written: Option<u64>,
-    /// How many bytes, each of which counts, the second atom reads from the address that it binds.
-    /// A scalar lies where its first byte does: that is one.
+    /// The number of bytes, each of which counts, that the second atom reads from the address that it
+    /// binds. It is 1 for a scalar, which is identified by its first byte.
     pub read: u64,
-    /// The pair of the data flow of cells ([`crate::UnitFlow::of_cells`]), for those who record uses
-    /// with the last definition.
+    /// The pair of the data flow of cells ([`crate::UnitFlow::of_cells`]), for engines that record
+    /// uses with the last definition.
     pub pair: DefUse,
 }
 
 /// The places that define cells of a variable. Sequences share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CellDefinitions {
-    /// What tells the variable apart from others of the function or the program.
+    /// Identifies the variable among those of the function or the program.
     pub variable: String,
-    /// The variable, but for definitions that were read from notes.
+    /// The variable. `None` if the definitions were read from notes.
     #[serde(skip)]
     pub of: Option<Variable>,
-    /// Where, those that have an event.
+    /// The places that have an event.
     pub places: Vec<CellDefinition>,
 }
 
 /// A place that defines cells.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CellDefinition {
-    /// Where.
+    /// The place.
     pub place: (FuncId, Site),
-    /// The address that it writes to and how many bytes. If none, it defines all cells.
+    /// The address that it writes to and the number of bytes. `None`: it defines all cells.
     pub writes: Option<(ExprId, u64)>,
-    /// Whether it writes through a pointer: it then defines what it hits.
+    /// Whether it writes through a pointer. It then defines the cells that it hits.
     pub indirect: bool,
 }
 
 impl CellDefinitions {
-    /// Those at a place.
+    /// The definitions at a place.
     pub fn at(&self, place: (FuncId, Site)) -> impl Iterator<Item = &CellDefinition> {
         self.places.iter().filter(move |definition| definition.place == place)
     }
@@ -305,15 +307,15 @@ impl Definitions {
 /// The places that define a variable. Sequences share them, since there may be very many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Definitions {
-    /// What tells the variable apart from others of the function or the program.
+    /// Identifies the variable among those of the function or the program.
     pub variable: String,
-    /// The variable, but for definitions that were read from notes.
+    /// The variable. `None` if the definitions were read from notes.
     #[serde(skip)]
     pub of: Option<Variable>,
-    /// Where it is defined, those that have an event: the start of the run, where a global has its
+    /// The places with an event at which it is defined. The start of the run, where a global has its
     /// initial value, is not among them.
     pub places: Vec<(FuncId, Site)>,
-    /// Where writes through pointers may define it: they do where they hit it.
+    /// The places of writes through pointers that may define it. They define it if they hit it.
     pub indirect: Vec<(FuncId, Site)>,
 }
 
@@ -324,20 +326,20 @@ pub struct Obligation {
     pub function: FuncId,
     /// The site.
     pub site: Site,
-    /// What must hold there. `Number(0)` forbids the site.
+    /// The formula that must hold there. `Number(0)` forbids the site.
     pub holds: Formula,
 }
 
-/// A hyperlabel with what a user sees of it.
+/// A hyperlabel with its text for the user and its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hyperlabel {
-    /// What is to be covered.
+    /// The hyperlabel.
     pub hyper: Hyper,
-    /// It as text for the user: short, in terms of the source.
+    /// Its text for the user: short, in terms of the source.
     pub text: Arc<str>,
     /// The place in the user's file.
     pub place: Place,
-    /// What identifies it across runs.
+    /// Its key, which identifies it across runs.
     pub key: LabelKey,
 }
 
@@ -346,7 +348,7 @@ pub struct Hyperlabel {
 pub struct HyperEntry {
     /// The hyperlabel.
     pub hyper: HyperId,
-    /// What the criterion calls it, such as `d3.c1 independent`.
+    /// Its name in the criterion, such as `d3.c1 independent`.
     pub name: String,
     /// The position in the criterion's list of an earlier entry with the same meaning.
     pub duplicate_of: Option<u32>,

@@ -1,16 +1,12 @@
-//! Labels: a site, a predicate, and what identifies them across edits of the file.
+//! Labels: a site, a predicate, and a key that identifies them across edits of the file.
 
 use std::fmt;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use lydian_base::{Arena, Place, entity_id};
+use lydian_base::{Place, entity_id};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{BlockId, ConditionId, DecisionId, ExprArena, ExprId, FuncId, MarkId, StmtId};
+use lydian_ir::{BlockId, ConditionId, DecisionId, ExprId, MarkId, StmtId};
 use serde::{Deserialize, Serialize};
-
-use crate::criterion::Criterion;
-use crate::hyper::{HyperEntry, HyperId, Hyperlabel, Sequence, SequenceId};
 
 entity_id!(
     /// Names a label of a function.
@@ -18,12 +14,13 @@ entity_id!(
     "l"
 );
 
-/// Where a label's predicate is evaluated.
+/// The site of a label, where its predicate is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Site {
-    /// At the start of the run, before the first function is entered. No state can be asked there.
+    /// At the start of the run, before the first function is entered. There is no state that a
+    /// predicate could read.
     Start,
-    /// When the function is entered, its parameters being set.
+    /// When the function is entered. Its parameters have their values.
     Entry,
     /// When control passes a mark.
     Mark(MarkId),
@@ -48,16 +45,17 @@ pub enum Site {
 pub enum Pred {
     /// A constant.
     Const(bool),
-    /// The value of a condition in the decision's event: as evaluated where it was reached; else on
-    /// the state at the outcome if evaluating it there would only compute and not trap; else unknown.
+    /// The value of a condition in the decision's event. If the condition was reached, it is the
+    /// evaluated value. Else it is the value on the state at the outcome if evaluating it there would
+    /// only compute and not trap, or else unknown.
     Cond(ConditionId),
     /// Whether short-circuit evaluation reached the condition. Always known.
     Reached(ConditionId),
-    /// The value of a mutant of a condition: an `i1` expression, evaluated when its condition is
-    /// reached, on the state just before; where it is not reached, on the state at the outcome if
-    /// condition and mutant are both pure and cannot trap; else unknown.
+    /// The value of a mutant of a condition: an `i1` expression. If its condition is reached, it is
+    /// evaluated on the state just before. Else it is evaluated on the state at the outcome if
+    /// condition and mutant are both pure and cannot trap, or else it is unknown.
     Mutant(ConditionId, ExprId),
-    /// An `i1` expression on the state at the site; unknown where evaluating it would trap.
+    /// An `i1` expression on the state at the site; unknown if evaluating it would trap.
     Expr(ExprId),
     /// Negation.
     Not(Arc<Pred>),
@@ -69,8 +67,8 @@ pub enum Pred {
     Xor(Arc<Pred>, Arc<Pred>),
 }
 
-/// Identifies a label by what it says, not by where it stands: function name, the function's text
-/// and the label's own. An edit elsewhere in the file leaves it as it is. Hexadecimal.
+/// Identifies a label by its meaning and not by its place: by the function's name, the function's
+/// text and the label's own. An edit elsewhere in the file does not change it. Hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LabelKey(pub String);
@@ -84,53 +82,32 @@ impl fmt::Display for LabelKey {
 /// A label: covered by a run that passes its site with its predicate true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// Where.
+    /// The site.
     pub site: Site,
-    /// What must be true there.
+    /// The predicate that must be true there.
     pub pred: Pred,
     /// The predicate as C text for the user.
     pub text: Arc<str>,
     /// The place in the user's file.
     pub place: Place,
-    /// What identifies it across runs.
+    /// Its key, which identifies it across runs.
     pub key: LabelKey,
 }
 
 /// A label as one criterion counts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LabelEntry {
     /// The label.
     pub label: LabelId,
-    /// What the criterion calls it, such as `d3 true` or `AOR + -> -`.
+    /// Its name in the criterion, such as `d3 true` or `AOR + -> -`.
     pub name: String,
     /// The position in the criterion's list of an earlier entry with the same site and predicate.
     /// Such a duplicate is outside of the denominator.
     pub duplicate_of: Option<u32>,
 }
 
-/// The objectives of one function.
-#[derive(Clone, Debug)]
-pub struct FunctionObjectives {
-    /// The function.
-    pub function: FuncId,
-    /// The body's expressions and after them those of the predicates. Ids of the body's own
-    /// expressions mean the same in both.
-    pub exprs: ExprArena,
-    /// Each label once, whatever the number of criteria that ask for it.
-    pub labels: Arena<LabelId, Label>,
-    /// The labels of each criterion, in the criterion's own order.
-    pub criteria: IndexMap<Criterion, Vec<Entry>>,
-    /// The sequences that hyperlabels are made of.
-    pub sequences: Arena<SequenceId, Sequence>,
-    /// Each hyperlabel once, whatever the number of criteria that ask for it.
-    pub hypers: Arena<HyperId, Hyperlabel>,
-    /// The hyperlabels of each criterion that labels alone cannot express, in its own order. A
-    /// criterion is here or in `criteria`.
-    pub hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
-}
-
 impl Pred {
-    /// Negation, without a double one.
+    /// Negation. A double negation is dropped.
     #[allow(clippy::should_implement_trait, reason = "a constructor, named as the variant is")]
     pub fn not(a: Self) -> Self {
         match a {
@@ -140,7 +117,7 @@ impl Pred {
         }
     }
 
-    /// Conjunction, without constants.
+    /// Conjunction. Constants are simplified away.
     pub fn and(a: Self, b: Self) -> Self {
         match (a, b) {
             (Self::Const(true), other) | (other, Self::Const(true)) => other,
@@ -149,7 +126,7 @@ impl Pred {
         }
     }
 
-    /// Disjunction, without constants.
+    /// Disjunction. Constants are simplified away.
     pub fn or(a: Self, b: Self) -> Self {
         match (a, b) {
             (Self::Const(false), other) | (other, Self::Const(false)) => other,
@@ -158,7 +135,7 @@ impl Pred {
         }
     }
 
-    /// Exclusive or, without constants.
+    /// Exclusive or. Constants are simplified away.
     pub fn xor(a: Self, b: Self) -> Self {
         match (a, b) {
             (Self::Const(false), other) | (other, Self::Const(false)) => other,
@@ -167,7 +144,7 @@ impl Pred {
         }
     }
 
-    /// The condition that it names first.
+    /// The first condition that it names.
     pub fn first_condition(&self) -> Option<ConditionId> {
         match self {
             Self::Const(_) | Self::Expr(_) => None,
@@ -181,7 +158,7 @@ impl Pred {
         }
     }
 
-    /// Calls `visit` with each mutant in it and the condition that it is of.
+    /// Calls `visit` with each mutant in it and the condition of the mutant.
     pub fn for_each_mutant(&self, visit: &mut impl FnMut(ConditionId, ExprId)) {
         match self {
             Self::Mutant(condition, expr) => visit(*condition, *expr),
@@ -201,7 +178,7 @@ impl Pred {
         found
     }
 
-    /// Whether it speaks of a decision's event alone: of no mutant, and of nothing on the state.
+    /// Whether it reads a decision's event alone: no mutant, and nothing on the state.
     pub fn is_of_event(&self) -> bool {
         let mut found = true;
         self.for_each_expr(&mut |_| found = false);

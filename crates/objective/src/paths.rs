@@ -1,14 +1,13 @@
 //! The graph of nodes of a function, and the sets of paths that criteria ask for.
 //!
 //! A node is a basic block in the textbook's sense: a longest run of the IR's blocks that control
-//! enters at its head and leaves at its end. Blocks that do nothing but go on are no nodes, nor are
-//! those that hold the beginning of a loop alone, whose test or body is what runs first; and a
-//! branch on a constant goes one way. Conditions are nodes of their own where short-circuit
-//! evaluation may skip them.
+//! enters at its head and leaves at its end. Blocks that do nothing but go on are no nodes. Nor are
+//! blocks that hold only the beginning of a loop, whose test or body runs first. A branch on a
+//! constant goes one way. Conditions that short-circuit evaluation may skip are nodes of their own.
 //!
 //! A path is a list of nodes, each a successor of the one before ([002] III-B; Ammann and Offutt,
-//! *Introduction to Software Testing*, 2.2). Sets of paths may be exponentially large: each is
-//! made up to a limit, and where the limit is hit there is none.
+//! *Introduction to Software Testing*, 2.2). Sets of paths may be exponentially large. Each is made
+//! up to a limit; a set that exceeds the limit is not made at all.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,8 +28,8 @@ pub type Path = Vec<NodeId>;
 pub struct NodeGraph {
     /// The nodes, the entry first, then in reverse postorder.
     pub nodes: Vec<Node>,
-    /// Whether a branch is no condition of the user's and no switch, so that the text has no place
-    /// that tells which way control goes.
+    /// Whether some branch is neither a condition of the user's nor a switch. The text then has no
+    /// place that shows which way control goes.
     pub has_hidden_branch: bool,
 }
 
@@ -41,7 +40,8 @@ pub struct Node {
     pub head: BlockId,
     /// Its last block, which has the terminator.
     pub last: BlockId,
-    /// Where each way out of it leads, by [`lydian_ir::stmt::Edge::way`]; one for no choice.
+    /// The node that each way out of it leads to, by [`lydian_ir::stmt::Edge::way`]; one if there is
+    /// no choice.
     pub ways: Vec<NodeId>,
     /// Whether the way out is a choice.
     pub branches: bool,
@@ -51,11 +51,11 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {limit} paths")]
 pub struct TooManyPaths {
-    /// How many are made at most.
+    /// The most paths that are made.
     pub limit: usize,
 }
 
-/// Steps of a search for each path that it may give.
+/// The number of steps of a search for each path that it may return.
 pub(crate) const STEPS: usize = 1000;
 
 impl NodeGraph {
@@ -63,9 +63,9 @@ impl NodeGraph {
     pub fn of(body: &Body) -> Self {
         let cfg = Cfg::new(body);
         let shape = Shape { body };
-        // Stays a node of its own where it is empty and a loop follows: no edge leads to it.
+        // The entry stays a node of its own if it is empty and a loop follows: no edge leads to it.
         let entry = body.entry;
-        // How often control enters each block, once for the function's entry.
+        // The number of edges that enter each block, and one for the function's entry.
         let mut entered = vec![0u32; body.blocks.len()];
         entered[entry.index()] += 1;
         let mut reached = FxHashSet::default();
@@ -79,7 +79,7 @@ impl NodeGraph {
                 rest.push(to);
             }
         }
-        // A block goes with the one before it if control cannot come from elsewhere.
+        // A block belongs to the node of the one before it if control cannot come from elsewhere.
         let mut heads = vec![entry];
         let mut number: FxHashMap<BlockId, NodeId> = [(entry, 0)].into_iter().collect();
         for block in cfg.reverse_postorder().iter().filter(|block| reached.contains(block)) {
@@ -166,8 +166,7 @@ impl NodeGraph {
     /// PPC: the longest simple paths: no node occurs twice, but the first may be the last, and none
     /// is part of another.
     ///
-    /// # Errors
-    /// Where there are more than `limit`, or the search for them takes too long.
+    /// If there are more than `limit`, or the search for them takes too long.
     pub fn prime_paths(&self, limit: usize) -> Result<Vec<Path>, TooManyPaths> {
         let predecessors = self.predecessors();
         let mut search = Simple {
@@ -185,9 +184,9 @@ impl NodeGraph {
         Ok(search.found)
     }
 
-    /// BPC: a basis of the complete paths (McCabe): one that takes the shortest way out everywhere,
-    /// and one for each other edge, from the entry over that edge to an exit. Edges from which no
-    /// exit is reached are in none.
+    /// BPC: a basis of the complete paths (McCabe): a path that takes the shortest way out
+    /// everywhere, and for each other edge a path from the entry over that edge to an exit. Edges
+    /// from which no exit is reached are in none.
     pub fn basis(&self) -> Vec<Path> {
         let out = self.towards_exit();
         let (order, before) = self.by_distance();
@@ -222,8 +221,7 @@ impl NodeGraph {
 
     /// CPC: the paths from the entry to an exit in which no node occurs more than `turns + 1` times.
     ///
-    /// # Errors
-    /// Where there are more than `limit`, or the search for them takes too long.
+    /// If there are more than `limit`, or the search for them takes too long.
     pub fn complete(&self, turns: u32, limit: usize) -> Result<Vec<Path>, TooManyPaths> {
         let mut found = Vec::new();
         let mut steps = limit.saturating_mul(STEPS);
@@ -267,7 +265,7 @@ impl NodeGraph {
         successors
     }
 
-    /// Of each node the successor on a shortest path to an exit.
+    /// For each node, the successor on a shortest path to an exit.
     fn towards_exit(&self) -> Vec<Option<NodeId>> {
         let predecessors = self.predecessors();
         let mut next = vec![None; self.nodes.len()];
@@ -285,7 +283,8 @@ impl NodeGraph {
         next
     }
 
-    /// The nodes by their distance from the entry, and of each the one before it on a shortest path.
+    /// The nodes by their distance from the entry, and for each node the one before it on a shortest
+    /// path.
     fn by_distance(&self) -> (Vec<NodeId>, Vec<Option<NodeId>>) {
         let mut before = vec![None; self.nodes.len()];
         let mut order = vec![0];
@@ -344,7 +343,7 @@ pub(crate) fn blocks_of_nodes(body: &Body, graph: &NodeGraph) -> Vec<Vec<BlockId
     graph.nodes.iter().map(of).collect()
 }
 
-/// Those of some prime paths that return to where they began, by that node.
+/// The prime paths that return to their first node, by that node.
 pub fn round_trips(prime_paths: &[Path]) -> BTreeMap<NodeId, Vec<Path>> {
     let mut by_node: BTreeMap<NodeId, Vec<Path>> = BTreeMap::new();
     let is_trip = |path: &&Path| path.len() > 1 && path.first() == path.last();
@@ -354,7 +353,7 @@ pub fn round_trips(prime_paths: &[Path]) -> BTreeMap<NodeId, Vec<Path>> {
     by_node
 }
 
-/// The IR's blocks as the graph sees them.
+/// The IR's blocks, with those without content passed over.
 struct Shape<'a> {
     body: &'a Body,
 }
@@ -371,7 +370,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Where control leaves a block for, blocks without content passed over.
+    /// The blocks that follow a block. Blocks without content are passed over.
     fn successors(&self, block: BlockId) -> Vec<BlockId> {
         let term = &self.body.blocks[block].term;
         if let Some(to) = self.constant_way(term) {
@@ -385,7 +384,7 @@ impl Shape<'_> {
     /// The first block from here on that does something.
     fn forwarded(&self, block: BlockId) -> BlockId {
         let mut at = block;
-        // A circle of empty blocks is a node.
+        // A cycle of empty blocks is a node.
         for _ in 0..self.body.blocks.len() {
             let term = &self.body.blocks[at].term;
             let next = match term {
@@ -401,14 +400,14 @@ impl Shape<'_> {
     }
 }
 
-/// Whether nothing happens in a block before control goes on to `next`, but that a loop begins.
+/// Whether a block only begins a loop, or does nothing, before control goes on to `next`.
 fn only_goes_on(body: &Body, block: BlockId, next: BlockId) -> bool {
     let place = begin(body, next);
     body.blocks[block].stmts.iter().all(|stmt| match &body.stmts[*stmt] {
         Stmt::Enter(_) | Stmt::Leave(_) => true,
         Stmt::Mark(mark) => {
             let mark = &body.marks[*mark];
-            // What follows lies within the statement: it is no jump, and not empty.
+            // The next block lies within the statement, so the statement is no jump and not empty.
             let encloses = mark.span != place && mark.span.contains(place);
             mark.kind == MarkKind::Statement && !place.is_none() && encloses
         }
@@ -416,8 +415,8 @@ fn only_goes_on(body: &Body, block: BlockId, next: BlockId) -> bool {
     })
 }
 
-/// Whether a block holds the beginning of a loop alone: control goes on to the loop's test or body,
-/// to which it comes from elsewhere too.
+/// Whether a block holds only the beginning of a loop: control goes on to the loop's test or body, to
+/// which it comes from elsewhere, too.
 pub fn only_begins_a_loop(body: &Body, block: BlockId) -> bool {
     match body.blocks[block].term {
         Terminator::Goto(next) => next != block && only_goes_on(body, block, next),

@@ -139,7 +139,7 @@ impl Sample {
     pub(crate) fn decision(&mut self, tree: BoolTree) {
         let int = self.int();
         let x = self.param("x", int);
-        let conditions = crate::formula::conditions(&tree)
+        let conditions = crate::decision::predicates::conditions(&tree)
             .iter()
             .map(|condition| {
                 let (a, b) = (self.read(x), self.constant(condition.index() as i32));
@@ -252,7 +252,7 @@ pub(crate) fn tree(most: usize) -> impl Strategy<Value = BoolTree> {
     });
     let numbered = tree.prop_map(|tree| number(&tree, &mut 0));
     numbered.prop_filter("a fitting number of conditions", move |tree| {
-        (1..=most).contains(&crate::formula::conditions(tree).len())
+        (1..=most).contains(&crate::decision::predicates::conditions(tree).len())
     })
 }
 

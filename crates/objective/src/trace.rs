@@ -1,30 +1,32 @@
-//! What hyperlabels mean on traces of runs ([002] Figure 5), by its rules and nothing else.
+//! The reference semantics of hyperlabels on traces of runs ([002] Figure 5), by its rules and
+//! nothing else.
 //!
-//! This is the oracle for everything faster: it is naive, and exponential. A test suite is a list
-//! of traces, a trace the list of what a run passed. [`environments`] gives all the least
-//! environments with which a suite covers a hyperlabel; a suite covers it if there is one. The
-//! rules allow larger environments too, which makes no difference to well-formed hyperlabels: what
-//! a guard asks for is bound.
+//! This is the oracle for all faster implementations: it is naive, and exponential. A test suite is a
+//! list of traces, and a trace the list of the events of a run. [`environments`] returns all the
+//! least environments with which a suite covers a hyperlabel. The suite covers it if there is one.
+//! The rules allow larger environments, too, which makes no difference for well-formed hyperlabels,
+//! since their guards use bound names only.
 //!
-//! An event says of each label at its site whether it is true there, and of each value that some
-//! hyperlabel asks for what it is there. [`Tracer`] makes the events of a run in the interpreter,
-//! at every kind of site. A statement that writes through a pointer defines a variable where it
-//! hits it in this run: elsewhere it is no first atom of the variable's sequences, and does not end
-//! the reach of others. Of cells, the addresses that events bind say which bytes are written and read.
+//! An event has the labels that are true at its site, and the known values that hyperlabels ask for
+//! there. [`Tracer`] makes the events of a run in the interpreter, at every kind of site. A statement
+//! that writes through a pointer defines a variable if it hits the variable in this run; otherwise it
+//! is no first atom of the variable's sequences, and does not end the reach of other definitions. For
+//! cells, the addresses that events bind determine the bytes that are written and read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{DecisionId, FuncId};
 use rustc_hash::FxHashMap;
 
+use crate::coverage_record::{CoverageRecord, RecordRequest};
 use crate::dataflow::Variable;
-use crate::event::DecisionVector;
-use crate::harvest::{Harvest, Wanted};
+use crate::decision::vector::DecisionVector;
 use crate::hyper::{
-    Atom, Bound, CellDefinition, Definitions, Formula, Hyper, Obligation, Passage, SameCell, Scope,
-    Sequence,
+    Atom, BoundValue, CellDefinition, Definitions, Formula, Hyper, Obligation, Passage, SameCell,
+    Sequence, SequenceScope,
 };
-use crate::label::{FunctionObjectives, LabelId, Site};
+use crate::label::{LabelId, Site};
+use crate::objectives::FunctionObjectives;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +34,7 @@ mod tracer;
 
 pub use tracer::Tracer;
 
-/// What a run passed, in order.
+/// The events of a run, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The events.
@@ -44,14 +46,14 @@ pub struct Trace {
 pub struct TraceEvent {
     /// The function.
     pub function: FuncId,
-    /// Which activation of a function it is in, by number within the run.
+    /// The activation of a function that it is in, by number within the run.
     pub activation: u32,
     /// The site.
     pub site: Site,
     /// The labels of the function that it covers.
     pub labels: BTreeSet<LabelId>,
     /// The values that are known.
-    pub values: FxHashMap<Bound, i128>,
+    pub values: FxHashMap<BoundValue, i128>,
     /// The vector of a decision's event.
     pub vector: Option<(DecisionId, DecisionVector)>,
     /// The variables that a write through a pointer hits.
@@ -105,26 +107,30 @@ pub fn is_covered(traces: &[Trace], objectives: &FunctionObjectives, hyper: &Hyp
 }
 
 impl Trace {
-    /// What monitors that keep every environment would have recorded of the run.
-    pub fn harvest(&self, objectives: &FunctionObjectives, wanted: &Wanted) -> Harvest {
-        let mut harvest = Harvest::new();
+    /// The coverage record of the run that monitors would make if they kept every environment.
+    pub fn record(
+        &self,
+        objectives: &FunctionObjectives,
+        wanted: &RecordRequest,
+    ) -> CoverageRecord {
+        let mut record = CoverageRecord::new();
         let own = |event: &&TraceEvent| event.function == objectives.function;
         for event in self.events.iter().filter(own) {
-            event.labels.iter().for_each(|label| _ = harvest.cover_label(*label));
+            event.labels.iter().for_each(|label| _ = record.cover_label(*label));
             let labels = wanted.labels.iter().map(|asked| &asked.values);
             for values in labels.filter(|v| event.labels.contains(&v.label)) {
                 let row = values.values.iter().map(|value| event.values.get(value).copied());
                 if let Some(row) = row.collect() {
-                    harvest.add_label_values(values.clone(), row);
+                    record.add_label_values(values.clone(), row);
                 }
             }
             if let Some((decision, vector)) = &event.vector {
-                harvest.add_vector(*decision, vector.clone());
+                record.add_vector(*decision, vector.clone());
             }
         }
         for (id, sequence) in objectives.sequences.iter() {
             if !ways(self, sequence).is_empty() {
-                harvest.cover_sequence(id);
+                record.cover_sequence(id);
             }
         }
         for values in wanted.sequences.iter().map(|asked| &asked.values) {
@@ -134,14 +140,14 @@ impl Trace {
                     &sequence.atoms[*atom as usize].bindings[*binding as usize].name
                 };
                 let row = values.values.iter().map(|value| environment[name(value)]).collect();
-                harvest.add_sequence_values(values.clone(), row);
+                record.add_sequence_values(values.clone(), row);
             }
         }
-        harvest
+        record
     }
 }
 
-/// The environment that contains two; `None` where they give a name different values.
+/// The union of two environments; `None` if they give a name different values.
 fn union(a: &Environment, b: &Environment) -> Option<Environment> {
     let mut all = a.clone();
     for (name, value) in b {
@@ -152,24 +158,24 @@ fn union(a: &Environment, b: &Environment) -> Option<Environment> {
     Some(all)
 }
 
-/// What an event binds if it covers an atom.
+/// The environment that an event binds for an atom; `None` if it does not cover the atom.
 fn covers(event: &TraceEvent, atom: &Atom) -> Option<Environment> {
     if event.function != atom.function || !event.labels.contains(&atom.label) {
         return None;
     }
-    let value = |bound: &Bound| event.values.get(bound).copied();
+    let value = |bound: &BoundValue| event.values.get(bound).copied();
     let binding = |b: &crate::hyper::Binding| Some((b.name.clone(), value(&b.value)?));
     atom.bindings.iter().map(binding).collect()
 }
 
-/// The environments of all ways in which a trace covers a sequence.
+/// The environments in which a trace covers a sequence.
 fn ways(trace: &Trace, sequence: &Sequence) -> Vec<Environment> {
     let mut found = Vec::new();
     extend(trace, sequence, &mut Vec::new(), &Environment::new(), &mut found);
     found
 }
 
-/// Adds an event for the next atom to those chosen, in all ways.
+/// Adds an event for the next atom to the chosen events, in all possible ways.
 fn extend(
     trace: &Trace,
     sequence: &Sequence,
@@ -192,7 +198,7 @@ fn extend(
         let fits = chosen.last().is_none_or(|last| {
             let first = &trace.events[*last];
             let passage = &sequence.passages[chosen.len() - 1];
-            (sequence.scope == Scope::Run || first.activation == event.activation)
+            (sequence.scope == SequenceScope::Run || first.activation == event.activation)
                 && is_by(trace, *last..at, passage)
                 && match passage.otherwise() {
                     Passage::Cell(same) => is_same_cell(trace, *last..at, same, sequence, atom),
@@ -207,25 +213,26 @@ fn extend(
     }
 }
 
-/// Whether the two events of a range are of one activation, which enters the nodes of the path
-/// between them and no others, if a path is asked.
+/// If the passage asks for a path: whether the first and the last event of a range are of one
+/// activation, which enters exactly the nodes of the path between them.
 fn is_by(trace: &Trace, range: std::ops::Range<usize>, passage: &Passage) -> bool {
     let Passage::By(path, _) = passage else { return true };
     let (first, last) = (&trace.events[range.start], &trace.events[range.end]);
-    let entered = between(trace, range, Scope::Activation).filter_map(|event| match event.site {
-        Site::Block(block) => Some(block),
-        _ => None,
-    });
+    let entered =
+        between(trace, range, SequenceScope::Activation).filter_map(|event| match event.site {
+            Site::Block(block) => Some(block),
+            _ => None,
+        });
     first.activation == last.activation && entered.eq(path.iter().copied())
 }
 
-/// Whether the events after the first of a range are as a passage asks. In a sequence of one
-/// activation those of others do not matter.
+/// Whether the events after the first of a range satisfy a passage. In a sequence of one activation
+/// the events of other activations do not count.
 fn is_free(
     trace: &Trace,
     range: std::ops::Range<usize>,
     passage: &Passage,
-    scope: Scope,
+    scope: SequenceScope,
     environment: &Environment,
 ) -> bool {
     let mut between = between(trace, range, scope);
@@ -247,15 +254,15 @@ fn is_free(
 fn between(
     trace: &Trace,
     range: std::ops::Range<usize>,
-    scope: Scope,
+    scope: SequenceScope,
 ) -> impl Iterator<Item = &TraceEvent> {
     let activation = trace.events[range.start].activation;
     let between = trace.events[range.start + 1..range.end].iter();
-    between.filter(move |event| scope == Scope::Run || event.activation == activation)
+    between.filter(move |event| scope == SequenceScope::Run || event.activation == activation)
 }
 
-/// Whether some byte that the event at the end of a range reads, covering an atom, was written by
-/// the one at its start and by no definition between.
+/// Whether the event at the end of a range, which covers an atom, reads some byte that the event at
+/// its start wrote and no definition between.
 fn is_same_cell(
     trace: &Trace,
     range: std::ops::Range<usize>,
@@ -275,7 +282,7 @@ fn is_same_cell(
         }
         None => {
             let mut own = same.of.at((first.function, first.site)).peekable();
-            // The start of the run is no place of the list.
+            // The start of the run is not in the list.
             own.peek().is_none()
                 || own.any(|definition| defines_byte(first, definition, same, byte))
         }
@@ -297,7 +304,7 @@ fn defines_byte(
 ) -> bool {
     match definition.writes {
         Some((addr, bytes)) => {
-            let start = event.values.get(&Bound::Expr(addr));
+            let start = event.values.get(&BoundValue::Expr(addr));
             start.is_some_and(|start| byte.wrapping_sub(*start as u64) < bytes)
         }
         None if definition.indirect => {
@@ -307,8 +314,8 @@ fn defines_byte(
     }
 }
 
-/// Whether an event that the first atom of a sequence covers defines the variable that the sequence
-/// is about, if it is about one.
+/// If a sequence is about a variable: whether an event, which covers its first atom, defines the
+/// variable.
 fn defines(event: &TraceEvent, sequence: &Sequence) -> bool {
     let passage = sequence.passages.first().map(Passage::otherwise);
     let Some(Passage::Clear(of)) = passage else { return true };
@@ -326,6 +333,6 @@ fn is_at(event: &TraceEvent, obligation: &Obligation) -> bool {
 
 fn holds(event: &TraceEvent, formula: &Formula, environment: &Environment) -> bool {
     let name = |name: &str| environment.get(name).copied();
-    let state = |expr| event.values.get(&Bound::Expr(expr)).copied();
+    let state = |expr| event.values.get(&BoundValue::Expr(expr)).copied();
     formula.value(&name, &state).is_some_and(|value| value != 0)
 }

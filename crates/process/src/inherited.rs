@@ -1,4 +1,4 @@
-//! What a process hands on to those that it starts, besides what a packet to a server says.
+//! Attributes that a process passes on to its children, besides those in a packet to a server.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,8 +37,8 @@ const NAME_SPACES: [&str; 7] = ["cgroup", "ipc", "mnt", "net", "pid", "user", "u
 /// Variables that the dynamic linker and the C library read before `main`.
 const EARLY: [&str; 3] = ["LD_", "GLIBC_", "MALLOC_"];
 
-/// All of it, as bytes: limits, rights, name spaces, priority, the variables that are read before
-/// `main`. None where the system does not tell.
+/// All these attributes, as bytes: limits, rights, name spaces, priority, the variables that are read
+/// before `main`. None if the system does not tell.
 pub(crate) fn inherited() -> Option<Vec<u8>> {
     let mut all = Vec::new();
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -70,7 +70,7 @@ pub(crate) fn inherited() -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Adds a part so that it cannot be taken for another division of the same bytes.
+/// Adds a part with its length, so that different parts never give the same bytes.
 fn add(all: &mut Vec<u8>, part: &[u8]) {
     all.extend((part.len() as u64).to_le_bytes());
     all.extend(part);

@@ -1,18 +1,19 @@
-//! Starts programs that are started again and again, compilers above all.
+//! Fast starts of programs that run often, compilers above all.
 //!
-//! A compiler that is linked with large shared libraries spends most of a short run on being loaded:
-//! 20 to 30 ms for clang, whose work on a small file takes five. So the first run of a program makes
-//! a fork server of it ([`server`]): a process that is loaded, waits in front of `main`, and is copied
-//! for every run. A run is what it would be by itself: its arguments, folder and streams are its own,
-//! its memory is that of a process that has not begun. Where there can be no such server, or it is
-//! lost, programs are started as usual, so nothing depends on it but time. A server may stay for the next
-//! run of Lydian ([`Starter::keeping`]).
+//! A compiler that is linked with large shared libraries spends most of a short run on loading: 20 to
+//! 30 ms for clang, whose work on a small file takes five. So the first run of a program makes a fork
+//! server of it ([`server`]): a process that is loaded, waits before `main`, and is copied for every
+//! run. A copy behaves as a process of its own: it has its own arguments, folder and streams, and its
+//! memory is that of a process that has not begun. If there can be no such server, or it is lost,
+//! programs are started as usual, so only time depends on it. A server may stay for the next run of
+//! Lydian ([`Starter::keeping`]).
 
 mod inherited;
 mod server;
 mod starter;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
@@ -22,7 +23,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 pub use starter::{KEEP_VARIABLE, Starter, finish, prepare};
 
-/// What is to be run. All programs are run with `LC_ALL=C`: what they say is read.
+/// A program to run, with its arguments and streams. All programs run with `LC_ALL=C`, because their
+/// messages are parsed.
 #[derive(Clone, Debug)]
 pub struct Start {
     program: OsString,
@@ -35,7 +37,7 @@ pub struct Start {
 
 impl Start {
     /// A program by its path or its name in `PATH`, without arguments, in the current folder, with
-    /// nothing to read and its standard output thrown away.
+    /// empty input and its standard output discarded.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -75,7 +77,7 @@ impl Start {
         self
     }
 
-    /// The program is hardly needed again: its server, if it has one, ends with this run, which
+    /// The program will hardly be needed again: its server, if it has one, ends with this run, which
     /// saves a copy. If it has none, none is made.
     #[must_use]
     pub const fn last(mut self) -> Self {
@@ -87,12 +89,12 @@ impl Start {
     ///
     /// # Errors
     /// Those of [`Command::spawn`]: the program or the folder is missing, no process can be made.
-    pub fn spawn(&self) -> io::Result<Started> {
+    pub fn spawn(&self) -> io::Result<StartedProcess> {
         starter::of_user().spawn(self)
     }
 
-    /// Starts it as usual.
-    fn spawn_by_itself(&self) -> io::Result<Started> {
+    /// Starts it as an ordinary child.
+    fn spawn_by_itself(&self) -> io::Result<StartedProcess> {
         let (ours, theirs) = self.streams()?;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env("LC_ALL", "C");
@@ -104,8 +106,8 @@ impl Start {
         Ok(ours.of(Process::Child(command.spawn()?)))
     }
 
-    /// Both ends of the streams: ours, and the process's standard input, output and error.
-    fn streams(&self) -> io::Result<(Ours, [OwnedFd; 3])> {
+    /// Both ends of the streams: this process's, and the child's standard input, output and error.
+    fn streams(&self) -> io::Result<(StreamEnds, [OwnedFd; 3])> {
         let null = || File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
         let (input, theirs_in) = match self.input {
             true => io::pipe().map(|(read, write)| (Some(write), read.into()))?,
@@ -116,28 +118,38 @@ impl Start {
             false => (None, null()?),
         };
         let (messages, theirs_messages) = io::pipe()?;
-        let ours = Ours { input, output, messages };
+        let ours = StreamEnds { input, output, messages };
         Ok((ours, [theirs_in, theirs_out, theirs_messages.into()]))
     }
 }
 
-/// Our ends of a process's streams.
-struct Ours {
+impl fmt::Display for Start {
+    /// Its command line, and the folder in which it runs if that is another one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}", self.program.display())?;
+        self.arguments.iter().try_for_each(|word| write!(f, " {}", word.display()))?;
+        f.write_str("`")?;
+        self.directory.iter().try_for_each(|directory| write!(f, " in {}", directory.display()))
+    }
+}
+
+/// This process's ends of a child's streams.
+struct StreamEnds {
     input: Option<PipeWriter>,
     output: Option<PipeReader>,
     messages: PipeReader,
 }
 
-impl Ours {
-    fn of(self, process: Process) -> Started {
+impl StreamEnds {
+    fn of(self, process: Process) -> StartedProcess {
         let Self { input, output, messages } = self;
-        Started { input, output, messages, process }
+        StartedProcess { input, output, messages, process }
     }
 }
 
-/// A process that was started.
+/// A running process.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedProcess {
     /// Its standard input, if that is to be written.
     pub input: Option<PipeWriter>,
     /// Its standard output, if that is to be read.
@@ -151,20 +163,20 @@ pub struct Started {
 enum Process {
     /// A child of this process.
     Child(Child),
-    /// A copy of a server, which tells how it ends.
+    /// A copy of a server, which reports its end.
     Copy(PipeReader),
 }
 
-impl Started {
+impl StartedProcess {
     /// Whether it is a copy of a fork server, or was one.
     pub const fn is_copy(&self) -> bool {
         matches!(self.process, Process::Copy(_))
     }
 
-    /// Waits for its end. What it prints must be read to the end first, or not at all.
+    /// Waits for its end. Its output must be read to the end before, or not at all.
     ///
     /// # Errors
-    /// Where the system does not tell, or the server of a copy was killed.
+    /// The system does not tell, or the server of a copy was killed.
     pub fn wait(self) -> io::Result<ExitStatus> {
         let Self { input, output, messages, process } = self;
         drop((input, output, messages));
@@ -175,7 +187,7 @@ impl Started {
     }
 }
 
-/// A number that a server tells.
+/// A number from a server.
 fn number(told: &mut PipeReader) -> io::Result<i32> {
     let mut bytes = [0; 4];
     told.read_exact(&mut bytes)?;

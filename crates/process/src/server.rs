@@ -1,13 +1,13 @@
 //! A fork server: a process of a program that is copied for each run.
 //!
-//! Its part of the work is C (`runtime/server.c`), made into a shared object that the dynamic linker
-//! loads into the program in front of the others and that takes the place of the C library's function
-//! which calls `main`. So it suits programs that are dynamically linked with glibc; for others the
-//! object is not loaded or does nothing, the greeting does not come, and there is no server.
+//! The server's side is C (`runtime/server.c`), made into a shared object. The dynamic linker loads it
+//! into the program before all others, and it replaces the C library's function that calls `main`. So
+//! it suits programs that are dynamically linked with glibc. For others the object is not loaded or
+//! does nothing, no greeting comes, and there is no server.
 //!
-//! A server that is *kept* stays for a while when Lydian ends, and the next run of Lydian finds it by a
-//! socket in the cache. The socket's name stands for all that a copy inherits ([`inherited`]), so
-//! what is found there is as good as a server of one's own.
+//! A *kept* server stays for a while when Lydian ends, and the next run of Lydian finds it by a socket
+//! in the cache. The socket's name encodes everything that a copy inherits ([`inherited`]), so a server
+//! that is found there is as good as a new one.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -26,7 +26,7 @@ use lydian_base::Cache;
 use lydian_base::cache::{Key, identity, locate};
 
 use crate::inherited::inherited;
-use crate::{Process, Start, Started, number};
+use crate::{Process, Start, StartedProcess, number};
 
 const SOURCE: &str = include_str!("../runtime/server.c");
 const FLAGS: [&str; 9] =
@@ -42,7 +42,7 @@ const PATIENCE: i64 = 20;
 #[derive(Debug)]
 pub(crate) struct Server {
     connection: OwnedFd,
-    /// None for one that stays when this process ends.
+    /// None for a server that stays when this process ends.
     process: Mutex<Option<Child>>,
     is_kept: bool,
     /// Whether its greeting came.
@@ -50,8 +50,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Finds one that was kept, or starts one, without waiting until it can be used. One that is
-    /// started now is kept for so long after its last use. None where there can be none.
+    /// Finds a kept server, or starts one, without waiting until it can be used. A new one is kept for
+    /// the given time after its last use. None if there can be no server.
     pub(crate) fn start(
         program: &OsString,
         cache: &Cache,
@@ -63,7 +63,7 @@ impl Server {
         let path = std::fs::canonicalize(locate(program)?).ok()?;
         let mut magic = [0; 4];
         File::open(&path).ok()?.read_exact(&mut magic).ok()?;
-        // What a script does with its arguments is not known before it has them.
+        // A script cannot be loaded before its arguments are known.
         if magic != *b"\x7fELF" {
             return None;
         }
@@ -89,7 +89,7 @@ impl Server {
         command.arg0(program).env("LC_ALL", "C").env("LD_PRELOAD", object);
         command.env("LYDIAN_FORK_SERVER", name);
         if kept.is_some() {
-            // What copies would look up each for itself is looked up once.
+            // The server resolves symbols once, so that copies need not.
             command.env("LD_BIND_NOW", "1");
         }
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
@@ -97,7 +97,7 @@ impl Server {
         Some(Self { connection, process, is_kept: kept.is_some(), greeted: OnceLock::new() })
     }
 
-    /// The server at an address, if there is one that takes us.
+    /// The server at an address, if there is one that accepts the connection.
     fn find(address: &Path) -> Option<Self> {
         let connection = connected(address).ok()?;
         let process = Mutex::new(None);
@@ -117,12 +117,12 @@ impl Server {
         *self.greeted.get_or_init(greeting)
     }
 
-    /// Starts a run as a copy of the server, or as the server itself where it is the last and no
-    /// other is under way. None where the server does not take it.
-    pub(crate) fn spawn(&self, start: &Start) -> Option<Started> {
+    /// Starts a run as a copy of the server, or as the server itself if it is the last run and no other
+    /// is active. None if the server does not accept it.
+    pub(crate) fn spawn(&self, start: &Start) -> Option<StartedProcess> {
         let here = || std::env::current_dir().ok();
         let directory = match &start.directory {
-            // What is wrong with a folder is told by starting as usual.
+            // Errors about folders are reported by an ordinary start.
             Some(directory) if !directory.is_dir() => return None,
             Some(directory) if directory.is_absolute() => directory.clone(),
             Some(directory) => here()?.join(directory),
@@ -134,7 +134,7 @@ impl Server {
         let tell = OwnedFd::from(tell);
         let descriptors = [&input, &output, &messages, &tell].map(|end| end.as_raw_fd());
         send(&self.connection, &packet, descriptors).ok()?;
-        // What tells that the server is gone is the end of the pipe, so no end of it stays here.
+        // The end of the pipe shows that the server is gone, so no end of it stays here.
         drop((input, output, messages, tell));
         let process = u32::try_from(number(&mut told).ok()?).ok()?;
         let own = |child: &mut Child| child.id() == process;
@@ -150,8 +150,8 @@ impl Server {
         self.is_kept
     }
 
-    /// Lets it end when its copies have ended, or leaves it to others. Gives its process, if that is to
-    /// be waited for.
+    /// Lets it end when its copies have ended, or leaves it to others. Returns its process, if that
+    /// must be waited for.
     pub(crate) fn end(&self) -> Option<Child> {
         // SAFETY: the socket is open.
         unsafe { libc::shutdown(self.connection.as_raw_fd(), libc::SHUT_RDWR) };
@@ -183,8 +183,8 @@ fn compiled(compiler: &OsString) -> Option<Vec<u8>> {
     done.then(|| std::fs::read(place.path().join("server.so")).ok()).flatten()
 }
 
-/// The address of a program's server that is kept: for this version of the program and of the object,
-/// and for all that its copies inherit.
+/// The address of a program's kept server, for this version of the program and of the object, and for
+/// everything that its copies inherit.
 fn socket(program: &OsString, cache: &Cache) -> Option<PathBuf> {
     let (identity, inherited) = (identity(program)?, inherited()?);
     let parts = [&*identity, SOURCE.as_bytes(), &*inherited];
@@ -196,7 +196,7 @@ fn socket(program: &OsString, cache: &Cache) -> Option<PathBuf> {
 
 /// A connection to the server at an address.
 fn connected(path: &Path) -> io::Result<OwnedFd> {
-    // SAFETY: it takes numbers; what it gives is ours.
+    // SAFETY: it takes numbers, and the result belongs to this process.
     let socket = unsafe {
         let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
         if socket < 0 {
@@ -245,11 +245,11 @@ fn connection() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((ours, theirs))
 }
 
-/// The bytes of a run. None where a word cannot be told from the next.
+/// The packet of a run. None if a word contains the separator.
 fn packet(start: &Start, directory: &Path) -> Option<Vec<u8>> {
     let mut packet = vec![if start.last { TAKE } else { 0 }];
     add_word(&mut packet, directory.as_os_str())?;
-    // In the order in which the standard library hands it on.
+    // In the order in which the standard library passes it on.
     let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     environment.insert("LC_ALL".into(), "C".into());
     for (mut entry, value) in environment {

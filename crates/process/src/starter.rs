@@ -1,4 +1,4 @@
-//! Which programs have servers.
+//! The servers of programs.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,20 +9,20 @@ use std::time::Duration;
 use lydian_base::Cache;
 
 use crate::server::Server;
-use crate::{Start, Started};
+use crate::{Start, StartedProcess};
 
 /// Starts programs, each from a server of its own.
 #[derive(Debug)]
 pub struct Starter {
     cache: Cache,
-    /// How long servers stay when nobody uses them any more; none: no longer than this.
+    /// The time for which unused servers stay; none if they end with this process.
     kept_for: Option<Duration>,
-    known: Mutex<Known>,
+    known: Mutex<ServerTable>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    /// By the program's name; none where there can be no server.
+struct ServerTable {
+    /// The servers by the program's name; none for a program without a possible server.
     servers: Vec<(OsString, Option<Arc<Server>>)>,
     /// Servers that were told to end.
     ended: Vec<Child>,
@@ -36,25 +36,25 @@ static OF_USER: LazyLock<Starter> = LazyLock::new(|| {
     }
 });
 
-/// The environment variable with the seconds for which servers stay; 0 for none that do.
+/// The environment variable with the seconds for which servers stay; 0 for none.
 pub const KEEP_VARIABLE: &str = "LYDIAN_KEEP_SERVER";
 
-/// The seconds without it.
+/// The default seconds.
 const USUAL: u64 = 60;
 
-/// More than a day is taken for a day.
+/// The greatest number of seconds, a day.
 const MOST: u64 = 86_400;
 
 fn kept_for() -> Option<Duration> {
     let seconds = match std::env::var(KEEP_VARIABLE) {
-        // What is no number keeps nothing.
+        // A value that is no number counts as 0.
         Ok(text) => text.trim().parse().unwrap_or(0).min(MOST),
         Err(_) => USUAL,
     };
     (seconds > 0).then(|| Duration::from_secs(seconds))
 }
 
-/// The one that all of this process use.
+/// The starter of this process.
 pub(crate) fn of_user() -> &'static Starter {
     &OF_USER
 }
@@ -64,20 +64,20 @@ pub fn prepare(program: impl AsRef<OsStr>) {
     drop(of_user().server(program.as_ref()));
 }
 
-/// Ends all servers that are not kept and waits for that, so that what they took is counted as this
-/// process's. To be called when nothing is to be started any more.
+/// Ends all servers that are not kept and waits for their ends, so that their processor time counts as
+/// this process's. It is called when no more programs are started.
 pub fn finish() {
     of_user().finish();
 }
 
 impl Starter {
-    /// One that keeps what servers need in a cache, and no servers.
+    /// A starter that keeps the servers' files in a cache, and no servers after its end.
     pub const fn new(cache: Cache) -> Self {
-        let known = Known { servers: Vec::new(), ended: Vec::new() };
+        let known = ServerTable { servers: Vec::new(), ended: Vec::new() };
         Self { cache, kept_for: None, known: Mutex::new(known) }
     }
 
-    /// The same, with servers that stay for so long when nobody uses them any more, a second at least.
+    /// The same, with servers that stay unused for this time, at least a second.
     #[must_use]
     pub fn keeping(mut self, time: Duration) -> Self {
         self.kept_for = Some(time.max(Duration::from_secs(1)));
@@ -88,7 +88,7 @@ impl Starter {
     ///
     /// # Errors
     /// Those of [`Start::spawn`].
-    pub fn spawn(&self, start: &Start) -> io::Result<Started> {
+    pub fn spawn(&self, start: &Start) -> io::Result<StartedProcess> {
         let server = match start.last {
             true => self.take(&start.program),
             false => self.server(&start.program),
@@ -102,9 +102,11 @@ impl Starter {
                 self.end(&server);
             }
             if let Some(copy) = copy {
+                log::debug!("starting {start} as a copy of one that is loaded");
                 return Ok(copy);
             }
         }
+        log::debug!("starting {start}");
         start.spawn_by_itself()
     }
 
@@ -131,7 +133,7 @@ impl Starter {
         server
     }
 
-    /// The server of a program, if there is one, which has none then unless it is kept.
+    /// Removes the server of a program, unless it is kept, and returns it if there was one.
     fn take(&self, program: &OsStr) -> Option<Arc<Server>> {
         let mut known = self.known();
         let is_its = |(name, server): &(OsString, Option<_>)| name == program && server.is_some();
@@ -142,20 +144,20 @@ impl Starter {
         }
     }
 
-    /// There can be no server of a program.
+    /// Notes that a program can have no server.
     fn refuse(&self, program: &OsStr) {
         for (_, server) in self.known().servers.iter_mut().filter(|(name, _)| name == program) {
             *server = None;
         }
     }
 
-    /// Lets a server end, and keeps its process to be waited for.
+    /// Lets a server end, and keeps its process for waiting.
     fn end(&self, server: &Server) {
         let process = server.end();
         self.known().ended.extend(process);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ServerTable> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

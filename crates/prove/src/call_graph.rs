@@ -1,12 +1,13 @@
 //! Functions that a whole program never calls.
 //!
 //! Nothing in a function that is never entered is covered. A function is entered by a call of its
-//! name in a function that is entered itself, or through a pointer to it: every function whose
-//! address is taken anywhere in the program, be it in dead code, is taken for entered, with what
-//! it calls. So are those that run before or after `main`. Of the rest nothing can call one.
+//! name in a function that is entered itself, or through a pointer to it. Every function whose
+//! address is taken anywhere in the program, even in dead code, counts as entered, and so do the
+//! functions that run before or after `main` and all that these call. Nothing can call one of the
+//! rest.
 //!
-//! Code that is not known may call anything: where the program may run inline assembly, or a
-//! function without a body that is no model of a library's, nothing is said.
+//! Unknown code may call anything. If the program may run inline assembly, or a function without a
+//! body that is no model of a library's, no function is returned.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use lydian_ir::libc::model_of;
 use lydian_ir::test::INPUT_PREFIX;
 use lydian_ir::{Callee, FuncId, Program, Stmt};
 
-/// How names of functions begin that give inputs, assume, or stand for the system.
+/// The prefixes of the names of functions that give inputs, assume, or stand for the system.
 const KNOWN: [&str; 3] = [INPUT_PREFIX, "__VERIFIER_", "__lydian_"];
 
 /// The functions that no run of the program enters which begins with `entry`.
@@ -44,8 +45,7 @@ pub fn never_called(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
     program.functions.iter().map(|(id, _)| id).filter(|id| !entered.contains(id)).collect()
 }
 
-/// Whether it is known what a function without a body does: it calls nothing that is not handed to
-/// it.
+/// Whether a function without a body is known to call nothing that is not handed to it.
 fn is_known(program: &Program, func: FuncId) -> bool {
     let function = &program.functions[func];
     KNOWN.iter().any(|prefix| function.name.starts_with(prefix))

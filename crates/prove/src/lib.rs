@@ -1,13 +1,13 @@
 //! Proofs of infeasibility.
 //!
-//! [`local`] proves labels whose predicate no state whatever satisfies, without looking at the
-//! paths that lead to their site: equivalent mutants, impossible combinations of conditions. The
-//! argument is complete, whatever an exploration could or could not do.
+//! [`local`] proves labels whose predicate no state satisfies, without regard to the paths that lead
+//! to their site: equivalent mutants, impossible combinations of conditions. The argument is
+//! complete, whatever an exploration could do.
 //!
-//! [`ranges`] says which values registers can have at a place, whoever calls the function, and so
+//! [`ranges`] computes the values that registers can have at a place, whoever calls the function. It
 //! makes fewer states possible there.
 //!
-//! [`call_graph`] says which functions a whole program never calls.
+//! [`call_graph`] finds the functions that a whole program never calls.
 //!
 //! This crate knows nothing of exploration.
 

@@ -28,7 +28,7 @@
 //! - A register that no statement between the branches of a decision changes is the same on all of its
 //!   states, effects or not. What is known of it where a condition is reached holds of it throughout.
 //!
-//! What a "sat" answer shows is nothing: the state may be out of reach.
+//! An answer of "sat" shows nothing, since the state may be out of reach.
 //!
 //! # Assumptions
 //! On request ([`LocalProver::assuming_starts`]) it is taken for granted, and must be told the user, that
@@ -40,9 +40,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::fmt;
 
 use lydian_eval::sort_of;
-use lydian_eval::{Environment, Evaluation, Kleene, PredEnvironment, Traps, eval_pred};
+use lydian_eval::{Evaluation, EventReader, Kleene, StateReader, Traps, eval_pred};
 use lydian_ir::arith::Overflow;
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{
@@ -50,33 +51,46 @@ use lydian_ir::{
     LocalId, Program, Purity, Storage, TrapKind, Type,
 };
 use lydian_objective::{Evidence, FunctionObjectives, Label, Site};
-use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Term, TermPool};
+use lydian_smt::{Answer, BinOp, Limits, Node, Reason, Solver, Sort, Subject, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ranges::{Interval, Knowledge, Known, Ranges, Sizes, View, changed_by, kept_parameters};
+use crate::ranges::{
+    Interval, ObjectSizes, Ranges, RegisterFacts, Signedness, SiteFacts, changed_by,
+    kept_parameters,
+};
 use crate::samples::Samples;
 
-/// Of more loads of a label from one state nothing is said of equal addresses.
+/// The most loads of a label from one state for which equal addresses are related.
 const MOST_LOADS: usize = 8;
 
-/// What the predicates mean where the user can choose.
+/// The meaning of predicates, as far as the user can choose it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Semantics {
-    /// What signed overflow does.
+    /// The effect of signed overflow.
     pub overflow: Overflow,
     /// Whether conditions that evaluation does not reach are unknown even if they are pure.
     pub short_circuit: bool,
 }
 
-/// What came of the attempt to prove a label infeasible.
+/// The result of an attempt to prove a label infeasible.
 #[derive(Clone, Debug)]
 pub enum LocalOutcome {
     /// No event of its site makes the predicate true.
     Infeasible,
-    /// Some assignment to the symbols does; whether a run leads there is open.
+    /// Some assignment to the symbols makes it true. Whether a run leads there is open.
     Open,
     /// The solver had no answer.
     Unknown(Reason),
+}
+
+impl fmt::Display for LocalOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Infeasible => f.write_str("it is"),
+            Self::Open => f.write_str("some state satisfies it"),
+            Self::Unknown(reason) => write!(f, "{reason}"),
+        }
+    }
 }
 
 impl LocalOutcome {
@@ -89,8 +103,7 @@ impl LocalOutcome {
     }
 }
 
-/// Proves labels of one function. Symbols are shared by its labels, so that one solver can reuse
-/// what it knows.
+/// Proves labels of one function. Its labels share symbols, so that one solver can reuse its caches.
 pub struct LocalProver<'a> {
     types: &'a CTypes,
     body: &'a Body,
@@ -134,9 +147,9 @@ impl<'a> LocalProver<'a> {
     }
 
     /// The same under the assumption that the objects which parameters point to are small
-    /// ([`Sizes::Small`]).
+    /// ([`ObjectSizes::Small`]).
     pub fn assuming_small_objects(self, program: &'a Program) -> Self {
-        let ranges = Ranges::with_sizes(program, self.objectives.function, Sizes::Small);
+        let ranges = Ranges::with_sizes(program, self.objectives.function, ObjectSizes::Small);
         Self { ranges, ..self }
     }
 
@@ -171,6 +184,7 @@ impl<'a> LocalProver<'a> {
         if self.samples.satisfy(pool, &self.symbols.all, &assumptions) {
             return LocalOutcome::Open;
         }
+        solver.set_subject(&|| Subject::Named(format!("{} at {}", label.text, label.place)));
         match solver.check(pool, &assumptions, limits) {
             Answer::Unsat { .. } => LocalOutcome::Infeasible,
             Answer::Sat(_) => LocalOutcome::Open,
@@ -187,7 +201,7 @@ impl<'a> LocalProver<'a> {
         }
     }
 
-    /// Terms that hold together where a label is covered, or what follows without any.
+    /// Terms that hold together where a label is covered; the outcome, if that is known without a query.
     fn query(&mut self, pool: &mut TermPool, label: &Label) -> Result<Vec<Term>, LocalOutcome> {
         let mut assumptions = self.where_true(pool, label);
         if !self.symbols.starts.is_empty() && self.symbols.before.is_empty() {
@@ -224,20 +238,19 @@ impl<'a> LocalProver<'a> {
         terms
     }
 
-    /// What the ranges say of the states on which a label is judged.
+    /// Terms that the value ranges give for the states that a label reads.
     fn where_passed(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
         let mut terms = Vec::new();
         let mut read: BTreeMap<StateName, BTreeMap<LocalId, Term>> = BTreeMap::new();
-        for (state, local, term) in &self.symbols.read {
+        for RegisterRead { state, local, term } in &self.symbols.read {
             read.entry(*state).or_default().insert(*local, *term);
         }
         // What is known where a condition is reached is known of all registers that stay the same.
-        let unchanged =
-            |(_, local, _): &&(StateName, LocalId, Term)| self.symbols.unchanged.contains(local);
+        let unchanged = |read: &&RegisterRead| self.symbols.unchanged.contains(&read.local);
         for (decision, condition) in self.symbols.reached.keys() {
             let registers = read.entry(StateName::Condition(*decision, *condition)).or_default();
             let same = self.symbols.read.iter().filter(unchanged);
-            registers.extend(same.map(|(_, local, term)| (*local, *term)));
+            registers.extend(same.map(|read| (read.local, read.term)));
         }
         // That no run passes a site is known whatever is read there.
         read.entry(StateName::Site).or_default();
@@ -254,8 +267,8 @@ impl<'a> LocalProver<'a> {
                 StateName::Outcome(_) => continue,
             };
             let holds = match known {
-                Knowledge::Never => vec![pool.ff()],
-                Knowledge::Of(known) => {
+                SiteFacts::Unreachable => vec![pool.ff()],
+                SiteFacts::Reachable(known) => {
                     let mut registers = registers;
                     registers.extend(self.cells_read(pool, state, &known));
                     assumed(pool, &known, &registers)
@@ -266,12 +279,12 @@ impl<'a> LocalProver<'a> {
         terms
     }
 
-    /// The cells of which something is known and that the label reads on a state, with its loads.
+    /// The cells with facts that the label reads on a state, with the values of its loads.
     fn cells_read(
         &mut self,
         pool: &mut TermPool,
         state: StateName,
-        known: &Known,
+        known: &RegisterFacts,
     ) -> Vec<(LocalId, Term)> {
         let is_read = |ty: Type| self.symbols.loads.contains_key(&(state, ty));
         let cells: Vec<(LocalId, Type, ExprId)> = match &self.ranges {
@@ -281,8 +294,8 @@ impl<'a> LocalProver<'a> {
         let mut found = Vec::new();
         for (cell, ty, addr) in cells {
             let evaluation = self.evaluation();
-            let mut states = States { evaluation, symbols: &mut self.symbols };
-            let (addr, _) = states.eval(pool, state, addr, Reader::Nobody);
+            let mut states = StateEvaluation { evaluation, symbols: &mut self.symbols };
+            let (addr, _) = states.eval(pool, state, addr, ReadOrigin::Nobody);
             let loads = self.symbols.loads.get(&(state, ty));
             found.extend(loads.and_then(|loads| Some((cell, *loads.get(&addr)?))));
         }
@@ -301,7 +314,7 @@ impl<'a> LocalProver<'a> {
     /// Terms that hold together where the predicate is true on some state of the site.
     fn where_true_anywhere(&mut self, pool: &mut TermPool, label: &Label) -> Vec<Term> {
         let evaluation = self.evaluation();
-        let mut states = States { evaluation, symbols: &mut self.symbols };
+        let mut states = StateEvaluation { evaluation, symbols: &mut self.symbols };
         let mut event = match label.site {
             Site::Decision(id) => {
                 DecisionEvent::new(pool, states, id, &self.body.decisions[id], self.semantics)
@@ -316,7 +329,7 @@ impl<'a> LocalProver<'a> {
             | Site::Block(_) => {
                 if let Site::Root(root) = label.site {
                     let root = &self.body.source.roots[root];
-                    states.eval(pool, StateName::Site, root.expr, Reader::Program);
+                    states.eval(pool, StateName::Site, root.expr, ReadOrigin::Program);
                 }
                 let truth = eval_pred(pool, &label.pred, &mut StateEvent(&mut states));
                 return vec![truth.surely_true];
@@ -329,7 +342,7 @@ impl<'a> LocalProver<'a> {
     }
 }
 
-/// Which state an expression is evaluated on. States of different names share nothing.
+/// The state that an expression is evaluated on. States of different names share nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum StateName {
     /// The state at a site, or of a whole decision without effects.
@@ -340,7 +353,7 @@ enum StateName {
     Outcome(DecisionId),
 }
 
-/// What a symbol stands for. Addresses do not depend on the state.
+/// Identifies a symbol by the value that it stands for. Addresses do not depend on the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SymbolName {
     Local(StateName, LocalId),
@@ -350,35 +363,44 @@ enum SymbolName {
     Load(StateName, Type, Term),
 }
 
+/// A register that a label reads on a state.
+#[derive(Clone, Copy)]
+struct RegisterRead {
+    state: StateName,
+    local: LocalId,
+    term: Term,
+}
+
+/// The symbols of one function, and the reads of the label that is proved.
 struct Symbols<'a> {
     body: &'a Body,
     known: FxHashMap<SymbolName, Term>,
     /// The symbols in the order in which they were made.
     all: Vec<(Term, Sort)>,
-    /// The registers that a label reads, and on which states.
-    read: Vec<(StateName, LocalId, Term)>,
+    /// The registers that a label reads.
+    read: Vec<RegisterRead>,
     /// The loads of a label from one state, of one type: addresses and values.
     loads: BTreeMap<(StateName, Type), BTreeMap<Term, Term>>,
-    /// Where the conditions of its decision are reached.
+    /// The Booleans under which the conditions of the label's decision are reached.
     reached: FxHashMap<(DecisionId, ConditionId), Term>,
     /// Registers that are the same on all states of the label's decision.
     unchanged: BTreeSet<LocalId>,
     /// Registers that point to the first element of an object, as parameters at a position.
     starts: BTreeMap<LocalId, usize>,
-    /// Where the program reads itself.
+    /// The addresses that the program itself reads.
     own: FxHashSet<Term>,
     /// The parameters before whose elements the label may read, by position.
     before: BTreeSet<usize>,
 }
 
-/// Who reads.
+/// Who makes a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reader {
+enum ReadOrigin {
     /// The program, at the label's site.
     Program,
     /// The label's predicate.
     Label,
-    /// None: it is asked where something lies that was read before.
+    /// Nobody: an address is computed to find a load that was made before.
     Nobody,
 }
 
@@ -442,47 +464,47 @@ impl Symbols<'_> {
 }
 
 /// Evaluates expressions on named states.
-struct States<'s, 'a> {
+struct StateEvaluation<'s, 'a> {
     evaluation: Evaluation<'a>,
     symbols: &'s mut Symbols<'a>,
 }
 
-impl States<'_, '_> {
+impl StateEvaluation<'_, '_> {
     /// An expression's value and where it traps.
     fn eval(
         &mut self,
         pool: &mut TermPool,
         state: StateName,
         expr: ExprId,
-        reader: Reader,
+        origin: ReadOrigin,
     ) -> (Term, Traps) {
         let mut traps = Traps::none();
-        let mut reads = Reads { symbols: self.symbols, state, reader };
+        let mut reads = StateReads { symbols: self.symbols, state, origin };
         let Ok(value) = self.evaluation.eval(pool, expr, &mut reads, &mut traps);
         (value, traps)
     }
 
     /// The value of an `i1` expression, unknown where it traps.
     fn truth(&mut self, pool: &mut TermPool, state: StateName, expr: ExprId) -> Kleene {
-        let (value, traps) = self.eval(pool, state, expr, Reader::Label);
+        let (value, traps) = self.eval(pool, state, expr, ReadOrigin::Label);
         Kleene::guarded(pool, value, &traps)
     }
 }
 
-/// What an expression reads on one state.
-struct Reads<'s, 'a> {
+/// Gives an evaluation the symbols of one state.
+struct StateReads<'s, 'a> {
     symbols: &'s mut Symbols<'a>,
     state: StateName,
-    reader: Reader,
+    origin: ReadOrigin,
 }
 
-impl Environment for Reads<'_, '_> {
+impl StateReader for StateReads<'_, '_> {
     type Stop = Infallible;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
         let ty = self.local_type(local);
         let term = self.symbols.local(pool, self.state, local, ty);
-        self.symbols.read.push((self.state, local, term));
+        self.symbols.read.push(RegisterRead { state: self.state, local, term });
         Ok(term)
     }
 
@@ -506,11 +528,11 @@ impl Environment for Reads<'_, '_> {
         volatile: bool,
         traps: &mut Traps,
     ) -> Result<Term, Infallible> {
-        match self.reader {
-            Reader::Program => _ = self.symbols.own.insert(addr),
-            Reader::Nobody => {}
-            Reader::Label if self.symbols.own.contains(&addr) => {}
-            Reader::Label => {
+        match self.origin {
+            ReadOrigin::Program => _ = self.symbols.own.insert(addr),
+            ReadOrigin::Nobody => {}
+            ReadOrigin::Label if self.symbols.own.contains(&addr) => {}
+            ReadOrigin::Label => {
                 if let Some((at, before)) = self.symbols.before_start(pool, self.state, addr)
                     && pool.as_bool(before) != Some(false)
                 {
@@ -579,8 +601,12 @@ fn unchanged_in(body: &Body, decision: DecisionId) -> BTreeSet<LocalId> {
     body.locals.ids().filter(|local| !changed.contains(local)).collect()
 }
 
-/// What is known of registers that are read on one state.
-fn assumed(pool: &mut TermPool, known: &Known, registers: &BTreeMap<LocalId, Term>) -> Vec<Term> {
+/// The facts about the registers that are read on one state, as terms.
+fn assumed(
+    pool: &mut TermPool,
+    known: &RegisterFacts,
+    registers: &BTreeMap<LocalId, Term>,
+) -> Vec<Term> {
     let mut terms = Vec::new();
     for (local, term) in registers {
         let range = known.ranges.get(local);
@@ -635,7 +661,12 @@ fn in_unsigned_range(pool: &mut TermPool, term: Term, range: Interval) -> Option
 }
 
 /// Whether the difference of two terms as numbers is at most so much; none where that cannot be said.
-fn apart(pool: &mut TermPool, x: (Term, View), y: (Term, View), most: i128) -> Option<Term> {
+fn apart(
+    pool: &mut TermPool,
+    x: (Term, Signedness),
+    y: (Term, Signedness),
+    most: i128,
+) -> Option<Term> {
     let most = i64::try_from(most).ok()?;
     let width = |pool: &TermPool, term| match pool.sort(term) {
         Sort::BitVec(bits) => Some(bits),
@@ -643,16 +674,16 @@ fn apart(pool: &mut TermPool, x: (Term, View), y: (Term, View), most: i128) -> O
     };
     // Wide enough for the difference of two numbers of 64 bits, and for the bound.
     let enough = width(pool, x.0)?.max(width(pool, y.0)?).max(64) + 2;
-    let extended = |pool: &mut TermPool, (term, view): (Term, View)| match view {
-        View::Signed => pool.sext(term, enough),
-        View::Unsigned => pool.zext(term, enough),
+    let extended = |pool: &mut TermPool, (term, view): (Term, Signedness)| match view {
+        Signedness::Signed => pool.sext(term, enough),
+        Signedness::Unsigned => pool.zext(term, enough),
     };
     if x.1 == y.1 && width(pool, x.0) == width(pool, y.0) && (-1..=0).contains(&most) {
         return Some(match (x.1, most) {
-            (View::Signed, 0) => pool.sle(x.0, y.0),
-            (View::Signed, _) => pool.slt(x.0, y.0),
-            (View::Unsigned, 0) => pool.ule(x.0, y.0),
-            (View::Unsigned, _) => pool.ult(x.0, y.0),
+            (Signedness::Signed, 0) => pool.sle(x.0, y.0),
+            (Signedness::Signed, _) => pool.slt(x.0, y.0),
+            (Signedness::Unsigned, 0) => pool.ule(x.0, y.0),
+            (Signedness::Unsigned, _) => pool.ult(x.0, y.0),
         });
     }
     let (a, b) = (extended(pool, x), extended(pool, y));
@@ -661,9 +692,9 @@ fn apart(pool: &mut TermPool, x: (Term, View), y: (Term, View), most: i128) -> O
 }
 
 /// The event of a site that has a state and nothing else.
-struct StateEvent<'e, 's, 'a>(&'e mut States<'s, 'a>);
+struct StateEvent<'e, 's, 'a>(&'e mut StateEvaluation<'s, 'a>);
 
-impl PredEnvironment for StateEvent<'_, '_, '_> {
+impl EventReader for StateEvent<'_, '_, '_> {
     /// There is no decision here: nothing is known, and no label says otherwise.
     fn condition(&mut self, pool: &mut TermPool, _: ConditionId) -> Kleene {
         anything(pool)
@@ -690,7 +721,7 @@ fn anything(pool: &mut TermPool) -> Kleene {
 
 /// The event of one evaluation of a decision.
 struct DecisionEvent<'s, 'a> {
-    states: States<'s, 'a>,
+    states: StateEvaluation<'s, 'a>,
     id: DecisionId,
     decision: &'a Decision,
     short_circuit: bool,
@@ -698,14 +729,14 @@ struct DecisionEvent<'s, 'a> {
     one_state: bool,
     /// Where each condition is reached.
     reached: FxHashMap<ConditionId, Term>,
-    /// What holds of every event.
+    /// Terms that hold on every event.
     assumed: Vec<Term>,
 }
 
 impl<'s, 'a> DecisionEvent<'s, 'a> {
     fn new(
         pool: &mut TermPool,
-        states: States<'s, 'a>,
+        states: StateEvaluation<'s, 'a>,
         id: DecisionId,
         decision: &'a Decision,
         semantics: Semantics,
@@ -735,7 +766,7 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
                 self.states.symbols.reached.insert((self.id, *condition), here);
                 let state = self.state_of(*condition);
                 let expr = self.decision.conditions[*condition].expr;
-                let (value, traps) = self.states.eval(pool, state, expr, Reader::Program);
+                let (value, traps) = self.states.eval(pool, state, expr, ReadOrigin::Program);
                 let evaluated = traps.absent(pool);
                 let assumed = pool.implies(here, evaluated);
                 self.assumed.push(assumed);
@@ -821,7 +852,7 @@ impl<'s, 'a> DecisionEvent<'s, 'a> {
     }
 }
 
-impl PredEnvironment for DecisionEvent<'_, '_> {
+impl EventReader for DecisionEvent<'_, '_> {
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         let own = &self.decision.conditions[condition];
         self.in_place_of(pool, condition, (own.expr, own.unreached.expr()))

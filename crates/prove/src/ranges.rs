@@ -1,40 +1,41 @@
-//! Value ranges: which numbers the registers of a function can hold at each of its places.
+//! Value ranges: the numbers that the registers of a function can hold at each of its places.
 //!
-//! An interval for each integer register at the start of each block, found by following all edges
-//! until nothing changes. Bounds that keep growing at the head of a loop jump to the next constant of
-//! the function, in the end to their type's; afterwards two more rounds make intervals smaller again
-//! where a test allows. Elsewhere bounds do not jump: behind the test of `i < n` the next `i` is still
-//! in its type.
-//! Beside it stands an interval of unsigned numbers where that says more ([`unsigned`]).
-//! Conditions restrict what they compare. Where one register is another plus a constant, what is
-//! learnt of one is learnt of the other: `n = t + 1` is how `n++ > 0` keeps what it tests.
+//! The analysis computes an interval for each integer register at the start of each block, following
+//! all edges until nothing changes. Bounds that keep growing at the head of a loop jump to the next
+//! constant of the function, and in the end to those of their type. Afterwards two more rounds narrow
+//! intervals where a test allows. Elsewhere bounds do not jump: after the test of `i < n` the next
+//! `i` is still in its type.
 //!
-//! Of registers that the function compares with each other, bounds on their differences are kept, too
-//! ([`Differences`]): `i <= n` holds throughout `for (i = 0; i < n; i++)` where `n` is not negative.
-//! These are bounds on whole numbers, so a register that is given another one plus a constant is
-//! related to it only where that cannot wrap, by the ranges or by what else it is no more than.
+//! An interval of unsigned numbers is kept, too, if it is more precise ([`unsigned`]). Conditions
+//! restrict the values that they compare. If one register is another plus a constant, a restriction
+//! of one restricts the other: `n = t + 1` is how `n++ > 0` keeps the tested value.
 //!
-//! Pointers are known to be null or not to be ([`pointers`]).
+//! For registers that the function compares with each other, bounds on their differences are kept,
+//! too ([`Differences`]): `i <= n` holds throughout `for (i = 0; i < n; i++)` if `n` is not negative.
+//! These are bounds on whole numbers. So a register that is assigned another one plus a constant is
+//! related to it only if that cannot wrap, by the ranges or by other bounds.
 //!
-//! Memory that is read twice without a change in between is followed as a register is ([`Loads`]).
+//! Pointers may be known to be null, or not to be null ([`pointers`]).
 //!
-//! An access says where in its object it is: behind one of `items[i].kind`, `i` is a subscript that
-//! `items` has ([`reads`]).
+//! Memory that is read twice without a change in between is followed like a register ([`LoadCells`]).
 //!
-//! What a callee returns is kept by its returns, too, each with the arguments that can lead to it: as
-//! long as neither the result nor the arguments change, one of these cases is at hand ([`returns`]).
+//! An access restricts the registers of its address: after an access to `items[i].kind`, `i` is a
+//! subscript that `items` has ([`accesses`]).
 //!
-//! # Why it is sound
-//! Nothing is assumed of the callers, but that what a run accesses lies in the object that it started
-//! from ([`reads`] has the argument): parameters, globals and all that is loaded can be anything, as
-//! can a register that was never written; only that what was loaded stays what it is until something
-//! may write to memory. A call gives what its callee's returns give, found in the
-//! same way ([`returns`]), or anything; it cannot change the caller's registers, whose addresses nobody has. So
-//! what holds at a place holds in every run that passes it, whatever the test and the caller.
-//! A place that no edge leads to by these rules is passed by no run. The states before the last
-//! rounds hold all that runs can have; one more step from such states does, too.
-//! Functions that `setjmp` returns to twice are not followed, nor are calls of functions for which
-//! the linker may take another definition.
+//! The results of a callee are kept by its returns, each with the arguments that can lead to it. As
+//! long as neither the result nor the arguments change, one of these cases holds ([`returns`]).
+//!
+//! Nothing is assumed of the callers, except that each access of a run lies in the object from which
+//! its address started ([`accesses`] has the argument). Parameters, globals, loaded values and
+//! registers that were never written can be anything; a loaded value stays the same until something
+//! may write to memory. A call gives a result of its callee's returns, found in the same way
+//! ([`returns`]), or anything. It cannot change the caller's registers, which have no addresses. So
+//! each fact at a place holds in every run that passes it, whatever the test and the caller.
+//!
+//! No run passes a place that no edge leads to by these rules. The states before the last rounds
+//! contain all states of runs, and so do the states after one more step. Functions that `setjmp`
+//! returns to twice are not followed, nor are calls of functions for which the linker may take
+//! another definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -52,35 +53,35 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
+mod accesses;
+mod cells;
 mod differences;
+mod facts;
 mod interval;
-mod known;
-mod loads;
 mod numbers;
 mod pointers;
-mod reads;
 mod returns;
 mod unsigned;
 
+use accesses::{Access, SymbolicAddress};
+pub use accesses::{LARGE_OBJECT, ObjectSizes};
+use cells::LoadCells;
 use differences::Differences;
+pub(crate) use facts::{RegisterFacts, SiteFacts};
 pub use interval::Interval;
 use interval::{binary, cast, compare, mirrored, negated, restrict, unary};
-pub(crate) use known::{Knowledge, Known};
-use loads::Loads;
-pub(crate) use numbers::{Number, View};
-use reads::{Access, Place};
-pub use reads::{LARGE_OBJECT, Sizes};
+pub(crate) use numbers::{Number, Signedness};
 use returns::{CallResult, Summaries, Summary};
 
-/// How often the state of a loop's head grows before its bounds jump.
+/// The number of times that the state of a loop's head grows before its bounds jump.
 const PATIENCE: u32 = 3;
-/// After so many times they jump to the bounds of their types.
+/// The number of times after which they jump to the bounds of their types.
 const IMPATIENCE: u32 = 20;
-/// After so many times the bounds of any block do.
+/// The number of times after which the bounds of any block do.
 const LAST_RESORT: u32 = 200;
-/// How many rounds make intervals smaller.
+/// The number of rounds that narrow intervals.
 const NARROWING: u32 = 2;
-/// How deep calls are followed.
+/// The depth to which calls are followed.
 const DEPTH: u32 = 6;
 /// Functions with more statements are not followed.
 const MOST_STATEMENTS: usize = 4_000;
@@ -88,31 +89,31 @@ const MOST_STATEMENTS: usize = 4_000;
 const DEEPEST: u32 = 200;
 const LARGEST: u32 = 5_000;
 
-/// What holds at a place; nothing is said of registers that are not in it.
+/// The facts at a place. A register without an entry can have any value.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     ranges: BTreeMap<LocalId, Interval>,
-    /// Intervals of unsigned numbers, where these say more.
+    /// Intervals of unsigned numbers, if they are more precise.
     unsigned: BTreeMap<LocalId, Interval>,
     /// Registers that are another one plus a constant, in the arithmetic of their type.
     sums: BTreeMap<LocalId, (LocalId, i128)>,
     /// Bounds on differences.
     differences: Differences<Number>,
-    /// Registers that hold addresses, and how these were made.
-    places: BTreeMap<LocalId, Place>,
-    /// Pointers of which it is known whether they are null.
+    /// Registers that hold addresses, and the parts of these.
+    addresses: BTreeMap<LocalId, SymbolicAddress>,
+    /// Pointers that are null (`true`), and pointers that are not.
     nulls: BTreeMap<LocalId, bool>,
     /// Registers that have the result of a call whose arguments are still in their registers.
     results: BTreeMap<LocalId, Arc<CallResult>>,
 }
 
 impl State {
-    /// A register is what it was plus an offset, of which its range is still to be told.
+    /// A register is increased by an offset. Its range must be set again.
     fn step(&mut self, local: LocalId, offset: i128) {
         self.ranges.remove(&local);
         self.unsigned.remove(&local);
         self.forget_result(local);
-        self.forget_places(local);
+        self.forget_addresses(local);
         for (other, (base, distance)) in &mut self.sums {
             if *other == local {
                 *distance += offset;
@@ -128,27 +129,27 @@ impl State {
         self.nulls.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
-        View::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
+        Signedness::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
         self.forget_result(local);
-        self.forget_places(local);
+        self.forget_addresses(local);
     }
 
-    /// A register changes: addresses that were made of it are so no more.
-    fn forget_places(&mut self, local: LocalId) {
-        self.places.retain(|register, place| *register != local && !place.is_made_of(local));
+    /// A register changes: removes the addresses that were made of it.
+    fn forget_addresses(&mut self, local: LocalId) {
+        self.addresses.retain(|register, address| *register != local && !address.is_made_of(local));
     }
 
-    /// Memory may have changed: nothing is known of cells.
-    fn forget_cells(&mut self, loads: &Loads) {
+    /// Memory may have changed: removes all facts about cells.
+    fn forget_cells(&mut self, loads: &LoadCells) {
         self.ranges.retain(|local, _| !loads.is_cell(*local));
         self.unsigned.retain(|local, _| !loads.is_cell(*local));
         self.nulls.retain(|local, _| !loads.is_cell(*local));
         self.sums.retain(|local, (base, _)| !loads.is_cell(*local) && !loads.is_cell(*base));
         self.differences.forget_all(|(local, _)| loads.is_cell(local));
-        self.places.retain(|_, place| !place.has_index(|index| loads.is_cell(index)));
+        self.addresses.retain(|_, address| !address.has_index(|index| loads.is_cell(index)));
     }
 
-    /// A register changes: what relates it to the result of a call is no more so.
+    /// A register changes: removes its relations to results of calls.
     fn forget_result(&mut self, local: LocalId) {
         self.results.remove(&local);
         self.results.retain(|_, call| !call.has_argument(local));
@@ -160,20 +161,20 @@ impl State {
 pub struct Ranges<'a> {
     program: &'a Program,
     body: &'a Body,
-    sizes: Sizes,
+    sizes: ObjectSizes,
     types: SideTable<ExprId, Type>,
     /// The state at the start of each block that some edge leads to.
     starts: FxHashMap<BlockId, State>,
-    /// What calls say of their callees, by statement.
+    /// The summaries of the callees of calls, by statement.
     summaries: FxHashMap<StmtId, Summary>,
     points: FxHashMap<StmtId, (BlockId, usize)>,
     /// Memory that is read in several places.
-    loads: Loads,
+    loads: LoadCells,
     /// The registers and cells whose differences are followed.
     related: BTreeSet<LocalId>,
     /// Parameters that the function does not assign to, with their positions.
     kept: BTreeMap<LocalId, usize>,
-    /// What statements and terminators access, where that is anything.
+    /// The accesses of statements and terminators that have some.
     accesses: FxHashMap<StmtId, Vec<Access>>,
     tests: FxHashMap<BlockId, Vec<Access>>,
 }
@@ -181,18 +182,18 @@ pub struct Ranges<'a> {
 impl<'a> Ranges<'a> {
     /// The ranges of a function with a body; none where it is not followed.
     pub fn of(program: &'a Program, func: FuncId) -> Option<Self> {
-        Self::with_sizes(program, func, Sizes::Any)
+        Self::with_sizes(program, func, ObjectSizes::Any)
     }
 
-    /// The same where something is taken for granted of the sizes of objects.
-    pub fn with_sizes(program: &'a Program, func: FuncId, sizes: Sizes) -> Option<Self> {
+    /// The same under an assumption on the sizes of objects.
+    pub fn with_sizes(program: &'a Program, func: FuncId, sizes: ObjectSizes) -> Option<Self> {
         Self::find(program, func, sizes, &Summaries::default(), DEPTH)
     }
 
     fn find(
         program: &'a Program,
         func: FuncId,
-        sizes: Sizes,
+        sizes: ObjectSizes,
         summaries: &Summaries,
         depth: u32,
     ) -> Option<Self> {
@@ -216,14 +217,14 @@ impl<'a> Ranges<'a> {
             }
         }
         let types = body.types_in(&body.exprs);
-        let (starts, loads) = (FxHashMap::default(), Loads::of(body));
+        let (starts, loads) = (FxHashMap::default(), LoadCells::of(body));
         let related = numbers::related(body, &loads);
         let kept = kept_parameters(body).into_iter().map(|(at, local)| (local, at)).collect();
         let some = |accesses: &Vec<Access>| !accesses.is_empty();
         let stmts =
-            body.stmts.iter().map(|(id, stmt)| (id, reads::accesses_of(program, body, stmt)));
+            body.stmts.iter().map(|(id, stmt)| (id, accesses::accesses_of(program, body, stmt)));
         let accesses = stmts.filter(|(_, accesses)| some(accesses)).collect();
-        let tests = body.blocks.iter().map(|(id, block)| (id, reads::tested(body, &block.term)));
+        let tests = body.blocks.iter().map(|(id, block)| (id, accesses::tested(body, &block.term)));
         let tests = tests.filter(|(_, accesses)| some(accesses)).collect();
         let mut this = Self {
             program,
@@ -300,7 +301,7 @@ impl<'a> Ranges<'a> {
         begin.into_iter().chain(edges).reduce(|all, next| self.joined(all, &next))
     }
 
-    /// What holds where one of two states does.
+    /// The facts that hold in both of two states.
     fn joined(&self, mut state: State, other: &State) -> State {
         self.join(&mut state, other);
         state
@@ -324,11 +325,11 @@ impl<'a> Ranges<'a> {
         });
         state.sums.retain(|local, sum| other.sums.get(local) == Some(sum));
         state.results.retain(|local, call| other.results.get(local) == Some(call));
-        state.places.retain(|local, place| other.places.get(local) == Some(place));
+        state.addresses.retain(|local, address| other.addresses.get(local) == Some(address));
         state.nulls.retain(|local, is_null| other.nulls.get(local) == Some(is_null));
     }
 
-    /// Lets the bounds that grew jump to the next threshold, those of differences to none.
+    /// Widening: bounds that grew jump to the next threshold; those of differences are dropped.
     fn widen(&self, new: &mut State, old: &State, thresholds: &BTreeSet<i128>) {
         new.differences.widen(&old.differences);
         self.widen_unsigned(new, old);
@@ -386,7 +387,7 @@ impl<'a> Ranges<'a> {
         Some(state)
     }
 
-    /// The state where a terminator chooses, behind what it reads; none where no run does.
+    /// The state in which a terminator chooses, after its reads; `None` if no run gets there.
     fn choosing(&self, block: BlockId) -> Option<State> {
         let state = self.before(Point::Term(block))?;
         match self.tests.get(&block) {
@@ -443,7 +444,7 @@ impl<'a> Ranges<'a> {
         let unsigned = copied.and_then(|(base, _)| state.unsigned.get(&base).copied());
         let differences = self.assigned(state, dst, value);
         let is_address = register(self.body, dst) == Some(Type::Ptr);
-        let place = is_address.then(|| self.place(state, value)).flatten();
+        let address = is_address.then(|| self.address(state, value)).flatten();
         let is_null = is_address.then(|| self.is_null(state, value)).flatten();
         let result = match self.body.exprs[value] {
             Expr::Local(base) if base != dst => state.results.get(&base).cloned(),
@@ -469,8 +470,8 @@ impl<'a> Ranges<'a> {
         }
         state.differences = differences;
         state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
-        if let Some(place) = place.filter(|place| !place.is_made_of(dst)) {
-            state.places.insert(dst, place);
+        if let Some(address) = address.filter(|address| !address.is_made_of(dst)) {
+            state.addresses.insert(dst, address);
         }
         if let Some(call) = result.filter(|call| !call.has_argument(dst)) {
             state.results.insert(dst, call);
@@ -652,8 +653,8 @@ fn register(body: &Body, local: LocalId) -> Option<Type> {
     }
 }
 
-/// The blocks to which an edge leads back in the order in which blocks are looked at: one of them is
-/// in every cycle.
+/// The blocks to which an edge leads back in the order in which blocks are processed: each cycle
+/// contains one of them.
 fn loop_heads(cfg: &Cfg) -> BTreeSet<BlockId> {
     let order = cfg.reverse_postorder();
     let position: FxHashMap<BlockId, usize> =

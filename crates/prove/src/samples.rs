@@ -1,22 +1,30 @@
 //! Assignments that are tried before a solver is asked.
 //!
-//! Most predicates are true of some state, and of many: small numbers, equal numbers, neighbours and a few
-//! extremes show that for most of them. Evaluating them takes a thousandth of the time of a solver's query.
+//! Most predicates are true on many states. Assignments of small numbers, equal numbers, neighbours and a few
+//! extremes show that for most predicates. Evaluating them takes a thousandth of the time of a solver's query.
 
 use lydian_base::random::Rng;
 use lydian_smt::{Evaluator, FloatSort, Model, Sort, Term, TermPool, Value};
 
-/// How many assignments there are.
+/// The number of assignments.
 const COUNT: usize = 32;
 
-/// The first so many only have numbers of this range, so that numbers are often equal.
+/// Numbers of a small range in the first assignments, so that numbers are often equal: the end of
+/// these assignments, and the range.
 const SMALL: [(usize, u64); 2] = [(10, 3), (22, 8)];
+
+/// One assignment, with the evaluator of its values and the source of further ones.
+struct Sample {
+    model: Model,
+    evaluator: Evaluator,
+    rng: Rng,
+}
 
 /// Assignments to variables, the same in each run.
 #[derive(Default)]
 pub(crate) struct Samples {
-    models: Vec<(Model, Evaluator, Rng)>,
-    /// How many variables they have values for.
+    samples: Vec<Sample>,
+    /// The number of variables that they have values for.
     known: usize,
 }
 
@@ -29,19 +37,23 @@ impl Samples {
         variables: &[(Term, Sort)],
         terms: &[Term],
     ) -> bool {
-        if self.models.is_empty() {
-            let fresh = |at| (Model::new(), Evaluator::new(), Rng::new(at as u64));
-            self.models = (0..COUNT).map(fresh).collect();
+        if self.samples.is_empty() {
+            let fresh = |at| Sample {
+                model: Model::new(),
+                evaluator: Evaluator::new(),
+                rng: Rng::new(at as u64),
+            };
+            self.samples = (0..COUNT).map(fresh).collect();
         }
         let new = &variables[self.known..];
         self.known = variables.len();
-        for (at, (model, _, rng)) in self.models.iter_mut().enumerate() {
+        for (at, Sample { model, rng, .. }) in self.samples.iter_mut().enumerate() {
             if !new.is_empty() {
                 *model = model.with(new.iter().map(|(var, sort)| (*var, value(*sort, at, rng))));
             }
         }
         // The last term is the likeliest to be false.
-        self.models.iter_mut().any(|(model, evaluator, _)| {
+        self.samples.iter_mut().any(|Sample { model, evaluator, .. }| {
             terms.iter().rev().all(|term| evaluator.holds(pool, model, *term))
         })
     }

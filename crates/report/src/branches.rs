@@ -1,10 +1,10 @@
-//! Lines and branches as line-oriented formats have them (lcov, Cobertura, gcov).
+//! Lines and branches for line-oriented formats (lcov, Cobertura, gcov).
 //!
-//! A branch is a way that one condition went, where evaluations were recorded, and a way of the
-//! whole decision, where they were not; each way of a switch is one, too. The line of a function's name
-//! is a line, as compilers have it: it is passed where the function is entered. A number of
-//! times is 1 or 0 where it was not counted. What comments exclude is left out, and what is
-//! not covered where they justify that.
+//! If the evaluations of a decision were recorded, each way of each of its conditions is a branch;
+//! else each way of the whole decision is one. Each way of a switch is a branch, too. The line of a
+//! function's name counts as a line, as for compilers: it is passed when the function is entered. An
+//! execution count is 1 or 0 if nothing was counted. Lines and branches that comments exclude are
+//! left out, and so are those that are not covered with a justification.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use lydian_objective::Criterion;
 use lydian_objective::criterion::{ClausePair, Construct, Witness};
 
 use crate::coverage::{
-    ConditionCoverage, Count, DecisionCoverage, FileCoverage, FunctionCoverage, ObjectiveStatus,
-    Position, SwitchCoverage,
+    ConditionCoverage, DecisionCoverage, ExecutionCount, FileCoverage, FunctionCoverage,
+    ObjectiveStatus, Position, SwitchCoverage,
 };
 use crate::independence::{Analysis, analyse};
 
-/// What is known of the lines of a file, by number.
+/// The coverage of the lines of a file, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineTable {
     /// The lines with code or branches.
     pub lines: BTreeMap<u32, Line>,
 }
 
-/// What is known of a line.
+/// The coverage of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// How often control passed it ([`Count::or_once`]).
+    /// The number of times that control passed it ([`ExecutionCount::or_once`]).
     pub hits: u64,
-    /// Its branches, by where they begin.
+    /// Its branches, by the places where they begin.
     pub branches: Vec<BranchGroup>,
     /// The conditions of its decisions whose evaluations were recorded.
     pub decisions: Vec<IndependenceGroup>,
@@ -41,31 +41,31 @@ pub struct Line {
 pub struct BranchGroup {
     /// Where it begins.
     pub start: Position,
-    /// What decides.
+    /// Its kind.
     pub kind: BranchKind,
-    /// How often control came here ([`Count::or_once`]).
+    /// The number of times that control came here ([`ExecutionCount::or_once`]).
     pub reached: u64,
     /// The ways that count; true before false.
-    pub ways: Vec<Way>,
+    pub ways: Vec<BranchWay>,
 }
 
 /// A way of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct BranchWay {
     /// Its number among all ways of the branch, those that do not count too.
     pub number: usize,
-    /// How often it was taken ([`Count::or_once`]).
+    /// The number of times that it was taken ([`ExecutionCount::or_once`]).
     pub hits: u64,
 }
 
-impl Way {
+impl BranchWay {
     /// Whether it was taken.
     pub const fn taken(&self) -> bool {
         self.hits > 0
     }
 }
 
-/// What decides at a branch.
+/// The kinds of branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchKind {
     /// A condition, or a decision.
@@ -84,7 +84,7 @@ pub struct IndependenceGroup {
 }
 
 impl LineTable {
-    /// The lines of a file without what is excluded.
+    /// The lines of a file, without excluded ones.
     pub fn of(file: &FileCoverage) -> Self {
         let mut table = Self::default();
         for function in &file.functions {
@@ -100,7 +100,7 @@ impl LineTable {
     }
 
     fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
-        let excused = Excused::of(function);
+        let excused = JustifiedLines::of(function);
         let first = function.start.line;
         let is_counted = function.is_listed() && !file.exclusions.line(first);
         if is_counted && (function.ran() || !excused.statements(first)) {
@@ -119,9 +119,9 @@ impl LineTable {
         }
     }
 
-    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &Excused) {
+    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &JustifiedLines) {
         if excused.branches(group.start.line) {
-            group.ways.retain(Way::taken);
+            group.ways.retain(BranchWay::taken);
         }
         if !file.exclusions.branch(group.start.line) && !group.ways.is_empty() {
             self.lines.entry(group.start.line).or_default().branches.push(group);
@@ -132,7 +132,7 @@ impl LineTable {
         &mut self,
         file: &FileCoverage,
         decision: &DecisionCoverage,
-        excused: &Excused,
+        excused: &JustifiedLines,
     ) {
         for group in jump_groups(decision) {
             self.add_group(file, group, excused);
@@ -156,18 +156,18 @@ impl LineTable {
         }
     }
 
-    /// How many lines there are, and how many were passed.
+    /// The number of lines, and the number that were passed.
     pub fn count(&self) -> (usize, usize) {
         (self.lines.len(), self.lines.values().filter(|line| line.covered()).count())
     }
 
-    /// How many branches there are, and how many were taken.
+    /// The number of branches, and the number that were taken.
     pub fn count_branches(&self) -> (usize, usize) {
         let all = self.lines.values().map(Line::count_branches);
         all.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1))
     }
 
-    /// How many conditions there are with a value each, and how many decided with it.
+    /// The number of pairs of a condition and a value, and the number of those that decided.
     pub fn count_conditions(&self) -> (usize, usize) {
         let groups = self.lines.values().flat_map(|line| &line.decisions);
         let decided = groups.flat_map(|group| &group.conditions).flat_map(|(_, decided)| decided);
@@ -185,17 +185,17 @@ impl Line {
         self.hits = self.hits.max(hits);
     }
 
-    /// How many branches it has, and how many were taken.
+    /// The number of its branches, and the number that were taken.
     pub fn count_branches(&self) -> (usize, usize) {
         let ways = || self.branches.iter().flat_map(|group| &group.ways);
         (ways().count(), ways().filter(|way| way.taken()).count())
     }
 }
 
-/// The lines of a function of which comments justify that something is not covered.
-struct Excused(Vec<(u32, Criterion)>);
+/// The lines of a function on which comments justify that something is not covered.
+struct JustifiedLines(Vec<(u32, Criterion)>);
 
-impl Excused {
+impl JustifiedLines {
     fn of(function: &FunctionCoverage) -> Self {
         let excused = function
             .objectives
@@ -221,10 +221,10 @@ impl Excused {
     }
 }
 
-/// What of a line stands for an objective in exports of lines and branches.
+/// The entry of a line that shows an objective in exports of lines and branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEntry {
-    /// That it ran.
+    /// The execution of the line.
     Statement,
     /// A way of a branch.
     Branch,
@@ -240,7 +240,7 @@ impl LineEntry {
             Construct::Statement => Self::Statement,
             Construct::Branch | Construct::Decision(Witness::Value) => Self::Branch,
             Construct::Decision(Witness::Pair(
-                ClausePair::Marked | ClausePair::Correlated | ClausePair::Restricted,
+                ClausePair::Masking | ClausePair::Correlated | ClausePair::Restricted,
             )) => Self::Pair,
             Construct::Decision(
                 Witness::Combination
@@ -263,7 +263,7 @@ impl LineEntry {
 }
 
 fn jump_groups(decision: &DecisionCoverage) -> Vec<BranchGroup> {
-    let jump = |start, seen, [no, yes]: [Count; 2]| {
+    let jump = |start, seen, [no, yes]: [ExecutionCount; 2]| {
         let [seen_false, seen_true] = seen;
         group(start, BranchKind::Jump, [(seen_true, yes), (seen_false, no)])
     };
@@ -287,17 +287,17 @@ fn switch_group(switch: &SwitchCoverage) -> BranchGroup {
     group(switch.start, BranchKind::Switch, ways)
 }
 
-/// A branch with its ways: whether each was taken, and how often.
+/// A branch with its ways: whether each was taken, and the number of times.
 fn group(
     start: Position,
     kind: BranchKind,
-    ways: impl IntoIterator<Item = (bool, Count)>,
+    ways: impl IntoIterator<Item = (bool, ExecutionCount)>,
 ) -> BranchGroup {
-    let (mut reached, mut sum) = (false, Count::default());
-    let way = |(number, (taken, count)): (usize, (bool, Count))| {
+    let (mut reached, mut sum) = (false, ExecutionCount::default());
+    let way = |(number, (taken, count)): (usize, (bool, ExecutionCount))| {
         reached |= taken;
         sum.add(count);
-        Way { number, hits: count.or_once(taken) }
+        BranchWay { number, hits: count.or_once(taken) }
     };
     let ways = ways.into_iter().enumerate().map(way).collect();
     BranchGroup { start, kind, reached: sum.or_once(reached), ways }

@@ -1,8 +1,9 @@
-//! What runs of a program covered, as reports show it.
+//! The coverage of a program by runs, as reports show it.
 //!
-//! This is plain text and numbers: who measured has judged already. Every form of report (pages,
-//! tracefiles, JSON) is made from it and from the sources as they are now. Its serialised form is
-//! documented in `docs/coverage-json.md`: [`form`] has what differs from the types.
+//! It consists of plain text and numbers: measuring has judged the objectives already. Every form of
+//! report (pages, tracefiles, JSON) is made from it and from the sources as they are now. Its
+//! serialised form is documented in `docs/coverage-json.md`, and [`form`] has the differences from
+//! the types.
 
 mod count;
 mod form;
@@ -16,9 +17,9 @@ use lydian_ir::ConditionId;
 use lydian_objective::{Criterion, DecisionVector};
 use serde::{Deserialize, Serialize};
 
-pub use count::Count;
+pub use count::ExecutionCount;
 
-/// What runs covered of a program's sources.
+/// The coverage of a program's sources by runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// The criteria that were measured, in the order in which the user named them.
@@ -27,15 +28,14 @@ pub struct Coverage {
     pub files: Vec<FileCoverage>,
     /// The files that were compiled as they are.
     pub plain: Vec<PlainFile>,
-    /// What the user should know: damaged counters, sources that changed, lost runs. One sentence
-    /// each.
+    /// Warnings: damaged counters, sources that changed, lost runs. One sentence each.
     pub warnings: Vec<String>,
-    /// The tests that runs were marked as, by name, with what each of them passed.
+    /// The tests that runs were marked as, by name, with the lines that each of them passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestCoverage>,
 }
 
-/// What runs passed that were marked as one test.
+/// The lines that the runs of one marked test passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCoverage {
     /// The test's name.
@@ -53,20 +53,21 @@ pub struct PlainFile {
     pub reason: String,
 }
 
-/// What runs covered of one file. Functions that several units hold are merged.
+/// The coverage of one file. Functions that several units have are merged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileCoverage {
-    /// The file: absolute, or as the compiler was given it where it cannot be found.
+    /// The file: an absolute path, or the path that the compiler was given if the file cannot be
+    /// found.
     pub path: PathBuf,
     /// The BLAKE3 hash, in hexadecimal, of the bytes that were compiled, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Whether the file is no longer what was compiled.
+    /// Whether the file has changed since it was compiled.
     #[serde(default)]
     pub changed: bool,
     /// Functions by the place where they begin.
     pub functions: Vec<FunctionCoverage>,
-    /// Which lines comments take out of the count ([`crate::exclusion`]).
+    /// The lines that comments take out of the count ([`crate::filters::exclusion`]).
     #[serde(default, skip_serializing_if = "Exclusions::is_empty")]
     pub exclusions: Exclusions,
 }
@@ -99,26 +100,26 @@ pub struct Position {
     pub column: u32,
 }
 
-/// What runs covered of one function.
+/// The coverage of one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FunctionCoverage {
     /// Its name.
     pub name: String,
-    /// Where its name is declared.
+    /// The place of its declared name.
     pub start: Position,
     /// Its last line.
     pub end_line: u32,
-    /// Whether this is what comes from another file than the function: one that it includes, or that
-    /// `#line` names.
+    /// Whether this is the part of the function that comes from another file: one that it includes,
+    /// or that `#line` names.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
-    /// Whether it was entered; `None` where that was not measured.
+    /// Whether it was entered; `None` if that was not measured.
     pub entered: Option<bool>,
-    /// How often.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub entries: Count,
-    /// The lines that begin statements, and whether one of them was passed. Empty where that was
-    /// not measured.
+    /// The number of times.
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub entries: ExecutionCount,
+    /// The lines that begin statements, and whether one of these was passed. Empty if that was not
+    /// measured.
     pub lines: Vec<LineCoverage>,
     /// Its decisions, in the order of the source.
     pub decisions: Vec<DecisionCoverage>,
@@ -137,12 +138,12 @@ pub struct LineCoverage {
     pub line: u32,
     /// Whether control passed it.
     pub covered: bool,
-    /// How often: as often as that of its statements which ran most.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub count: Count,
+    /// The number of times that its most frequent statement ran.
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub count: ExecutionCount,
 }
 
-/// A decision with everything that was seen of it.
+/// A decision with its recorded evaluations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DecisionCoverage {
     /// Where it begins.
@@ -153,11 +154,11 @@ pub struct DecisionCoverage {
     pub from_macro: bool,
     /// Its conditions, from left to right.
     pub conditions: Vec<ConditionCoverage>,
-    /// Its tree, with conditions by position. One that is not in it has a constant value, as `(x++, 1)`
-    /// has: nothing is asked about it.
+    /// Its tree, with conditions by position. A condition that is not in it has a constant value, as
+    /// `(x++, 1)` has, and no objective.
     #[serde(with = "form::tree")]
     pub tree: lydian_ir::BoolTree,
-    /// Each distinct evaluation. Empty with `outcomes` set where vectors were not recorded.
+    /// The distinct evaluations. Empty, with `outcomes` set, if vectors were not recorded.
     pub rows: Vec<DecisionRow>,
     /// Whether it was seen false, and true.
     pub outcomes: [bool; 2],
@@ -175,11 +176,11 @@ pub struct ConditionCoverage {
     pub start: Position,
     /// Its text.
     pub text: String,
-    /// Whether it has a value, on some states at least, where evaluation does not reach it.
+    /// Whether it has a value where evaluation does not reach it, on some states at least.
     pub pure: bool,
-    /// How often it was false, and true, where evaluation reached it.
+    /// The number of times that it was false, and true, when evaluation reached it.
     #[serde(default, skip_serializing_if = "count::are_none")]
-    pub counts: [Count; 2],
+    pub counts: [ExecutionCount; 2],
 }
 
 /// One evaluation of a decision.
@@ -212,9 +213,9 @@ pub struct SwitchWay {
     pub start: Position,
     /// Whether it was taken.
     pub covered: bool,
-    /// How often.
-    #[serde(default, skip_serializing_if = "Count::is_none")]
-    pub count: Count,
+    /// The number of times.
+    #[serde(default, skip_serializing_if = "ExecutionCount::is_none")]
+    pub count: ExecutionCount,
 }
 
 /// One objective of one criterion.
@@ -222,26 +223,27 @@ pub struct SwitchWay {
 pub struct ObjectiveCoverage {
     /// The criterion.
     pub criterion: Criterion,
-    /// What the criterion calls it.
+    /// Its name in the criterion.
     pub name: String,
     /// Its place.
     pub start: Position,
-    /// It as text.
+    /// Its text.
     pub text: String,
-    /// What is known of it.
+    /// Its status.
     pub status: ObjectiveStatus,
-    /// For an objective that a pair of evaluations of a decision shows, the decision, by its position
+    /// For an objective that a pair of evaluations of a decision shows, the position of the decision
     /// among those of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<u32>,
 }
 
-/// The name of the objective that stands for all that a criterion would ask of a function that cannot
+/// The name of the objective that stands for all objectives of a criterion in a function that cannot
 /// be measured.
 pub const WHOLE_FUNCTION: &str = "whole function";
 
 impl ObjectiveCoverage {
-    /// What a criterion would ask of a function, if that could be measured.
+    /// The objective that stands for all objectives of a criterion in a function that cannot be
+    /// measured.
     pub fn whole_function(criterion: Criterion, name: &str, start: Position, why: String) -> Self {
         Self {
             criterion,
@@ -259,7 +261,7 @@ impl ObjectiveCoverage {
     }
 }
 
-/// What is known of an objective.
+/// The status of an objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveStatus {
@@ -269,7 +271,7 @@ pub enum ObjectiveStatus {
     Missing,
     /// It is the same as an earlier one of the criterion.
     Duplicate,
-    /// It cannot be measured: why.
+    /// It cannot be measured, for this reason.
     Unmeasured(String),
     /// A comment takes it out of the count; with the justification, if there is one.
     Excluded(Option<String>),
@@ -282,7 +284,7 @@ pub struct DefUseCoverage {
     pub variable: String,
     /// Where it is defined.
     pub definition: Position,
-    /// The file in which that is, if it is another one.
+    /// The file of the definition, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition_file: Option<PathBuf>,
     /// Where it is used.
@@ -341,12 +343,12 @@ impl Exclusions {
 }
 
 impl FunctionCoverage {
-    /// Whether it is a function of the file, of which something is recorded.
+    /// Whether it is a function of the file with recorded coverage.
     pub fn is_listed(&self) -> bool {
         !self.part && self.is_measured()
     }
 
-    /// Whether anything of it is recorded.
+    /// Whether any coverage of it is recorded.
     fn is_measured(&self) -> bool {
         self.entered.is_some()
             || !self.lines.is_empty()
@@ -355,7 +357,7 @@ impl FunctionCoverage {
             || self.objectives.iter().any(|objective| !objective.is_whole_function())
     }
 
-    /// Whether it was entered, as far as anything of it tells.
+    /// Whether it was entered, as far as its coverage shows.
     pub fn ran(&self) -> bool {
         self.entered.unwrap_or_else(|| {
             self.lines.iter().any(|line| line.covered)
@@ -387,15 +389,16 @@ impl DecisionRow {
 }
 
 impl DecisionCoverage {
-    /// Whether a condition, by its position, is one that something is asked about.
+    /// Whether a condition, by its position, has objectives.
     pub fn asks(&self, condition: usize) -> bool {
         self.tree.has(ConditionId::from_index(condition))
     }
 
-    /// How often it was false, and true, by the counts of its conditions: each ends the evaluation with
-    /// one of its values or both. Unknown where an operator evaluates both of its sides.
-    pub fn outcome_counts(&self) -> [Count; 2] {
-        let mut counts = [Count::default(); 2];
+    /// The number of times that it was false, and true, by the counts of its conditions: each
+    /// condition ends the evaluation with one of its values or both. Unknown if an operator evaluates
+    /// both of its sides.
+    pub fn outcome_counts(&self) -> [ExecutionCount; 2] {
+        let mut counts = [ExecutionCount::default(); 2];
         if !self.tree.is_in_order() {
             return counts;
         }
@@ -410,13 +413,13 @@ impl DecisionCoverage {
         counts
     }
 
-    /// The evaluations that its rows show, with their outcomes.
+    /// The vectors of its rows, with their outcomes.
     pub fn vectors(&self) -> Vec<(DecisionVector, bool)> {
         self.rows.iter().map(|row| (row.vector(), row.outcome)).collect()
     }
 
-    /// Makes the rows of a decision of one condition from its outcomes, where evaluations were not
-    /// recorded: they say the same.
+    /// Makes the rows of a decision of one condition from its outcomes, if its evaluations were not
+    /// recorded. The two are equivalent.
     pub fn complete(&mut self) {
         if self.recorded || self.conditions.len() != 1 {
             return;

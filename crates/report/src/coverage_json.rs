@@ -1,7 +1,7 @@
 //! Coverage as JSON, and back. The form is documented in `docs/coverage-json.md`.
 //!
-//! `summary` is for scripts and dashboards; `coverage` is everything, from which every other form
-//! can be made again, on another machine or together with the coverage of others.
+//! `summary` is for scripts and dashboards. `coverage` has all data, from which every other form can
+//! be made, on another machine or together with the coverage of other runs.
 
 use lydian_base::EntityId as _;
 use lydian_ir::BoolTree;
@@ -11,11 +11,11 @@ use crate::coverage::{Coverage, DecisionCoverage};
 use crate::report::Report;
 use crate::totals::Totals;
 
-/// What the member `format` is.
+/// The value of the member `format`.
 pub const FORMAT: &str = "lydian-coverage";
 
-/// The version of the form. It changes when readers of an older one would misread it; members may
-/// be added without.
+/// The version of the form. It changes when readers of an older version would misread it. Members may
+/// be added without a new version.
 pub const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct FunctionEntry<'a> {
     totals: Vec<Entry>,
 }
 
-/// Counts, and what they come to in percent.
+/// Counts, and the coverage in percent.
 #[derive(Serialize)]
 struct Entry {
     #[serde(flatten)]
@@ -55,7 +55,7 @@ struct Entry {
     percent: f64,
 }
 
-/// What is wrong with a text that should be a coverage.
+/// Why a text cannot be read as a coverage.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It is not of this form at all.
@@ -76,7 +76,7 @@ pub enum ReadError {
         line: u32,
         /// Its column.
         column: u32,
-        /// What is wrong.
+        /// The error.
         why: &'static str,
     },
 }

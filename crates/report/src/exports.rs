@@ -1,7 +1,7 @@
 //! Coverage in the forms of other tools.
 //!
-//! Those that know lines and branches take both from [`crate::branches`]; those that list findings
-//! take what no run covers from `missing`; `junit` lists all objectives.
+//! Forms of lines and branches take them from [`crate::branches`]. Forms that list findings take the
+//! objectives that no run covers from `missing`. `junit` lists all objectives.
 
 pub mod cobertura;
 pub mod codecov;
@@ -16,7 +16,7 @@ pub mod sonarqube;
 mod missing;
 mod xml;
 
-/// A text of one line: all white space in it is one space each.
+/// A text on one line: each stretch of white space becomes one space.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

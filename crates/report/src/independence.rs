@@ -1,15 +1,14 @@
-//! Which conditions of a decision were seen to decide its outcome by themselves, and what is
-//! missing where they were not.
+//! Independence: the conditions of a decision that were seen to decide its outcome by themselves, and
+//! the evaluations that are missing for the others.
 //!
-//! A condition *decides* in a row where short-circuit evaluation reached it, and where the outcome
-//! is not settled by the other conditions that were reached: the tree is unknown, in Kleene's
-//! logic, with the condition unknown ([003]; gcc's condition coverage and clang's MC/DC read rows
-//! in this way).
+//! A condition *decides* in a row if short-circuit evaluation reached it, and the other conditions
+//! that were reached do not determine the outcome: with this condition unknown the tree is unknown in
+//! Kleene's logic ([003]; gcc's condition coverage and clang's MC/DC read rows in this way).
 //!
 //! - *Masking* MC/DC is shown by two rows with different outcomes in which the condition decides,
 //!   once true and once false.
-//! - *Unique-cause* MC/DC asks further that every other condition has the same value in both, where it
-//!   was reached in both. A value that evaluation never looked at does not count, whatever it was.
+//! - *Unique-cause* MC/DC requires in addition that every other condition which was reached in both
+//!   rows has the same value in both. Values of conditions that were not reached do not count.
 //!
 //! Decisions may have any number of conditions. Cost: rows times the square of conditions, and for
 //! unique causes the square of the rows in which the condition decides.
@@ -22,7 +21,7 @@ use crate::coverage::{DecisionCoverage, DecisionRow};
 /// The most pairs of rows that are compared for one condition.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// What the rows show of one condition.
+/// The effects of one condition that the rows show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// The positions of the rows in which it decides: where it is false, and where it is true.
@@ -35,8 +34,8 @@ pub struct Analysis {
 
 /// A row that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// What each condition has to be; `None` where that does not matter.
+pub struct MissingRow {
+    /// The required value of each condition; `None` if it does not matter.
     pub values: Vec<Option<bool>>,
     /// The outcome that it has then.
     pub outcome: bool,
@@ -51,7 +50,7 @@ impl Analysis {
     }
 }
 
-/// Looks at the rows of a decision for each of its conditions.
+/// Analyses the rows of a decision for each of its conditions.
 pub fn analyse(decision: &DecisionCoverage) -> Vec<Analysis> {
     (0..decision.conditions.len()).map(|index| analyse_one(decision, index)).collect()
 }
@@ -88,8 +87,8 @@ fn same_but(a: &DecisionRow, b: &DecisionRow, index: usize) -> bool {
     (0..a.values.len()).all(|other| other == index || !differ(other))
 }
 
-/// The first two rows with different outcomes that are as asked: the one where the condition is
-/// true comes first.
+/// The first two rows with different outcomes that satisfy a predicate. The row where the condition
+/// is true comes first.
 fn pair(
     decision: &DecisionCoverage,
     deciding: &[Vec<usize>; 2],
@@ -102,7 +101,7 @@ fn pair(
         .find(|(a, b)| rows[*a].outcome != rows[*b].outcome && asked(&rows[*a], &rows[*b]))
 }
 
-/// The same without a further demand, in time linear in the rows.
+/// The same without a predicate, in time linear in the rows.
 fn masking_pair(decision: &DecisionCoverage, deciding: &[Vec<usize>; 2]) -> Option<(usize, usize)> {
     let first = |value: usize, outcome: bool| {
         deciding[value].iter().copied().find(|row| decision.rows[*row].outcome == outcome)
@@ -111,13 +110,13 @@ fn masking_pair(decision: &DecisionCoverage, deciding: &[Vec<usize>; 2]) -> Opti
     with(true).or_else(|| with(false))
 }
 
-/// The rows that are missing for a condition to be shown independent: none, one or two. They are
-/// as near to a row that was seen as can be. `None` where no values of the conditions let it decide.
+/// The rows that are missing to show a condition independent: none, one or two. They are as near to a
+/// seen row as possible. `None` if no values of the conditions let it decide.
 pub fn wanted(
     decision: &DecisionCoverage,
     index: usize,
     analysis: &Analysis,
-) -> Option<Vec<Wanted>> {
+) -> Option<Vec<MissingRow>> {
     if analysis.masking.is_some() {
         return Some(Vec::new());
     }
@@ -129,7 +128,7 @@ pub fn wanted(
             let near = reached_values(&decision.rows[row]);
             let target = Some(!decision.rows[row].outcome);
             let missing = build(&decision.tree, index, !value, &near, target)?;
-            Some(vec![Wanted { beside: Some(row), ..missing }])
+            Some(vec![MissingRow { beside: Some(row), ..missing }])
         }
         None => {
             let near = decision.rows.first().map(reached_values);
@@ -146,19 +145,19 @@ fn reached_values(row: &DecisionRow) -> Vec<Option<bool>> {
     row.values.iter().zip(&row.reached).map(|(value, reached)| value.filter(|_| *reached)).collect()
 }
 
-/// A row in which a condition has a value and decides; other conditions are as in `near`, and the
-/// outcome is the target, where that is possible.
+/// A row in which a condition has a value and decides. The other conditions are as in `near`, and the
+/// outcome is the target, as far as possible.
 fn build(
     tree: &BoolTree,
     index: usize,
     value: bool,
     near: &[Option<bool>],
     target: Option<bool>,
-) -> Option<Wanted> {
+) -> Option<MissingRow> {
     let mut row = Builder { near, index, value, values: vec![None; near.len()] };
     row.values[index] = Some(value);
     let outcome = row.carry(tree, target)?;
-    Some(Wanted { values: row.values, outcome, beside: None })
+    Some(MissingRow { values: row.values, outcome, beside: None })
 }
 
 /// Gives conditions values so that one of them decides.
@@ -170,8 +169,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Makes a tree with the condition in it depend on the condition; its value then, which is the
-    /// target if there is a choice. `None` if constants prevent it.
+    /// Makes a tree with the condition in it depend on the condition. Returns its value then, which
+    /// is the target if there is a choice; `None` if constants prevent it.
     fn carry(&mut self, tree: &BoolTree, target: Option<bool>) -> Option<bool> {
         match tree {
             BoolTree::Const(_) => None,
@@ -246,7 +245,7 @@ impl Builder<'_> {
         Some((value == fixed) == equal)
     }
 
-    /// Gives a tree without the condition the value that is asked for, else the nearest, or true.
+    /// Gives a tree without the condition the requested value, or else the nearest one, or true.
     fn pick(&mut self, tree: &BoolTree, asked: Option<bool>) -> bool {
         let value = asked.or_else(|| self.near_value(tree)).unwrap_or(true);
         match self.force(tree, value) {
@@ -266,8 +265,8 @@ impl Builder<'_> {
         trial.force(tree, value).is_some()
     }
 
-    /// Gives a tree without the condition a value. `None` if constants prevent it; then some of its
-    /// conditions may have values already.
+    /// Gives a tree without the condition a value. `None` if constants prevent it. Some of its
+    /// conditions may then have values already.
     fn force(&mut self, tree: &BoolTree, value: bool) -> Option<()> {
         match tree {
             BoolTree::Const(constant) => (*constant == value).then_some(()),

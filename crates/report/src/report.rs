@@ -1,15 +1,16 @@
-//! What every form of report is made from: coverage, sources, and where the project is.
+//! Reports: the coverage, the sources and the project's folder, from which every form of report is
+//! made.
 
 use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Severity};
 
 use crate::coverage::{Coverage, DecisionCoverage};
-use crate::exclusion;
-use crate::paths::shown;
+use crate::filters::exclusion;
+use crate::filters::paths::shown;
 use crate::sources::{SourceText, Sources};
 
-/// Coverage with what comments exclude, and with the sources.
+/// Coverage with the exclusions of comments, and with the sources.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The coverage. Files and functions are in order.
@@ -45,7 +46,7 @@ impl Report {
             decisions.for_each(DecisionCoverage::complete);
             let Some(Ok(text)) = sources.get(&file.path) else { continue };
             file.changed |= file.digest.as_ref().is_some_and(|digest| *digest != text.digest);
-            // Without a hash, a text that is too short is not what was compiled either.
+            // Without a hash, a text that is too short has surely changed since it was compiled.
             let lines = text.lines.len();
             file.changed |= file.functions.iter().any(|f| f.end_line as usize > lines);
             if !file.changed {
@@ -58,7 +59,8 @@ impl Report {
         Ok((Self { coverage, sources, root: root.to_owned() }, found))
     }
 
-    /// The text of a file that is still what was compiled, or why lines cannot be shown.
+    /// The text of a file that has not changed since it was compiled, or the reason for which its
+    /// lines cannot be shown.
     pub fn text(&self, path: &Path, changed: bool) -> Result<&SourceText, String> {
         match self.sources.get(path) {
             Some(Ok(_)) if changed => {

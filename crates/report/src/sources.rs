@@ -12,14 +12,14 @@ pub struct SourceText {
     pub digest: String,
 }
 
-/// The texts of files by path, or why there is none.
+/// The texts of files by path, or the reason why there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     texts: BTreeMap<PathBuf, Result<SourceText, String>>,
 }
 
 impl SourceText {
-    /// The text that some bytes are.
+    /// The text of a file's bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let digest = blake3::hash(bytes).to_hex().to_string();
         let text = String::from_utf8_lossy(bytes);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// In the order of the source.
     pub functions: Vec<FunctionSummary>,
-    /// What is guessed about inputs, each guess once.
+    /// The guesses about inputs, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guesses: Vec<GuessSummary>,
 }
@@ -18,12 +18,12 @@ pub struct Summary {
 /// A guess about inputs that settings can overrule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuessSummary {
-    /// The type that it is about, as C spells it; none for a guess about parameters or globals.
+    /// The type that it is about, as C spells it; `None` for a guess about parameters or globals.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
     /// The place, as settings write it.
     pub place: String,
-    /// What is guessed.
+    /// The guess.
     pub guess: String,
     /// Why.
     pub reason: String,
@@ -38,17 +38,18 @@ pub struct FunctionSummary {
     pub name: String,
     /// In the order in which the user named them.
     pub criteria: Vec<CriterionSummary>,
-    /// How many tests there are for it; of a function within a program, how many cover something of it.
+    /// The number of tests for it. For a function within a program, the number of tests that cover an
+    /// objective of it.
     pub tests: usize,
     /// Wall-clock time spent on it.
     pub seconds: f64,
-    /// What exploring it took, where it was explored.
+    /// The effort of exploring it, if it was explored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exploration: Option<Exploration>,
-    /// What tests tried outside of the program, each once; tests that were not kept count, too.
+    /// The attempts of tests outside of the program, each once. Tests that were not kept count, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<AttemptSummary>,
-    /// Each objective with what is known of it.
+    /// Its objectives with their verdicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveSummary>,
 }
@@ -56,20 +57,20 @@ pub struct FunctionSummary {
 /// Something that a test tried outside of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptSummary {
-    /// The system call, or `signal` for what only a signal tells of.
+    /// The system call, or `signal` if only a signal showed the attempt.
     pub call: String,
-    /// What it is for, as what follows "tried to".
+    /// The attempt, worded to follow "tried to".
     pub what: String,
-    /// Whether it was refused; else it was done in the folder of the run, which is gone.
+    /// Whether it was refused. Otherwise it was done in the folder of the run, which was deleted.
     pub refused: bool,
 }
 
-/// What is known of one objective.
+/// The verdict on one objective.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectiveSummary {
     /// The criterion that asks for it.
     pub criterion: Criterion,
-    /// What the criterion calls it.
+    /// Its name in the criterion.
     pub name: String,
     /// The file that it lies in.
     pub file: String,
@@ -77,17 +78,19 @@ pub struct ObjectiveSummary {
     pub line: u32,
     /// The column in bytes, from 1.
     pub column: u32,
-    /// What is to hold there.
+    /// The predicate that must hold there, as text.
     pub text: String,
-    /// What is known.
+    /// The verdict.
     pub verdict: VerdictKind,
-    /// Of what it is a duplicate, why it is unknown, or what argument says that it is infeasible.
+    /// The earlier objective that it duplicates, the reason why it is unknown, or the argument that
+    /// it is infeasible.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// What the argument rests on.
+    /// The assumptions of the argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
-    /// The tests of the suite that cover it, by name; of one that only tests together cover the last.
+    /// The tests of the suite that cover it, by name; if only several tests together cover it, the
+    /// last of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
 }
@@ -102,9 +105,9 @@ pub enum VerdictKind {
     Infeasible,
     /// No test can, under assumptions.
     InfeasibleAsAssumed,
-    /// It is an earlier one once more.
+    /// It is the same as an earlier one.
     Duplicate,
-    /// Neither is known.
+    /// It is not known whether a test can cover it.
     Unknown,
     /// It is both covered and claimed to be infeasible: an internal error.
     Contradictory,
@@ -123,7 +126,7 @@ impl std::fmt::Display for VerdictKind {
     }
 }
 
-/// What an exploration did.
+/// The effort of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exploration {
     /// Finished paths.
@@ -136,7 +139,7 @@ pub struct Exploration {
     pub queries: u64,
     /// Wall-clock time, with the tests that it ran.
     pub seconds: f64,
-    /// Of it, the solver's; where several workers explore together, the sum of theirs.
+    /// The part of the solver. If several workers explore together, the sum of their parts.
     pub solver_seconds: f64,
     /// Finished paths before the last test that was given for something new.
     #[serde(default)]
@@ -167,7 +170,7 @@ pub struct CriterionSummary {
     /// Why the rest is unknown: each reason with its count, most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<(String, usize)>,
-    /// Those that are infeasible as assumed, each with what that rests on.
+    /// Those that are infeasible as assumed, each with its assumptions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<AssumedObjective>,
     /// The assumptions that *infeasible* rests on and that are granted or accepted.

@@ -1,7 +1,10 @@
-//! How much of what was asked is covered: of a function, of a file, of everything.
+//! Totals: the part of the objectives that is covered, for a function, a file or everything.
 //!
-//! Coverage is `covered / (objectives - duplicates - excluded)`. An objective that cannot be
-//! measured stays in the denominator: nothing shows that it is covered.
+//! Coverage is `covered / (objectives - duplicates - excluded)`. An objective that cannot be measured
+//! stays in the denominator, since nothing shows that it is covered.
+
+pub mod thresholds;
+pub mod trend;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,7 +50,7 @@ impl Totals {
         }
     }
 
-    /// How many objectives count.
+    /// The number of objectives that count.
     pub const fn denominator(&self) -> usize {
         self.objectives - self.duplicates - self.excluded
     }
@@ -65,7 +68,7 @@ impl Totals {
         Percent::of(self.covered, self.denominator())
     }
 
-    /// Whether at least so many percent are covered.
+    /// Whether at least this percentage is covered.
     pub fn reaches(&self, percent: f64) -> bool {
         self.coverage() * 100.0 >= percent
     }

@@ -1,23 +1,24 @@
 //! The interface to solvers. Every decorator and every back end implements it.
 
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
+use lydian_base::Span;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a query may cost.
+/// The limits of a query.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// Wall time for the query. A chain of two solvers may use it twice.
     pub time: Option<Duration>,
     /// The moment at which the whole run is out of time. No query goes on after it.
     pub end: Option<Instant>,
-    /// Conflicts of a SAT solver; with none, only what needs no solver is tried.
+    /// Conflicts of a SAT solver; with 0, only means without a solver are tried.
     pub conflicts: Option<u64>,
     /// Gates that bit-blasting may have made, a measure of memory.
     pub gates: Option<usize>,
@@ -57,7 +58,7 @@ pub enum Theory {
     Arrays,
 }
 
-/// Why a query has no answer.
+/// The reason for which a query has no answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Reason {
     /// The time limit.
@@ -154,6 +155,15 @@ impl fmt::Display for Answer {
     }
 }
 
+/// The subject of a query, for the readers of a log of queries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// A place in the text, such as that of a state of an exploration.
+    At(Span),
+    /// A name, such as that of an objective.
+    Named(String),
+}
+
 /// Decides whether Boolean terms can hold together.
 pub trait Solver {
     /// Whether all assumptions hold in some model. The pool may grow.
@@ -166,11 +176,14 @@ pub trait Solver {
     /// state that asks. Only a hint: it changes what is found first, never whether.
     fn offer(&mut self, _pool: &TermPool, _model: &Model) {}
 
+    /// Sets the subject of the next query. Only a log calls the function, so it costs nothing without one.
+    fn set_subject(&mut self, _subject: &dyn Fn() -> Subject) {}
+
     /// Gives back memory that only makes answers faster: what was learnt, answers, gates.
     fn forget(&mut self) {}
 
-    /// How much work was done so far, in units of some tenths of a microsecond. It is counted, not
-    /// measured: it follows from the questions, and is the same on any machine.
+    /// The amount of work so far, in units of some tenths of a microsecond. It is counted and not
+    /// measured, so it depends on the queries alone and is the same on any machine.
     fn effort(&self) -> u64 {
         0
     }
@@ -186,6 +199,10 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
 
     fn offer(&mut self, pool: &TermPool, model: &Model) {
         (**self).offer(pool, model);
+    }
+
+    fn set_subject(&mut self, subject: &dyn Fn() -> Subject) {
+        (**self).set_subject(subject);
     }
 
     fn forget(&mut self) {

@@ -1,13 +1,13 @@
-//! What the unit tests share: random models, exhaustive inputs, proofs of equality.
+//! Shared parts of the unit tests: random models, exhaustive inputs, proofs of equality.
 
 use crate::bitblast::BitBlastSolver;
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
-use crate::sat::SatBackend;
+use crate::bitblast::SatBackend;
 use crate::solver::{Answer, Limits, Solver};
-use crate::sort::Sort;
-use crate::term::Term;
-use crate::value::{ArrayValue, Model, Value};
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::sort::Sort;
+use crate::terms::term::Term;
+use crate::terms::value::{ArrayValue, Model, Value};
 use std::sync::Arc;
 
 /// A small generator of reproducible random numbers (splitmix64).

@@ -1,21 +1,21 @@
 //! Z3 as a process that speaks SMT-LIB.
 //!
-//! A process rather than a library: building Lydian then needs nothing of Z3, a crash of Z3 cannot
-//! take a run down, and a query can always be stopped by killing. Terms are defined once, outside
-//! of any scope; a query is asserted between push and pop. The process is started by the first
-//! query, started again when it died, and killed when the solver is dropped.
+//! Z3 runs as a process and not as a library: building Lydian then does not need Z3, a crash of Z3
+//! cannot end a run, and a query can always be stopped by killing the process. Terms are defined once,
+//! outside of any scope, and a query is asserted between push and pop. The first query starts the
+//! process. It is restarted when it dies, and killed when the solver is dropped.
 //!
-//! Models are read by `get-value`: of every variable, and for arrays of each index at which the
-//! query reads together with the element there, so that no array literal needs to be understood.
+//! Models are read by `get-value`: the values of all variables, and for arrays each index at which the
+//! query reads, with the element there. So no array literal has to be parsed.
 
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
-use crate::smtlib::{self, Writer};
 use crate::solver::{Answer, Limits, Reason, Solver, checked};
-use crate::sort::Sort;
-use crate::term::{BinOp, Node, Term};
-use crate::value::{ArrayValue, Model, Value};
-use crate::wide::Wide;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::sort::Sort;
+use crate::terms::term::{BinOp, Node, Term};
+use crate::terms::value::{ArrayValue, Model, Value};
+use crate::terms::wide::Wide;
+use crate::text::smtlib::{self, Writer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -27,16 +27,16 @@ use std::time::{Duration, Instant};
 
 /// Queries after which the process is replaced, as it only grows.
 const QUERIES_PER_PROCESS: u32 = 2000;
-/// How long Z3 may overrun its own time limit before it is killed.
+/// The time by which Z3 may overrun its own limit before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Z3 limits its own resources, of which it takes some 1.6 million in a second. It may take so many for a
-/// conflict that a query may take.
+/// The resource limit of Z3 for each conflict that a query may have. Z3 uses some 1.6 million units in
+/// a second.
 const OF_A_CONFLICT: u64 = 400;
-/// What one of them costs, in literals that a SAT solver propagates.
+/// The effort of one resource unit, in literals that a SAT solver propagates.
 const OF_A_RESOURCE: u64 = 8;
 
-/// How queries follow each other in one process.
+/// The sequence of queries in one process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Z3Mode {
     /// Each query between push and pop, terms defined once: Z3's incremental core. Best for many
@@ -54,13 +54,13 @@ struct Process {
     lines: Receiver<String>,
     writer: Writer,
     queries: u32,
-    /// The resources that Z3 says it took.
+    /// The resources that Z3 reported.
     resources: u64,
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail only if the process has ended already.
+        // Both calls fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -117,8 +117,8 @@ impl Z3Solver {
             let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err(Reason::Backend("no pipes to the process".into()));
             };
-            // Reading and writing in threads is what makes waiting with a time limit possible: a
-            // process that thinks about what it got reads nothing more, and the pipe is full soon.
+            // Threads read and write, since a wait with a time limit is not possible otherwise: a busy
+            // Z3 reads nothing, and the pipe fills quickly.
             let (texts, to_write) = channel::<String>();
             std::thread::spawn(move || {
                 for text in to_write {
@@ -158,7 +158,8 @@ impl Z3Solver {
         self.marks += 1;
         let mark = format!("done {}", self.marks);
         let process = self.start()?;
-        // A writer that has ended says nothing: its process has ended too, which the lines tell.
+        // A writer that has ended cannot report it. Its process has ended too, and the missing lines
+        // show it.
         let _ = process.texts.send(format!("{text}(echo \"{mark}\")\n"));
         let mut reply = String::new();
         let failure = loop {
@@ -249,7 +250,7 @@ impl Z3Solver {
         Ok(answer)
     }
 
-    /// Counts the resources that a question took, by what Z3 says of all since it began.
+    /// Adds the resources of a query to the effort, from the total that Z3 reports.
     fn account(&mut self, said: &str) {
         let number = said.trim_start_matches("(:rlimit ").trim_end_matches(')').parse::<u64>();
         if let (Ok(now), Some(process)) = (number, &mut self.process) {
@@ -306,7 +307,7 @@ impl Z3Solver {
 impl Solver for Z3Solver {
     fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
         self.query(pool, assumptions, limits).unwrap_or_else(|reason| {
-            // Whatever state the process is in, the next query must not see it.
+            // The process may be in any state, so the next query must not use it.
             self.process = None;
             Answer::Unknown(reason)
         })

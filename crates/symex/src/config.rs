@@ -1,4 +1,4 @@
-//! How to explore.
+//! The options of an exploration.
 
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
@@ -10,53 +10,53 @@ use crate::limits::Limits;
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Labels are not looked at: all paths of the program P, as [000]'s witness DSE(P) takes them.
-    /// What its tests cover is for whoever runs them to say; nothing is infeasible by it.
+    /// The caller finds out what the tests cover. Nothing is infeasible by such an exploration.
     Plain,
     /// Direct instrumentation P': each label is a branch on its predicate.
     Direct,
-    /// Tight instrumentation P*: at each label one query whether some input of the path covers it,
-    /// which does not constrain the path.
+    /// Tight instrumentation P*: each label is one query whether some input of the path covers it.
+    /// The query does not constrain the path.
     #[default]
     Tight,
 }
 
-/// Iterative label deletion ([000] V-B): which labels are asked for no more.
+/// Iterative label deletion ([000] V-B): which labels are no longer asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelDeletion {
-    /// None: each is asked for on each path (P* alone).
+    /// None: each label is asked for on each path (P* alone).
     Off,
-    /// Those for which an input was found (IDL-1).
+    /// Labels for which an input was found (IDL-1).
     Solved,
-    /// Those, and all that runs on inputs that were found cover (IDL-2).
+    /// Those of `Solved`, and all labels that runs on the inputs found cover (IDL-2).
     Run,
-    /// As `Run`; and where an input covers a label and all that the path's own input covers, it takes
-    /// that one's place and is no path of its own.
+    /// As `Run`. In addition, an input that covers a label and everything that the path's own input
+    /// covers replaces the path's own input, and does not become a path of its own.
     #[default]
     Kept,
 }
 
 impl LabelDeletion {
-    /// Whether a label that is covered is asked for no more.
+    /// Whether a covered label is no longer asked for.
     pub const fn deletes(self) -> bool {
         !matches!(self, Self::Off)
     }
 }
 
-/// What conditions that short-circuit evaluation does not reach are.
+/// The value of a condition that short-circuit evaluation does not reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unreached {
-    /// Their value on the state, where that cannot trap.
+    /// Its value on the state, where its evaluation cannot trap.
     #[default]
     Evaluated,
     /// Unknown.
     Unknown,
 }
 
-/// Paths that know a value make later questions simpler; many more of them than places in the program do
-/// not.
-const UNITE_AFTER: u32 = 16;
+/// The usual value of [`Config::merge_states_after`]. A few paths that each know a concrete value make
+/// later questions simpler; many more paths than places of the program do not.
+const MERGE_STATES_AFTER: u32 = 16;
 
 macro_rules! search_orders {
     ($($(#[$attribute:meta])* $order:ident,)+) => {
@@ -75,44 +75,45 @@ macro_rules! search_orders {
 }
 
 search_orders! {
-    /// The newest state first.
+    /// The newest state.
     DepthFirst,
-    /// The oldest state first.
+    /// The oldest state.
     BreadthFirst,
-    /// Any state.
+    /// A random state.
     RandomState,
-    /// The state at the end of a random walk through the tree of paths: a part of the tree in which
-    /// few paths are left is as likely as one with many.
+    /// The state at the end of a random walk through the tree of paths. A subtree in which few
+    /// states are left is as likely as one with many.
     RandomPath,
-    /// In turn the state that is nearest to a label that is left, in edges of the control-flow graph,
-    /// and any state (RSS-MD2U of [001] 7.2).
+    /// By turns, the state nearest to a label that is left, in edges of the control-flow graph, and
+    /// a random state (RSS-MD2U of [001] 7.2).
     Md2u,
-    /// The state that is nearest to a label that no path reached, the one nearest to any label that is
-    /// left, one at the end of a random walk, any, and the newest. Half of the work is done by taking
-    /// these in turn, and half by giving each a share of it, so that dear states of one order take
-    /// nothing from the others: that goes through loops that must turn often.
+    /// Five orders: the state nearest to a label that no path reached, the state nearest to any
+    /// label that is left, a random walk, a random state, and the newest state. Half of the work is
+    /// shared out by taking the orders in turn. The other half gives each order the same amount of
+    /// work, so that expensive states of one order take nothing from the others; this half gets
+    /// through loops that need many iterations.
     #[default]
     Mixed,
-    /// For one objective at a time the state that is nearest to it, in instructions; for a sequence
-    /// first to its first label, then to the next (SDGS of [001] 7.2).
+    /// For one objective at a time, the state nearest to it, in instructions. For a sequence, first
+    /// the state nearest to its first label, then to the next (SDGS of [001] 7.2).
     Sdgs,
-    /// For one objective at a time the state that passed the most of what all paths to it pass, and
-    /// of these one that is near to the next such point or met new instructions lately (CPGS of [001]
-    /// 4.2).
+    /// For one objective at a time, the state that passed the most cut points of the objective. Of
+    /// several, one near to the next cut point or one that met new instructions lately (CPGS of
+    /// [001] 4.2).
     Cpgs,
 }
 
-/// What a search that goes to one objective at a time chooses states by.
+/// The measure by which a directed search chooses states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Guidance {
-    /// How near they are.
+    /// The distance of a state to the objective.
     Distance,
-    /// How many cut points they passed, and how near they are to the next.
+    /// The number of cut points that a state passed, and its distance to the next one.
     CutPoints,
 }
 
 impl Search {
-    /// By what it chooses if it goes to one objective at a time.
+    /// The measure of a search order that goes to one objective at a time; `None` for other orders.
     pub(crate) const fn guidance(self) -> Option<Guidance> {
         match self {
             Self::Sdgs => Some(Guidance::Distance),
@@ -127,51 +128,52 @@ impl Search {
     }
 }
 
-/// How to explore.
+/// The options of an exploration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How labels take part.
+    /// How labels take part in the exploration.
     pub mode: Mode,
     /// In tight mode: when a label is deleted.
     pub label_deletion: LabelDeletion,
-    /// In tight mode with label deletion: how many states are run before a label is asked for that
-    /// needs an input of its own. Until then, or until no state is left, the program's own paths may
-    /// cover it for nothing.
+    /// In tight mode with label deletion: how many states are run before a label that needs an
+    /// input of its own is asked for. Until then, or until no state is left, the program's own
+    /// paths may cover it without a question.
     pub label_patience: u32,
-    /// Whether states are dropped that can meet no label that is left ([000]'s look-ahead), where
-    /// labels are deleted.
+    /// Whether states that can meet no label that is left are dropped ([000]'s look-ahead). It has
+    /// an effect only where labels are deleted.
     pub look_ahead: bool,
-    /// Whether a decision that cannot trap forks once, not once a condition, and choices between
-    /// values are terms.
+    /// Whether a decision that cannot trap forks once, instead of once for each condition, and
+    /// choices between values become terms.
     pub merge: bool,
-    /// With `merge`, where labels are deleted: how often control comes to a loop or a call in which no label
-    /// is left before its ways are united behind it; none if they never are.
-    pub unite_after: Option<u32>,
-    /// Which state goes on.
+    /// With `merge`, where labels are deleted: how often control may come to a loop or call without
+    /// a label that is left before its states are merged behind it. `None` merges no such states.
+    pub merge_states_after: Option<u32>,
+    /// Which state goes on next.
     pub search: Search,
-    /// Seed of random choices.
+    /// The seed of random choices.
     pub seed: u64,
-    /// What it may cost.
+    /// Limits of time, memory and work.
     pub limits: Limits,
-    /// What signed overflow does.
+    /// The meaning of signed overflow.
     pub overflow: Overflow,
-    /// What conditions that are not reached are.
+    /// The values of conditions that are not reached.
     pub unreached: Unreached,
     /// Whether to stop as soon as every label is covered.
     pub stop_when_covered: bool,
-    /// Whether to look for inputs that make the program trap and keep a test for each place.
+    /// Whether to look for inputs that make the program trap, and to keep a test for each place of
+    /// a trap.
     pub crash_tests: bool,
-    /// Whether to measure the time spent on terms, which takes time itself.
+    /// Whether to measure the time spent on terms. The measurement itself takes time.
     pub measure_terms: bool,
-    /// Whether to give inputs the values that a person would choose, where a path leaves a choice. In
+    /// Whether inputs get readable values where a path leaves a choice. It has an effect only in
     /// tight mode with label deletion.
     pub nice_values: bool,
-    /// Whether to give a test for every path, also for those that cover nothing new.
+    /// Whether every path gives a test, even one that covers nothing new.
     pub every_path: bool,
-    /// Whether to tell of each fork, merge, end and question ([`Event::Trace`](crate::Event::Trace)); then
-    /// there is one worker.
+    /// Whether each fork, merge, end and question is reported
+    /// ([`Event::Trace`](crate::Event::Trace)). A traced exploration has one worker.
     pub traces: bool,
-    /// Whether to note what paths do with the pointers of the inputs, for [`Summary::learned`].
+    /// Whether to record what paths do with the pointers of the inputs, for [`Summary::learned`].
     pub learns: bool,
 }
 
@@ -183,7 +185,7 @@ impl Default for Config {
             label_patience: 32,
             look_ahead: true,
             merge: true,
-            unite_after: Some(UNITE_AFTER),
+            merge_states_after: Some(MERGE_STATES_AFTER),
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

@@ -1,4 +1,5 @@
-//! The exploration that drives the other parts: its first state, its budget, its workers and its results.
+//! The exploration drives the other parts. It owns the first state, the budget, the workers and the
+//! results.
 
 pub(crate) mod activation;
 pub(crate) mod asking;

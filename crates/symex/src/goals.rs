@@ -1,14 +1,15 @@
-//! The goals: what is left to cover, and how it is decided where control passes.
+//! The goals: the objectives that are left to cover, and the decision about each where control
+//! passes.
 //!
-//! - [`LabelTable`](labels::LabelTable) holds what is left to cover, by site; a covered label is deleted
-//!   from it at once (iterative label deletion);
-//! - [`DeferredLabels`](deferred::DeferredLabels) holds questions about labels that no input of a path
-//!   covers together with what the path's input covers already;
-//! - [`HyperTable`](hyper::HyperTable) holds the hyperlabels that are left, and what tests that were given
-//!   and inputs that are known to exist say about them.
+//! - [`LabelTable`](labels::LabelTable) holds what is left to cover, by site. A covered label is
+//!   deleted from it at once (iterative label deletion).
+//! - [`DeferredLabels`](deferred::DeferredLabels) holds questions about labels that no input of a
+//!   path covers together with everything that the path's input already covers.
+//! - [`HyperTable`](hyper::HyperTable) holds the hyperlabels that are left, with the coverage records of
+//!   given tests and of inputs that are known to exist.
 //!
-//! Goals look at states of a [`Machine`](crate::machine::Machine), which knows nothing of them. Inputs that
-//! they find are left to be followed in [`Goals::runs`].
+//! Goals look at states of a [`Machine`](crate::machine::Machine), which knows nothing of them. The
+//! exploration follows the inputs that they find, in [`Goals::runs`].
 
 pub(crate) mod cache_keys;
 pub(crate) mod core_cache;
@@ -31,7 +32,7 @@ pub(crate) mod shared;
 pub(crate) mod site_table;
 
 use lydian_ir::Program;
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 
 use crate::State;
 use cache_keys::PredicateCache;
@@ -42,32 +43,32 @@ use hyper_rows::DeferredRows;
 use labels::LabelTable;
 use shared::SharedQuestions;
 
-/// What is left to cover.
+/// The objectives that are left to cover.
 pub(crate) struct Goals<'e> {
     pub(crate) labels: LabelTable<'e>,
     pub(crate) hypers: HyperTable<'e>,
     pub(crate) label_paths: u64,
-    /// States that only follow their models, to be run before anything else.
+    /// States that only follow their models. They are run before anything else.
     pub(crate) runs: Vec<Box<State>>,
-    /// What several workers share of hyperlabels.
+    /// What several workers share about hyperlabels.
     pub(crate) shared: SharedQuestions,
-    /// Labels whose question waits.
+    /// Labels with a question that waits.
     pub(crate) deferred: DeferredLabels,
-    /// Decisions whose rows are to be asked for.
+    /// Decisions with rows that are to be asked for.
     pub(crate) deferred_rows: DeferredRows,
-    /// Values of predicates' expressions.
+    /// Results of evaluating predicates.
     pub(crate) cache: PredicateCache,
-    /// Why labels hold on no input of some paths.
+    /// The sets of facts that exclude labels.
     pub(crate) cores: CoreCache,
 }
 
 impl<'e> Goals<'e> {
-    /// All objectives of some functions. `known` says what tests that there are give for each of them, or
-    /// nothing.
+    /// The goals for all objectives of some functions. `known` has the coverage record of existing tests
+    /// for each of the functions, or is empty.
     pub(crate) fn new(
         program: &Program,
         objectives: &'e [FunctionObjectives],
-        known: &'e [Harvest],
+        known: &'e [CoverageRecord],
     ) -> Self {
         let mut labels = LabelTable::new(program, objectives);
         let hypers = HyperTable::new(program, objectives, known, &mut labels);

@@ -1,12 +1,12 @@
-//! Symbolic exploration: from a function, what its inputs are and what is to be covered, to tests.
+//! Symbolic exploration: finds tests for the objectives of a function whose inputs are specified.
 //!
-//! [`Task`] is the way in. It starts from symbolic [inputs](lydian_inputs) in a byte-exact
-//! [`memory`], follows every path that [`limits`] allow, and gives a test for each label that it
-//! covers ([000]: dynamic symbolic execution with tight instrumentation and iterative label
-//! deletion). What it gives is a claim; only a native run is evidence. An exploration that nothing
-//! cut short is a complete argument that the labels left are infeasible under its
-//! assumptions, unless some of them are bounds that the user did not state and that make a
-//! difference ([`lydian_inputs::bounds`]).
+//! [`Task`] is the entry point. An exploration starts from symbolic [inputs](lydian_inputs) in a
+//! byte-exact [`memory`], follows every path that [`limits`] allow, and returns a test for each
+//! label that it covers ([000]: dynamic symbolic execution with tight instrumentation and iterative
+//! label deletion). A returned test is a claim; only a native run is evidence. An exploration that
+//! nothing cut short is a complete argument that the labels left are infeasible under its
+//! assumptions. The exception is an assumption that is a bound which the user did not state and
+//! which makes a difference ([`lydian_inputs::bounds`]).
 
 #![allow(clippy::vec_box, reason = "states are large and move between searchers, never in place")]
 
@@ -19,12 +19,12 @@ mod merging;
 mod notes;
 mod search;
 
-/// A state with all notes.
+/// A state with the notes of all parts.
 type State = machine::state::State<notes::AllNotes>;
-/// The machine that runs them.
+/// The machine that runs states with the notes of all parts.
 type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::AllNotes>;
-/// A state to evaluate on.
-type Scope<'a, 'p> = machine::scope::Scope<'a, 'p, notes::AllNotes>;
+/// A view of a state in which expressions are evaluated, with the notes of all parts.
+type StateView<'a, 'p> = machine::scope::StateView<'a, 'p, notes::AllNotes>;
 
 pub use config::{Config, LabelDeletion, Mode, Search, Unreached};
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};

@@ -1,7 +1,7 @@
-//! What an exploration may cost, and the typed reasons for what it left out.
+//! Limits of an exploration, and the typed reasons for everything that it left out.
 //!
-//! Nothing is cut silently: each limit that was hit is a [`Cut`] in the result, with how often, and
-//! stands in the way of all that may lie ahead of where it was hit.
+//! Nothing is cut silently. Each limit that was hit is a [`Cut`] in the result, with its count. It
+//! keeps undecided every objective that may lie ahead of the place where it was hit.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,36 +19,36 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Wall-clock time of one solver query.
     pub query_time: Option<Duration>,
-    /// Live states. Where there are so many, the newest goes on first until a quarter is gone, so that
-    /// paths come to their ends; at more than four times as many the exploration ends.
+    /// Live states. At this number, the newest state goes first until a quarter of the states is
+    /// gone, so that paths come to their ends. At more than four times this number the exploration
+    /// ends.
     pub states: Option<u64>,
-    /// States that wait and are kept whole; where there are more, those that wait are evicted to what
-    /// makes them again.
+    /// Waiting states that are kept whole. Where there are more, waiting states are evicted.
     pub whole_states: Option<u64>,
-    /// Resident memory of the process, in bytes. Where it is nearly used up, states that wait are
-    /// evicted, and the newest state goes on first; where that does not help, the exploration is
-    /// stopped.
+    /// Resident memory of the process, in bytes. Where it is nearly used up, waiting states are
+    /// evicted, and the newest state goes first. Where that does not help, the exploration stops.
     pub memory: Option<u64>,
     /// Finished paths.
     pub paths: Option<u64>,
-    /// Statements and terminators over all paths.
+    /// Statements and terminators executed on all paths.
     pub steps: Option<u64>,
-    /// Statements and terminators of one path.
+    /// Statements and terminators executed on one path.
     pub path_steps: u64,
-    /// How often one activation may decide to stay in a loop where the input could also leave it.
+    /// Iterations for which one activation may decide to stay in a loop that the input could also
+    /// leave.
     pub loop_bound: Option<u32>,
-    /// How many activations of one function may be live at once.
+    /// Live activations of one function.
     pub recursion: u32,
-    /// How many activations may be live at once.
+    /// Live activations of all functions.
     pub call_depth: u32,
-    /// How many calls of the function under test one run may have, where its static variables keep values
+    /// Calls of the function under test in one run, where its static variables keep their values
     /// from call to call.
     pub calls: u32,
-    /// How many bytes one model of a library function looks at.
+    /// Bytes that one call of a library model looks at.
     pub libc_bytes: u64,
-    /// How many alternatives an address may have before the path is split.
+    /// Alternatives that an address may have before the path is split.
     pub pointer_choices: usize,
-    /// How many queries for a crashing input are asked at one place of the program.
+    /// Queries for a trapping input at one place of the program.
     pub trap_queries: u32,
 }
 
@@ -75,7 +75,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limit on anything but what keeps one path finite.
+    /// Unlimited, except for the limits that keep one path finite.
     pub fn unbounded() -> Self {
         Self {
             time: None,
@@ -89,33 +89,34 @@ impl Limits {
     }
 }
 
-/// Why some part of the program's behaviour was not explored.
+/// A reason for which some part of the program's behaviour was not explored.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// A budget of the whole exploration.
+    /// A budget of the whole exploration was used up.
     Stopped(StopReason),
-    /// A loop was left after so many decisions to stay in it.
+    /// A loop was left after this number of decisions to stay in it.
     LoopBound(u32),
-    /// So many activations of one function were live.
+    /// This number of activations of one function were live.
     Recursion(u32),
-    /// So many activations were live.
+    /// This number of activations were live.
     CallDepth(u32),
-    /// One path took so many steps.
+    /// One path took this number of steps.
     PathSteps(u64),
-    /// The solver had no answer, and why.
+    /// The solver gave no answer, for the reason given.
     Solver(String),
-    /// Something that the engine does not model: what, and in which function.
+    /// The engine does not model a construct. The text names it and its function.
     Unsupported(String),
-    /// What a path took as covered was lost where the program assumes something of its inputs.
+    /// The program assumes something about its inputs, and labels that a path took as covered are
+    /// open again because of that.
     Assumption,
-    /// What the program does hangs on what it does not determine, which came into play at a place
-    /// of the text.
+    /// The program's behaviour depends on a value that the program does not determine. The span is
+    /// the place of the text where the value came into play.
     Undetermined(Undetermined, Span),
-    /// What the program does hangs on a function that no term computes (`sin` and its like), called
-    /// at a place of the text with more values than were followed.
+    /// The program's behaviour depends on a function that has no term (`sin` and the like). The
+    /// span is a call of it with more values than were followed.
     Mathematics(String, Span),
-    /// No path was asked for it: the exploration does not look at labels.
+    /// No path was asked for it, because the exploration does not look at labels.
     NotAsked,
 }
 
@@ -142,8 +143,8 @@ impl fmt::Display for Cut {
 }
 
 impl Cut {
-    /// Where in the text it came into play, with what the program does there as a verb (*read*); `None`
-    /// where it has no place.
+    /// The place of the text where the value came into play, and the program's action there as a
+    /// verb (*read*). `None` for a reason without a place.
     pub const fn place(&self) -> Option<(&'static str, Span)> {
         match self {
             Self::Undetermined(_, span) | Self::Mathematics(_, span) if span.is_none() => None,
@@ -153,12 +154,13 @@ impl Cut {
         }
     }
 
-    /// Whether it says on what the program's behaviour hangs. Several such reasons may hold at once.
+    /// Whether the reason names a dependence of the program's behaviour. Several such reasons may
+    /// hold at once.
     pub const fn is_dependence(&self) -> bool {
         matches!(self, Self::Undetermined(..) | Self::Mathematics(..))
     }
 
-    /// Whether two reasons are the same but for the place.
+    /// Whether two reasons differ in their places at most.
     fn is_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Undetermined(a, _), Self::Undetermined(b, _)) => a == b,
@@ -168,8 +170,9 @@ impl Cut {
     }
 }
 
-/// Adds a reason to some others. Of those that differ in their place alone, the first in the text is
-/// kept, in whatever order they come: so many need no more memory than one.
+/// Adds a reason to a set. Of reasons that differ in their places alone, the set keeps the first in
+/// the text, whatever the order in which they come. So many such reasons need no more memory than
+/// one.
 pub fn add_reason(reasons: &mut BTreeSet<Cut>, reason: Cut) {
     let known = reasons.iter().find(|known| known.is_as(&reason));
     match known.and_then(Cut::place).zip(reason.place()) {
@@ -188,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_reasons_that_differ_in_their_place_the_first_in_the_text_is_kept() {
+    fn the_first_in_the_text_of_reasons_that_differ_in_their_place_is_kept() {
         let read = |start| Cut::Undetermined(Undetermined::Unwritten, Span::new(start, start + 1));
         let nowhere = Cut::Undetermined(Undetermined::Unwritten, Span::NONE);
         let sine = Cut::Mathematics("sin".into(), Span::new(7, 9));

@@ -1,15 +1,15 @@
-//! The machine: a state, and what one step of the program does to it.
+//! The machine: a state, and the effect of one step of the program on it.
 //!
-//! A [`State`](state::State) is one path prefix: frames, memory, the facts that inputs of the path satisfy,
-//! and a model, which is one input that takes the path. A state whose last fact its model does not satisfy
-//! is *pending*: it has a model again when the solver gave one.
+//! A [`State`](state::State) is one path prefix: frames, memory, the facts that inputs of the path
+//! satisfy, and a model, which is one input that takes the path. A state is *pending* while its
+//! model does not satisfy its last fact; the solver then has to give another model.
 //!
 //! At a branch the model decides one side without a query; the other side becomes a pending state.
-//! Expressions are evaluated before anything changes, so that a statement whose address must be decided
-//! first can be left and executed again after the path was split.
+//! Expressions are evaluated before anything changes. So a statement with an address that must be
+//! decided first can be abandoned, and executed again after the path was split.
 //!
-//! The machine knows no objective and no search. What a step leaves to those who run it (states that forked
-//! off, paths that end beside the one that is followed) lies in its [`Outbox`](outbox::Outbox).
+//! The machine knows no objective and no search. A step leaves forks, and paths that ended beside
+//! the one that is followed, in the [`Outbox`](outbox::Outbox) for the exploration.
 
 pub(crate) mod asking;
 pub(crate) mod calls;
@@ -36,15 +36,16 @@ use std::sync::Arc;
 
 use lydian_base::Budget;
 use lydian_inputs::globals::can_be_input;
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_inputs::{InputPlan, InputSpec, plan};
-use lydian_ir::{BlockId, FuncId, GlobalId, GlobalInit, Program};
+use lydian_ir::{FuncId, GlobalId, GlobalInit, Program};
 use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::config::Config;
 use crate::limits::Cut;
+use crate::machine::program::site::ProgramPoint;
 use calls::statics::Statics;
 use decision_log::DecisionLog;
 use inputs::pointer_uses::PointerUses;
@@ -59,80 +60,89 @@ use reports::omissions::Omissions;
 use reports::outbox::Outbox;
 use reports::statistics::Statistics;
 use reports::undetermined::Dependences;
-use reports::undetermined::Reads;
+use reports::undetermined::UndeterminedReads;
 use setup::{ExploreError, lay_out};
 use state::{Claims, Course, Notes, Passing, PathCondition, PathInputs, State};
 use traps::crashes::{Crash, CrashPlace};
 
-/// More preferences than this are met together or not at all.
+/// Above this number, preferences of inputs are met all together or not at all.
 const MOST_PREFERENCES: usize = 64;
 
 /// By call and position of an argument.
-pub(crate) type FollowedValues = FxHashMap<(FuncId, BlockId, usize), u32>;
+pub(crate) type FollowedValues = FxHashMap<ProgramPoint, u32>;
 
-/// What a machine runs.
+/// The input of a machine: the program and the options.
 pub(crate) struct Setting<'a> {
     pub(crate) program: &'a Program,
     /// The function under test.
     pub(crate) func: FuncId,
-    /// What its inputs are.
+    /// The specification of its inputs.
     pub(crate) spec: &'a InputSpec,
     pub(crate) config: &'a Config,
     pub(crate) budget: &'a Budget,
-    /// Globals that are looked at besides those that the program's own code names.
+    /// Globals that objectives read, besides those that the program's own code names.
     pub(crate) observed: BTreeSet<GlobalId>,
-    /// Functions that are looked at besides those that calls may lead to.
+    /// Functions with objectives, besides those that calls may lead to.
     pub(crate) functions: Vec<FuncId>,
 }
 
-/// What runs states.
+/// Executes steps of states.
 pub(crate) struct Machine<'p, 'e, N> {
-    /// What questions are asked with.
+    /// The solver, and how questions are asked.
     pub(crate) questions: Questions<'e>,
     pub(crate) context: Context<'p>,
     pub(crate) pool: TermPool,
     pub(crate) evaluator: Evaluator,
     pub(crate) statistics: Statistics,
     crashes: FxHashMap<CrashPlace, Crash>,
-    /// Preconditions, and the function under test after them.
+    /// The functions that a path calls in turn: the preconditions, then the function under test.
     pub(crate) roots: Vec<FuncId>,
-    /// Memory as the inputs first are, without what comes into being.
+    /// Memory as the inputs first are, without lazy objects.
     first_memory: Memory,
     /// Whether any path began the function under test.
     pub(crate) begun: bool,
-    /// Addresses with the base and the offset that they were made of.
+    /// For an address, the base and the offset that it is the sum of.
     derived: FxHashMap<Term, (Term, Term)>,
-    /// What pointers of the inputs are used as.
+    /// The types that pointers of the inputs are used with.
     uses: PointerUses,
-    /// At calls of functions that no term computes: how many values of arguments were followed.
+    /// At calls of functions without a term: how many values of arguments were followed.
     followed_values: FollowedValues,
-    /// glibc's tables of characters, where the program uses them.
+    /// The character tables of glibc, where the program uses them.
     tables: Option<CharacterTables>,
-    /// Which bounds on inputs paths met.
+    /// The bounds on inputs that paths met.
     pub(crate) bounds: BoundsMonitor,
     pub(crate) omissions: Omissions,
     pub(crate) plan: InputPlan,
-    /// What the function under test is called with.
+    /// The arguments of the function under test.
     arguments: Vec<Term>,
-    /// Its static variables, where runs of several calls are followed.
+    /// The static variables of the function under test, where runs of several calls are followed.
     statics: Statics,
     control_flow: Rc<ControlFlow>,
     pub(crate) outbox: Outbox<N>,
-    /// Where all paths begin.
+    /// The first state of all paths.
     start: Option<Box<State<N>>>,
     pub(crate) term_clock: TermClock,
-    /// How often inline assembly was passed, for the names of what it leaves.
+    /// The number of executions of inline assembly, which names their results.
     havocs: u64,
-    /// Where what is not determined was read.
-    reads: Reads,
+    /// The places where undetermined values were read.
+    reads: UndeterminedReads,
+}
+
+/// A new machine, with the data for its first state.
+pub(crate) struct MachineSetUp<'p, 'e, N> {
+    pub(crate) machine: Machine<'p, 'e, N>,
+    /// The symbols that calls may touch.
+    pub(crate) touched: TouchedSymbols,
+    /// The first memory.
+    pub(crate) memory: Memory,
 }
 
 impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
-    /// A machine and the functions that calls may lead to.
+    /// Makes a machine.
     pub(crate) fn set_up(
         setting: Setting<'e>,
         solver: &'e mut dyn Solver,
-    ) -> Result<(Self, TouchedSymbols, Memory), ExploreError>
+    ) -> Result<MachineSetUp<'p, 'e, N>, ExploreError>
     where
         'e: 'p,
     {
@@ -144,8 +154,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut context = Context::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::with_addresses(in_region);
         let stated = context.stated_functions(func);
-        let of_stated = TouchedSymbols::by(program, &stated, std::iter::empty()).globals;
-        observed.extend(of_stated.into_iter().filter(|id| can_be_input(program, *id)));
+        observed.extend(possible_inputs_of(program, &stated));
         let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
         context.look_at(&TouchedSymbols::by(program, &looking, observed.iter().copied()));
         let plan = plan(&mut pool, program, func, spec, &context, &observed)?;
@@ -159,16 +168,9 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let arguments = lay_out(&context, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
-        let others = functions.into_iter().filter(|func| !touched.functions.contains(func));
-        let functions = touched.functions.iter().copied().chain(others);
-        let control_flow = Rc::new(ControlFlow::new(program, functions));
+        let control_flow = Rc::new(control_flow_of(program, &touched, functions));
         let mut machine = Self {
-            questions: Questions {
-                solver,
-                budget: budget.clone(),
-                late: false,
-                base: telling_values(&pool, &plan),
-            },
+            questions: Questions::new(solver, budget, telling_values(&pool, &plan)),
             evaluator: Evaluator::new(),
             derived: FxHashMap::default(),
             uses: PointerUses::default(),
@@ -185,7 +187,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             first_memory: memory.clone(),
             begun: false,
             havocs: 0,
-            reads: Reads::default(),
+            reads: UndeterminedReads::default(),
             context,
             pool,
             plan,
@@ -194,15 +196,20 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             tables,
         };
         machine.uses.learned = config.learns.then(Default::default);
-        machine.bounds.add(&machine.plan.bounds);
-        machine.bounds.add_raw_pointers(&machine.plan.raw_pointers);
-        machine.note_unknown_globals(&touched.globals);
-        machine.note_static_locals(&touched);
-        Ok((machine, touched, memory))
+        machine.note_inputs(&touched);
+        Ok(MachineSetUp { machine, touched, memory })
     }
 
-    /// What another file defines is all zero here unless it is an input: nothing is infeasible for
-    /// that.
+    /// Notes the bounds of the inputs, and the assumptions about globals that are no inputs.
+    fn note_inputs(&mut self, touched: &TouchedSymbols) {
+        self.bounds.add(&self.plan.bounds);
+        self.bounds.add_raw_pointers(&self.plan.raw_pointers);
+        self.note_unknown_globals(&touched.globals);
+        self.note_static_locals(touched);
+    }
+
+    /// Notes globals that another file defines. Here they are zero unless they are inputs, so
+    /// nothing is infeasible because of their values.
     fn note_unknown_globals(&mut self, touched: &BTreeSet<GlobalId>) {
         for id in touched {
             let global = &self.context.program.globals[*id];
@@ -215,7 +222,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         }
     }
 
-    /// The state that all paths begin with, with a model; none where no input is one.
+    /// The first state of all paths, with a model; `None` where no input meets the specification.
     pub(crate) fn first_state(&mut self, memory: Memory) -> Option<Box<State<N>>> {
         let began_with = self.begin_statics(&memory);
         let mut state = Box::new(State {
@@ -250,56 +257,60 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         Some(state)
     }
 
-    /// How control may go on from the places of the program.
+    /// The control flow of the program.
     pub(crate) const fn control_flow(&self) -> &Rc<ControlFlow> {
         &self.control_flow
     }
 
-    /// Memory as the inputs first are, without what comes into being.
+    /// Memory as the inputs first are, without lazy objects.
     pub(crate) const fn first_memory(&self) -> &Memory {
         &self.first_memory
     }
 
-    /// What the function under test is called with.
+    /// The arguments of the function under test.
     pub(crate) fn arguments(&self) -> &[Term] {
         &self.arguments
     }
 
-    /// What paths did with the pointers of the inputs, where that was asked for.
-    pub(crate) fn take_learned(&mut self) -> Learned {
+    /// What paths did with the pointers of the inputs, where
+    /// [`Config::learns`](crate::Config::learns) asks for it.
+    pub(crate) fn take_learned(&mut self) -> PointerObservations {
         self.uses.learned.take().unwrap_or_default()
     }
 
-    /// Whether a path found since this was last asked that a pointer leads to a larger record.
+    /// Whether, since the last call, a path found that a pointer leads to a larger record than
+    /// supposed.
     pub(crate) fn take_outgrown(&mut self) -> bool {
         self.uses.take_outgrown()
     }
 
-    /// How many values of arguments were followed at calls of functions that no term computes.
+    /// How many values of arguments were followed at calls of functions without a term.
     pub(crate) const fn followed_values(&self) -> &FollowedValues {
         &self.followed_values
     }
 
-    /// Goes on from a state of another machine of the same program, as one of several with this number.
+    /// Continues from a state of another machine of the same program. `number` is this machine's
+    /// number among several.
     pub(crate) fn begin_as(&mut self, number: usize, followed_values: FollowedValues) {
         self.omissions = Omissions::default();
         self.statistics = Statistics::default();
         self.followed_values = followed_values;
-        // So that no two machines give the same number.
+        // Each machine has a range of numbers of its own.
         self.havocs = (number as u64) << 24;
     }
 
-    /// All paths begin with a state.
+    /// Makes a state the first of all paths.
     pub(crate) fn begin_with(&mut self, first: &State<N>) {
         self.start = Some(Box::new(first.clone()));
     }
 
-    /// Where all paths begin.
+    /// The first state of all paths.
     pub(crate) fn start(&self) -> Option<&State<N>> {
         self.start.as_deref()
     }
 
-    /// Finds a first model that meets as many preferences as can be, the weightiest first.
+    /// Finds a first model that meets as many preferences as possible, the one with the largest
+    /// weight first.
     fn prefer(&mut self, state: &mut State<N>) {
         let preferences = self.plan.preferences.clone();
         let mut kept = self.pool.tt();
@@ -324,8 +335,24 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
     }
 }
 
-/// Different small numbers for the inputs. Where a path leaves an input open, zeros everywhere
-/// would hide most faults: a mutant rarely differs from the program on them.
+/// The globals that some functions use and that can be inputs.
+fn possible_inputs_of(program: &Program, functions: &[FuncId]) -> impl Iterator<Item = GlobalId> {
+    let globals = TouchedSymbols::by(program, functions, std::iter::empty()).globals;
+    globals.into_iter().filter(move |id| can_be_input(program, *id))
+}
+
+/// The control flow of the functions that calls may lead to, and of some others.
+fn control_flow_of(
+    program: &Program,
+    touched: &TouchedSymbols,
+    others: Vec<FuncId>,
+) -> ControlFlow {
+    let others = others.into_iter().filter(|func| !touched.functions.contains(func));
+    ControlFlow::new(program, touched.functions.iter().copied().chain(others))
+}
+
+/// Different small numbers for the inputs. Zeros everywhere would hide most faults where a path
+/// leaves inputs open: a mutant rarely differs from the program on zeros.
 fn telling_values(pool: &TermPool, plan: &InputPlan) -> Model {
     let args = plan.args.iter().flat_map(|arg| &arg.cells);
     let objects = plan.objects.iter().flat_map(|object| &object.cells);

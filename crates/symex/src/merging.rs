@@ -1,10 +1,10 @@
 //! Merging: fewer paths for the same behaviour.
 //!
-//! - [`decisions`]: a decision that has no effect forks once, whatever its conditions are;
-//! - [`if_conversion`]: what only computes does not fork at all;
-//! - [`merge_scopes`] and [`state_merging`]: the ways through loops and calls in which nothing is looked for
-//!   become one again behind them;
-//! - [`cycles`]: a path that goes round in circles is at its end.
+//! - [`decisions`]: a decision without an effect forks once, whatever its conditions are.
+//! - [`if_conversion`]: code that only computes does not fork at all.
+//! - [`merge_scopes`] and [`state_merging`]: the states of the ways through loops and calls without
+//!   a goal are merged behind them.
+//! - [`cycles`]: a path that is a cycle ends.
 
 pub(crate) mod analyses;
 pub(crate) mod control;
@@ -22,12 +22,12 @@ use rustc_hash::FxHashMap;
 use analyses::Analyses;
 use merge_scopes::MergeScopes;
 
-/// What is known of the ways that are followed as one.
+/// The knowledge about ways that are followed as one.
 #[derive(Default)]
 pub(crate) struct Merging {
     pub(crate) analyses: Analyses,
     /// How often choices between values were met.
     pub(crate) choices: FxHashMap<(FuncId, BlockId), u32>,
-    /// What is gone through aside.
+    /// The merge scopes, and the states inside them.
     pub(crate) scopes: MergeScopes,
 }

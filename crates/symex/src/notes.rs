@@ -1,25 +1,25 @@
-//! What each part notes of a state. A note travels with its state; the machine copies it and never looks
-//! into it, and a part reads and writes its own.
+//! The notes that each part keeps with a state. A note travels with its state. The machine copies
+//! notes and never looks into them; each part reads and writes its own.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
-use crate::merging::cycles::Mark;
+use crate::goals::hyper_sequences::SequencesUnderWay;
+use crate::merging::cycles::CycleMark;
 use crate::search::directed::Progress;
 use crate::{State, machine};
 
-/// Who may make an evicted state again.
+/// The workers that may replay an evicted state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// Any worker; it was evicted by this one.
+    /// Any worker. This worker evicted it.
     #[default]
     Any,
-    /// This one tries, and gives it back to the worker of a number where it cannot.
+    /// This worker tries, and gives the state back to the worker with the number where it cannot.
     Elsewhere(usize),
-    /// Only this one: another could not.
+    /// Only this worker: another worker failed to replay it.
     Here,
 }
 
@@ -32,48 +32,51 @@ pub(crate) struct AllNotes {
     pub(crate) eviction: EvictionNotes,
 }
 
-/// What the goals note.
+/// Notes of the goals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GoalNotes {
-    /// Labels of the site that control passes which no input covers together with what the model covers,
-    /// and what makes each hold.
+    /// Labels of the site that control passes which no input covers together with the labels that
+    /// the model covers; each with the condition under which it holds.
     pub(crate) undecided: Vec<OpenLabel>,
     /// The evaluations of decisions that hyperlabels ask for.
     pub(crate) trail: Trail,
-    /// The sequences that the path is in the midst of.
-    pub(crate) underway: Underway,
-    /// Whether labels wait without being asked for, as one was too hard a question.
+    /// The sequences under way on the path.
+    pub(crate) underway: SequencesUnderWay,
+    /// Whether labels are deferred without a question, because the question for one of them was too
+    /// hard.
     pub(crate) haste: bool,
 }
 
-/// What merging notes.
+/// Notes of merging.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MergingNotes {
-    /// Where the state's log begins, if that is not where all paths do: the union of several paths.
+    /// The state at which the log begins, for a state that merging made of several paths. `None`
+    /// where the log begins at the first state of the exploration.
     pub(crate) start: Option<Rc<State>>,
-    /// An earlier state of the path, to see whether it goes round in circles.
-    pub(crate) mark: Option<Arc<Mark>>,
+    /// An earlier state of the path, which a later one is compared with to find out whether the
+    /// path is a cycle.
+    pub(crate) mark: Option<Arc<CycleMark>>,
 }
 
-/// What the search notes.
+/// Notes of the search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchNotes {
-    /// How often in a row the state let others go on without having been split meanwhile.
+    /// How often in a row the state let others go on without being split meanwhile.
     pub(crate) idle: u32,
-    /// How many steps it had taken when it met an instruction that no path had passed; only where a search
-    /// asks for it.
+    /// The number of steps that the state had taken when it met an instruction that no path had
+    /// passed. Only searches that use it set it.
     pub(crate) fresh_at: u64,
-    /// How far a guided search has come with it.
+    /// The progress of a directed search with this state.
     pub(crate) progress: Progress,
 }
 
-/// What the exploration notes of a state that was evicted.
+/// Notes of the exploration about eviction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EvictionNotes {
-    /// A fingerprint of what the state had that was evicted since: registers, memory and facts are gone
-    /// until it is made again.
+    /// The fingerprint of an evicted state. Registers, memory and facts of the state are gone until
+    /// it is replayed. `None` for a whole state.
     pub(crate) evicted: Option<u64>,
-    /// Who may make it again.
+    /// The workers that may replay it.
     pub(crate) home: Home,
 }
 

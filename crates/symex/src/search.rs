@@ -1,4 +1,4 @@
-//! Search: which state goes on.
+//! Search: the waiting states, and the choice of the next one.
 
 pub(crate) mod cut_points;
 pub(crate) mod directed;

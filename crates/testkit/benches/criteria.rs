@@ -88,13 +88,13 @@ struct Task {
 
 /// What came of the files of one kind.
 #[derive(Default)]
-struct Found {
+struct KindResult {
     report: Report,
     comparison: Comparison,
     broken: Vec<String>,
 }
 
-impl Found {
+impl KindResult {
     fn merge(&mut self, other: Self) {
         self.report.merge(other.report);
         self.comparison.merge(other.comparison);
@@ -111,7 +111,7 @@ fn main() {
     let begun = Instant::now();
     let tasks: Vec<Task> = settings.counts.iter().flat_map(|of| tasks(&settings, *of)).collect();
     let next = AtomicUsize::new(0);
-    let all: Mutex<BTreeMap<Kind, Found>> = Mutex::default();
+    let all: Mutex<BTreeMap<Kind, KindResult>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..settings.jobs {
             scope.spawn(|| {
@@ -214,12 +214,12 @@ fn tasks(settings: &Settings, (kind, count): (Kind, u64)) -> impl Iterator<Item 
 }
 
 /// Judges a file, and says at once what is wrong.
-fn run(settings: &Settings, task: &Task) -> Found {
+fn run(settings: &Settings, task: &Task) -> KindResult {
     let mut text = None;
     let found = catch_unwind(AssertUnwindSafe(|| judge(settings, task, &mut text)));
-    let found = found.unwrap_or_else(|_| Found {
+    let found = found.unwrap_or_else(|_| KindResult {
         broken: vec![format!("the file from f{} on cannot be judged", task.first)],
-        ..Found::default()
+        ..KindResult::default()
     });
     for mismatch in found.mismatches().take(8) {
         say(&format!("  {mismatch}\n    again: {}", again(task, mismatch)));
@@ -233,7 +233,7 @@ fn run(settings: &Settings, task: &Task) -> Found {
     found
 }
 
-fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> Found {
+fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> KindResult {
     let Task { kind, first, short_circuit, level, batch: of_batch } = task;
     let batch = match kind {
         Kind::Written => Batch::written(*first, of_batch, Features::All),
@@ -243,7 +243,7 @@ fn judge(settings: &Settings, task: &Task, text: &mut Option<String>) -> Found {
         Kind::Native | Kind::Program => Batch::new(*first, of_batch, Features::All, *short_circuit),
     };
     *text = Some(batch.text.clone());
-    let mut found = Found::default();
+    let mut found = KindResult::default();
     if matches!(kind, Kind::Native | Kind::Faults | Kind::Written | Kind::Files) {
         found.report = agreement::check_batch(&batch, of_batch, *level);
     }
@@ -288,8 +288,8 @@ fn say(text: &str) {
     writeln!(out, "{text}").and_then(|()| out.flush()).expect("the output takes it");
 }
 
-fn show(kind: Kind, found: &Found) {
-    let Found { report, comparison, .. } = found;
+fn show(kind: Kind, found: &KindResult) {
+    let KindResult { report, comparison, .. } = found;
     if !report.tallies.is_empty() {
         say("criterion    judged  covered  unmeasured");
     }

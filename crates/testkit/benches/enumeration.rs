@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use lydian_objective::Criterion;
-use lydian_testkit::enumeration::{Judged, Trait, judge};
+use lydian_testkit::enumeration::{FunctionJudgement, Trait, judge};
 use lydian_testkit::pointers::Moves;
 
 struct Options {
@@ -120,7 +120,7 @@ impl Options {
         options
     }
 
-    fn judge(&self, seed: u64) -> Judged {
+    fn judge(&self, seed: u64) -> FunctionJudgement {
         let mut criteria = vec![Criterion::Stmt, Criterion::Bc, Criterion::Dc, Criterion::Mcc];
         if self.mutants {
             criteria.push(Criterion::Wm);
@@ -148,7 +148,7 @@ fn trait_named(name: &str) -> Trait {
 }
 
 impl Tally {
-    fn add(&mut self, seed: u64, judged: &Judged, options: &Options) {
+    fn add(&mut self, seed: u64, judged: &FunctionJudgement, options: &Options) {
         self.functions += 1;
         self.exhaustive += u64::from(judged.found.exhaustive);
         self.inputs += judged.found.inputs;

@@ -19,7 +19,7 @@ use std::time::Duration;
 use lydian_clib::Library;
 use lydian_frontend::flags::CompileFlags;
 use lydian_ir::interp::End;
-use lydian_testkit::execution::{Ended, LibraryRun, load, run_natively, run_with_library};
+use lydian_testkit::execution::{LibraryRun, ProcessEnd, load, run_natively, run_with_library};
 
 /// What became of a file.
 enum Fate {
@@ -112,9 +112,9 @@ fn run(file: &Path, library: &Library, max_steps: u64) -> Fate {
         Ok(native) => native,
     };
     let status = match native.ended {
-        Ended::Exited(0) => 0,
+        ProcessEnd::Exited(0) => 0,
         // What is expected of it may be another status.
-        Ended::Exited(status) if file.with_extension("expect").exists() => status,
+        ProcessEnd::Exited(status) if file.with_extension("expect").exists() => status,
         other => return Fate::NotForClang(format!("its run: {other:?}")),
     };
     let unit = match load(file, &flags) {

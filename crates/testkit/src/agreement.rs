@@ -1,4 +1,5 @@
-//! Native measurement against the trace semantics, objective by objective, on random programs.
+//! Comparison of native measurement with the trace semantics, objective by objective, on random
+//! programs.
 //!
 //! The tests of a [`crate::cprogram::Case`] run natively as `lydian cover` runs them, and in the
 //! interpreter, whose traces are judged by the rules of [002] Figure 5 ([`lydian_objective::trace`]).
@@ -6,7 +7,7 @@
 //! all tests of the case.
 //!
 //! As for `lydian cover`, a label whose predicate may trap counts as measured only where the
-//! interpreter's own evaluation agrees ([`lydian_objective::Foresight`]).
+//! interpreter's own evaluation agrees ([`lydian_objective::CoverageInterpreter`]).
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -15,27 +16,30 @@ use lydian_base::Rng;
 use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{EarlierCall, Test};
-use lydian_native::{Measured, Optimization, Outcome, Plan};
+use lydian_native::{MeasuredRun, Optimization, Outcome, Plan};
 use lydian_objective::criterion::Author;
 use lydian_objective::trace::{self, Trace, Tracer};
-use lydian_objective::{Consolidation, Criterion, Foresight, Harvest, Hyper, LabelId, Request};
+use lydian_objective::{
+    Consolidation, CoverageInterpreter, CoverageRecord, Criterion, Hyper, LabelId, Request,
+};
 use rustc_hash::FxHashSet;
 
 use crate::cprogram::{Arguments, Case, Features, PRELUDE};
 use crate::oracle::Subject;
 
-/// What a batch of cases is made of.
+/// The parameters of a batch of cases.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How many cases one file has.
+    /// The number of cases in one file.
     pub cases: u64,
-    /// How many tests are tried for each.
+    /// The number of tests that are tried for each.
     pub tests: u64,
     /// The most events of a trace; tests with longer ones are left out.
     pub events: usize,
     /// The most paths of a function, for criteria of paths.
     pub paths: usize,
-    /// Whether there are objectives of weak mutation, which are most of all and of the time.
+    /// Whether there are objectives of weak mutation, which are the largest part of all objectives and
+    /// of the time.
     pub mutants: bool,
     /// The only criterion, if not all of them.
     pub only: Option<Criterion>,
@@ -50,7 +54,7 @@ impl Default for Settings {
     }
 }
 
-/// How the objectives of one criterion were judged.
+/// The results for the objectives of one criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Objectives that both judged, all tests together.
@@ -61,7 +65,7 @@ pub struct Tally {
     pub unmeasured: u64,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Cases with a test at least.
@@ -70,14 +74,14 @@ pub struct Report {
     pub tests: u64,
     /// By criterion.
     pub tallies: BTreeMap<Criterion, Tally>,
-    /// Why objectives are not measured, and how many.
+    /// The reasons for which objectives are not measured, with their numbers.
     pub reasons: BTreeMap<String, u64>,
     /// Disagreements, in words.
     pub mismatches: Vec<String>,
 }
 
 impl Report {
-    /// Adds what another batch gave.
+    /// Adds the result of another batch.
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.tests += other.tests;
@@ -110,7 +114,7 @@ pub struct Batch {
     pub text: String,
     /// The texts of its files, where there are two.
     pub files: Vec<String>,
-    /// What was read.
+    /// The program that was read.
     pub subject: Subject,
     /// The criteria of its objectives.
     pub criteria: Vec<Criterion>,
@@ -120,13 +124,23 @@ pub struct Batch {
     faults: bool,
 }
 
-/// A test of a case with what the interpreter says of it.
-pub struct Traced {
+/// An objective whose coverage is compared.
+#[derive(Clone, Copy)]
+struct JudgedObjective<'n> {
+    criterion: Criterion,
+    /// The position of its function.
+    function: usize,
+    /// The criterion's name for it.
+    name: &'n str,
+}
+
+/// A test of a case with its run in the interpreter.
+pub struct TracedTest {
     /// The arguments.
     pub arguments: Arguments,
     /// The test.
     pub test: Test,
-    /// What it passes.
+    /// Its trace.
     pub trace: Trace,
     /// The bytes of its result.
     pub result: Option<Vec<u8>>,
@@ -188,7 +202,7 @@ impl Batch {
     }
 
     /// Tests of a case that end after few enough events.
-    pub fn tests(&self, tracer: &Tracer<'_>, index: usize, settings: &Settings) -> Vec<Traced> {
+    pub fn tests(&self, tracer: &Tracer<'_>, index: usize, settings: &Settings) -> Vec<TracedTest> {
         let case = &self.cases[index];
         let mut rng = Rng::new((self.first + index as u64) ^ 0x7e57);
         let options = Options { max_steps: 20_000, ..Options::default() };
@@ -206,7 +220,7 @@ impl Batch {
             let traps = matches!(outcome.end, End::Trapped(_));
             let ends = outcome.end == End::Returned || (self.faults && traps);
             let fits = ends && trace.events.len() <= settings.events;
-            fits.then_some(Traced { arguments, test, trace, result: outcome.result, traps })
+            fits.then_some(TracedTest { arguments, test, trace, result: outcome.result, traps })
         });
         traced.collect()
     }
@@ -264,7 +278,7 @@ pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> R
     let subject = &batch.subject;
     let with_further = subject.with_further();
     let tracer = Tracer::new(&subject.program, &with_further, subject.short_circuit);
-    let all: Vec<Vec<Traced>> =
+    let all: Vec<Vec<TracedTest>> =
         (0..batch.cases.len()).map(|index| batch.tests(&tracer, index, settings)).collect();
     let mut measurer = subject.measurer(level);
     let tests: Vec<Test> = all.iter().flatten().map(|traced| traced.test.clone()).collect();
@@ -272,7 +286,7 @@ pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> R
     let mut judge = Judge {
         batch,
         plan: measurer.plan(),
-        foresight: OnceCell::new(),
+        coverage_interpreter: OnceCell::new(),
         report: Report::default(),
     };
     let mut rest = measured.as_slice();
@@ -295,14 +309,14 @@ pub fn check_batch(batch: &Batch, settings: &Settings, level: Optimization) -> R
 struct Judge<'a> {
     batch: &'a Batch,
     plan: &'a Plan,
-    /// Made when a label that may trap asks for it.
-    foresight: OnceCell<Foresight<'a>>,
+    /// Made when it is first needed, for a label that may trap.
+    coverage_interpreter: OnceCell<CoverageInterpreter<'a>>,
     report: Report,
 }
 
 impl Judge<'_> {
-    /// Both give the same results.
-    fn runs(&mut self, case: &Case, traced: &[Traced], measured: &[Measured]) {
+    /// Checks that both runs give the same results.
+    fn runs(&mut self, case: &Case, traced: &[TracedTest], measured: &[MeasuredRun]) {
         for (ours, native) in traced.iter().zip(measured) {
             let same = match &native.run.outcome {
                 Outcome::Returned(bytes) => !ours.traps && Some(bytes) == ours.result.as_ref(),
@@ -317,17 +331,17 @@ impl Judge<'_> {
         }
     }
 
-    /// Both cover the same objectives of a case's functions.
-    fn case(&mut self, case: &Case, traced: &[Traced], measured: &[Measured], counts: bool) {
+    /// Checks that both cover the same objectives of a case's functions.
+    fn case(&mut self, case: &Case, traced: &[TracedTest], measured: &[MeasuredRun], counts: bool) {
         let traces: Vec<Trace> = traced.iter().map(|traced| traced.trace.clone()).collect();
         let functions = self.batch.functions(case);
         let objectives = &self.batch.subject.objectives[functions.clone()];
-        let mut harvests = vec![Harvest::new(); objectives.len()];
-        for (own, index) in harvests.iter_mut().zip(functions.clone()) {
+        let mut records = vec![CoverageRecord::new(); objectives.len()];
+        for (own, index) in records.iter_mut().zip(functions.clone()) {
             measured.iter().for_each(|one| one.add_to(own, index));
         }
         let mut consolidation = Consolidation::new(objectives);
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         for (position, index) in functions.enumerate() {
             let own = &objectives[position];
             let covered: FxHashSet<LabelId> = traces
@@ -340,10 +354,11 @@ impl Judge<'_> {
                 for entry in entries {
                     let lost = self.label_lost(index, entry.label);
                     let ours = covered.contains(&entry.label);
-                    let native = harvests[position].has_label(entry.label);
+                    let native = records[position].has_label(entry.label);
                     let native = native
                         && (ours || self.counts_anyway(index, entry.label, traced, measured));
-                    let what = (*criterion, index, entry.name.as_str());
+                    let name = entry.name.as_str();
+                    let what = JudgedObjective { criterion: *criterion, function: index, name };
                     let text = &own.labels[entry.label].text;
                     self.judge(what, text, (ours, native), lost, (traced, counts));
                 }
@@ -357,12 +372,13 @@ impl Judge<'_> {
                 for entry in entries {
                     let hyper = &own.hypers[entry.hyper];
                     let lost = consolidation
-                        .unjudged(position, entry.hyper)
+                        .judgement_error(position, entry.hyper)
                         .map(ToString::to_string)
                         .or_else(|| self.hyper_lost(index, &hyper.hyper));
                     let ours = trace::is_covered(&traces, own, &hyper.hyper);
                     let native = consolidation.is_covered(position, entry.hyper);
-                    let what = (*criterion, index, entry.name.as_str());
+                    let name = entry.name.as_str();
+                    let what = JudgedObjective { criterion: *criterion, function: index, name };
                     self.judge(what, &hyper.text, (ours, native), lost, (traced, counts));
                 }
             }
@@ -371,11 +387,11 @@ impl Judge<'_> {
 
     fn judge(
         &mut self,
-        (criterion, function, name): (Criterion, usize, &str),
+        JudgedObjective { criterion, function, name }: JudgedObjective<'_>,
         text: &str,
         (ours, native): (bool, bool),
         lost: Option<String>,
-        (traced, counts): (&[Traced], bool),
+        (traced, counts): (&[TracedTest], bool),
     ) {
         let tally = self.report.tallies.entry(criterion).or_default();
         if let Some(reason) = lost {
@@ -390,7 +406,7 @@ impl Judge<'_> {
             tally.judged += 1;
             tally.covered += u64::from(ours && native);
         }
-        // What a crashed run records at the place of the fault counts only where the trace has it.
+        // A record at the place of a crash counts only if the trace has it.
         let is_more = native && traced.iter().any(|traced| traced.traps);
         if ours != native && !is_more {
             let subject = &self.batch.subject;
@@ -410,29 +426,30 @@ impl Judge<'_> {
         &self,
         index: usize,
         label: LabelId,
-        traced: &[Traced],
-        measured: &[Measured],
+        traced: &[TracedTest],
+        measured: &[MeasuredRun],
     ) -> bool {
-        let foresight = self.foresight.get_or_init(|| self.batch.subject.foresight());
-        if !foresight.may_trap(index, label) {
+        let coverage_interpreter =
+            self.coverage_interpreter.get_or_init(|| self.batch.subject.coverage_interpreter());
+        if !coverage_interpreter.may_trap(index, label) {
             return true;
         }
         traced.iter().zip(measured).any(|(traced, native)| {
             native.covered[index].contains(&label) && {
-                let run = foresight.run(&traced.test, &Options::default());
+                let run = coverage_interpreter.run(&traced.test, &Options::default());
                 run.is_ok_and(|run| run.covered[index].contains(&label))
             }
         })
     }
 
     fn label_lost(&self, index: usize, label: LabelId) -> Option<String> {
-        let mut unwatched = self.plan.unwatched.iter();
+        let mut unwatched = self.plan.unmeasured_labels.iter();
         let lost = unwatched.find(|lost| lost.function as usize == index && lost.label == label);
         lost.map(|lost| lost.reason.clone())
     }
 
     fn hyper_lost(&self, index: usize, hyper: &Hyper) -> Option<String> {
         let all = &self.batch.subject.objectives;
-        self.plan.why_unmeasured(all, index, hyper).map(str::to_owned)
+        self.plan.why_hyperlabel_unmeasured(all, index, hyper).map(str::to_owned)
     }
 }

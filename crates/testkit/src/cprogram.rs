@@ -9,10 +9,10 @@
 //!
 //! # What holds by construction
 //! - Every run ends: each loop has a counter that nothing else writes, recursion a depth.
-//! - Nothing is undefined under `-fwrapv`: operators that evaluate their sides in no order never
-//!   write what the other side reads or writes, every variable has an initialiser that no `goto`
-//!   jumps over, divisors, shifts and subscripts are masked, pointers that may be null are looked at
-//!   first. With [`Features::Faults`] some divisors may be 0 and some pointers null.
+//! - Nothing is undefined under `-fwrapv`: operators with unordered sides never write a variable that
+//!   the other side reads or writes, every variable has an initialiser that no `goto` skips, divisors,
+//!   shifts and subscripts are masked, and pointers that may be null are tested first. With
+//!   [`Features::Faults`] some divisors may be 0 and some pointers null.
 //! - A statement stands on a line of its own, and so that other tools' lines can be compared, the
 //!   conditions of one decision either all stand on its line or each on its own.
 
@@ -25,27 +25,36 @@ mod body;
 mod expr;
 mod split;
 
-/// The types of parameters, their sizes in bytes and whether they are signed.
-const TYPES: [(&str, usize, bool); 7] = [
-    ("int", 4, true),
-    ("int", 4, true),
-    ("short", 2, true),
-    ("long", 8, true),
-    ("unsigned char", 1, false),
-    ("unsigned", 4, false),
-    ("_Bool", 1, false),
+/// An integer type of parameters.
+#[derive(Clone, Copy)]
+struct ParameterType {
+    name: &'static str,
+    /// Bytes.
+    size: usize,
+    is_signed: bool,
+}
+
+/// The types of parameters. Signed ones that every tool treats alike come first.
+const TYPES: [ParameterType; 7] = [
+    ParameterType { name: "int", size: 4, is_signed: true },
+    ParameterType { name: "int", size: 4, is_signed: true },
+    ParameterType { name: "short", size: 2, is_signed: true },
+    ParameterType { name: "long", size: 8, is_signed: true },
+    ParameterType { name: "unsigned char", size: 1, is_signed: false },
+    ParameterType { name: "unsigned", size: 4, is_signed: false },
+    ParameterType { name: "_Bool", size: 1, is_signed: false },
 ];
 
-/// What programs may have.
+/// The features of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
     /// Everything.
     All,
-    /// What other tools see as the same decisions: no macros, nothing that a compiler folds away
-    /// without optimisation (constants as operands, comparisons beyond a type's range, arms that are
-    /// equal), and no `goto` into a loop.
+    /// Programs in which other tools see the same decisions: no macros, nothing that a compiler folds
+    /// without optimisation (constant operands, comparisons beyond a type's range, equal arms), and no
+    /// `goto` into a loop.
     Comparable,
-    /// Everything, and what traps: divisors that may be 0, pointers that may be null.
+    /// Everything, and faults: divisors that may be 0, pointers that may be null.
     Faults,
 }
 
@@ -65,11 +74,11 @@ pub struct Case {
     pub text: String,
     /// Its parameters after the first, which is the depth of recursion: indices of types.
     parameters: Vec<usize>,
-    /// Its globals and how they begin.
+    /// Its globals and their initial values.
     globals: Vec<(String, i64)>,
 }
 
-/// How many of the types, the first, are signed.
+/// The number of signed types, which come first.
 const SIGNED: usize = 4;
 
 /// The arguments of a call, the depth first.
@@ -102,7 +111,7 @@ impl Case {
         }
         let mut writer = body::Writer::new(rng, name, features);
         writer.helpers();
-        let types: Vec<&str> = case.parameters.iter().map(|index| TYPES[*index].0).collect();
+        let types: Vec<&str> = case.parameters.iter().map(|index| TYPES[*index].name).collect();
         writer.function(&types);
         case.text.push_str(&writer.finish());
         case
@@ -112,7 +121,7 @@ impl Case {
     pub fn arguments(&self, rng: &mut Rng) -> Arguments {
         let mut all = vec![i128::from(rng.below(3))];
         for index in &self.parameters {
-            let (name, size, signed) = TYPES[*index];
+            let ParameterType { name, size, is_signed: signed } = TYPES[*index];
             let bits = 8 * size as u32 - u32::from(signed);
             let (low, high) = match signed {
                 true => (-(1i128 << bits), (1i128 << bits) - 1),
@@ -131,7 +140,8 @@ impl Case {
 
     /// The call as a test.
     pub fn test(&self, arguments: &Arguments) -> Test {
-        let sizes = std::iter::once(4).chain(self.parameters.iter().map(|index| TYPES[*index].1));
+        let sizes =
+            std::iter::once(4).chain(self.parameters.iter().map(|index| TYPES[*index].size));
         let image = |(value, size): (&i128, usize)| Image {
             bytes: value.to_le_bytes()[..size].to_vec(),
             pointers: Vec::new(),
@@ -139,9 +149,9 @@ impl Case {
         Test::calling(self.name.clone(), arguments.iter().zip(sizes).map(image).collect())
     }
 
-    /// What declares the function and its globals in another file.
+    /// The declarations of the function and its globals for another file.
     pub fn declaration(&self) -> String {
-        let types = self.parameters.iter().map(|index| TYPES[*index].0);
+        let types = self.parameters.iter().map(|index| TYPES[*index].name);
         let types: Vec<&str> = std::iter::once("int").chain(types).collect();
         let mut text = format!("int {}({});\n", self.name, types.join(", "));
         for (global, _) in &self.globals {

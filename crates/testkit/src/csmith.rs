@@ -20,7 +20,7 @@ use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::Event;
 use lydian_symex::{Config, Cut, Limits, Task};
 
-use crate::execution::{Ended, NativeRun, interpret_main, load, run_natively};
+use crate::execution::{NativeRun, ProcessEnd, interpret_main, load, run_natively};
 
 /// The variable of Csmith's run-time headers that holds the complement of the checksum.
 const CONTEXT: &str = "crc32_context";
@@ -85,7 +85,7 @@ pub const MODES: [Mode; 6] = [
     Mode { name: "m32", options: &["--bitfields", "--unions"], flags: &["-m32"] },
 ];
 
-/// Where Csmith's run-time headers are: `CSMITH_INCLUDE`, or where Debian puts them.
+/// The folder of Csmith's run-time headers: `CSMITH_INCLUDE`, or Debian's.
 pub fn include_folder() -> PathBuf {
     std::env::var_os("CSMITH_INCLUDE").map_or_else(|| "/usr/include/csmith".into(), PathBuf::from)
 }
@@ -101,7 +101,7 @@ impl Mode {
 /// The text of a program; the same for the same seed and mode.
 ///
 /// # Errors
-/// Where Csmith cannot be run or fails.
+/// Csmith cannot be run or fails.
 pub fn generate(mode: &Mode, seed: u64) -> io::Result<String> {
     let mut csmith = Command::new("csmith");
     csmith.args(["--no-argc", "--seed", &seed.to_string()]).args(mode.options);
@@ -113,7 +113,7 @@ pub fn generate(mode: &Mode, seed: u64) -> io::Result<String> {
     }
 }
 
-/// What came of holding one program against its native run.
+/// The result of comparing one program with its native run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The same checksum.
@@ -129,7 +129,7 @@ pub enum Verdict {
     Limit(String),
 }
 
-/// What the native program prints; `Err` is a verdict.
+/// The checksum that the native program prints; `Err` is a verdict.
 ///
 /// # Errors
 /// As [`run_natively`].
@@ -143,13 +143,13 @@ pub fn native_checksum(
     let found = text.lines().find_map(|line| line.strip_prefix("checksum = "));
     let checksum = found.and_then(|digits| u32::from_str_radix(digits.trim(), 16).ok());
     Ok(match (ended, checksum) {
-        (Ended::TimedOut, _) => Err(Verdict::NativeTimeout),
-        (Ended::Exited(0), Some(checksum)) => Ok(checksum),
+        (ProcessEnd::TimedOut, _) => Err(Verdict::NativeTimeout),
+        (ProcessEnd::Exited(0), Some(checksum)) => Ok(checksum),
         (ended, _) => Err(Verdict::Mismatch(format!("the native run: {ended:?}, {text}"))),
     })
 }
 
-/// Holds the interpreter's checksum against the native one.
+/// Compares the interpreter's checksum with the native one.
 pub fn check_interpreter(mode: &Mode, file: &Path, native: u32, max_steps: u64) -> (Verdict, u64) {
     let unit = match load(file, &mode.flags()) {
         Ok(unit) => unit,
@@ -174,7 +174,7 @@ fn is_undefined(mode: &Mode, outcome: &Outcome, file: &Path) -> bool {
     flags
         .extend(["-fsanitize=float-cast-overflow", "-fno-sanitize-recover=all"].map(str::to_owned));
     let run = run_natively(file, &flags, Duration::from_secs(20));
-    run.is_ok_and(|run| matches!(run.ended, Ended::Exited(1) | Ended::Killed(_)))
+    run.is_ok_and(|run| matches!(run.ended, ProcessEnd::Exited(1) | ProcessEnd::Killed(_)))
 }
 
 fn judge(program: &Program, outcome: &Outcome, native: u32) -> Verdict {

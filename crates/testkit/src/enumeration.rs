@@ -1,17 +1,17 @@
-//! Every input of a bounded domain, for functions of [`crate::pointers`]: what no engine may call
-//! infeasible.
+//! Enumeration of every input of a bounded domain, for functions of [`crate::pointers`]: no engine may
+//! call an objective infeasible that one of these inputs covers.
 //!
 //! # The domain
 //! There are an array of two numbers, a pair, a pointer to a number, a row of two such pointers, and
-//! two nodes. A pointer of the inputs is null or points to each of these, or into it, where its type
-//! allows that: to the elements of the array and one past its end, to those of the row, to the members
-//! of the pair and of the nodes, to the globals. So parameters alias in each way, lists have up to two nodes and may be cyclic. A number is -1, 0, 1, 2
-//! or 3. Each allocation fails or not. A static local has its first value, and those that calls with
-//! inputs of the domain leave.
+//! two nodes. A pointer of the inputs is null or points to each of these, or into it, as far as its
+//! type allows: to the elements of the array and one past its end, to those of the row, to the members
+//! of the pair and of the nodes, to the globals. So parameters alias in every way, and lists have up to
+//! two nodes and may be cyclic. A number is -1, 0, 1, 2 or 3. Each allocation fails or not. A static
+//! local has its first value, and those that calls with inputs of the domain leave.
 //!
-//! Only what is reachable from the parameters, and globals that the function's text names, is chosen.
-//! A function with more inputs than the limit gets a sample: then not all is tried, but what is tried
-//! is no less true. Runs are the interpreter's, and count until C stops defining them.
+//! Only objects that are reachable from the parameters, and globals that the function's text names, are
+//! chosen. A function with more inputs than the limit gets a sample, whose results are still true. Runs
+//! are the interpreter's, and count until they have undefined behaviour.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use lydian_ir::test::{
     ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, FuncId, Program};
-use lydian_objective::{Criterion, Foresight, LabelId};
+use lydian_objective::{CoverageInterpreter, Criterion, LabelId};
 use lydian_symex::Config;
 
 use crate::oracle::Subject;
@@ -31,7 +31,7 @@ use crate::pointers;
 /// The numbers of the domain.
 const NUMBERS: [i32; 5] = [-1, 0, 1, 2, 3];
 
-/// What is special about an input. Engines may promise less where one of these is met.
+/// A property of an input. Engines may promise less for inputs with some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trait {
     /// Two pointers to one object, or into it.
@@ -54,21 +54,21 @@ pub enum Trait {
     Null,
 }
 
-/// An input that covers an objective, with what is special about it.
+/// An input that covers an objective, with its properties.
 #[derive(Clone, Debug)]
 pub struct Covering {
     /// The input.
     pub test: Test,
-    /// What is special about it: of all inputs that cover the objective, one with the fewest.
+    /// Its properties: of all inputs that cover the objective, one with the fewest.
     pub traits: BTreeSet<Trait>,
 }
 
-/// What all inputs of a function cover.
+/// The coverage of all inputs of a function.
 #[derive(Debug, Default)]
-pub struct Enumerated {
+pub struct InputCoverage {
     /// By label.
     pub covered: BTreeMap<LabelId, Covering>,
-    /// How many inputs ran.
+    /// The number of inputs that ran.
     pub inputs: u64,
     /// Whether these are all of the domain.
     pub exhaustive: bool,
@@ -78,23 +78,23 @@ pub struct Enumerated {
 /// of the traits `without`.
 pub fn enumerate(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     func: FuncId,
     limit: u64,
     without: &[Trait],
-) -> Enumerated {
-    let mut enumeration = Enumeration::new(subject, foresight, func, limit, without);
+) -> InputCoverage {
+    let mut enumeration = Enumeration::new(subject, coverage_interpreter, func, limit, without);
     enumeration.run();
     enumeration.found
 }
 
-/// A way to choose: each choice has a number of ways, and the next run takes the next way of the last
-/// choice that has one.
+/// A sequence of choices: each choice has a number of alternatives, and the next run takes the next
+/// alternative of the last choice that has one.
 #[derive(Default)]
 struct Choices {
     taken: Vec<(u64, u64)>,
     at: usize,
-    /// In a sample each way is drawn.
+    /// In a sample each alternative is random.
     random: Option<Rng>,
 }
 
@@ -151,16 +151,16 @@ impl Object {
     }
 }
 
-/// What a pointer of the domain points to.
+/// The target of a pointer of the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+enum PointeeChoice {
     Null,
     In(Object, u64),
     Global(&'static str),
 }
 
-/// What a pointer of a type may point to.
-fn targets(pointee: &CType, name: &str) -> Vec<Target> {
+/// The possible targets of a pointer of a type.
+fn targets(pointee: &CType, name: &str) -> Vec<PointeeChoice> {
     use Object::{Array, FirstNode, Pair, Pointer, Row, SecondNode};
     let objects: &[(Object, u64)] = match pointee {
         CType::Int { .. } => &[
@@ -182,14 +182,14 @@ fn targets(pointee: &CType, name: &str) -> Vec<Target> {
         CType::Pointer { .. } => &["gp"],
         _ => &[],
     };
-    let objects = objects.iter().map(|(object, offset)| Target::In(*object, *offset));
-    let globals = globals.iter().map(|name| Target::Global(name));
-    std::iter::once(Target::Null).chain(objects).chain(globals).collect()
+    let objects = objects.iter().map(|(object, offset)| PointeeChoice::In(*object, *offset));
+    let globals = globals.iter().map(|name| PointeeChoice::Global(name));
+    std::iter::once(PointeeChoice::Null).chain(objects).chain(globals).collect()
 }
 
 struct Enumeration<'a> {
     program: &'a Program,
-    foresight: &'a Foresight<'a>,
+    coverage_interpreter: &'a CoverageInterpreter<'a>,
     func: FuncId,
     index: usize,
     limit: u64,
@@ -198,7 +198,7 @@ struct Enumeration<'a> {
     globals: Vec<&'static str>,
     allocates: bool,
     static_local: Option<String>,
-    found: Enumerated,
+    found: InputCoverage,
 }
 
 /// An input in the making.
@@ -207,15 +207,15 @@ struct Input {
     images: BTreeMap<Object, Image>,
     globals: BTreeMap<&'static str, Image>,
     /// Objects and globals whose contents are to be chosen.
-    pending: Vec<Target>,
-    pointed: Vec<Target>,
+    pending: Vec<PointeeChoice>,
+    pointed: Vec<PointeeChoice>,
     traits: BTreeSet<Trait>,
 }
 
 impl<'a> Enumeration<'a> {
     fn new(
         subject: &'a Subject,
-        foresight: &'a Foresight<'a>,
+        coverage_interpreter: &'a CoverageInterpreter<'a>,
         func: FuncId,
         limit: u64,
         without: &'a [Trait],
@@ -231,7 +231,7 @@ impl<'a> Enumeration<'a> {
         let has_it = program.globals.iter().any(|(_, global)| global.name == static_local);
         Self {
             program,
-            foresight,
+            coverage_interpreter,
             func,
             index: index.expect("the function is the subject's"),
             limit,
@@ -239,11 +239,11 @@ impl<'a> Enumeration<'a> {
             globals: ["g", "gp", "head"].into_iter().filter(named).collect(),
             allocates: words.contains(&"malloc"),
             static_local: has_it.then_some(static_local),
-            found: Enumerated { exhaustive: true, ..Enumerated::default() },
+            found: InputCoverage { exhaustive: true, ..InputCoverage::default() },
         }
     }
 
-    /// All inputs, with each value that the static local may have had by calls before.
+    /// Runs all inputs, with each value that earlier calls may give the static local.
     fn run(&mut self) {
         let (mut known, mut waiting) = (BTreeSet::from([0]), vec![0]);
         while let Some(value) = waiting.pop() {
@@ -259,7 +259,7 @@ impl<'a> Enumeration<'a> {
         self.without.contains(&special)
     }
 
-    /// All inputs with one value of the static local; the values that it has afterwards.
+    /// Runs all inputs with one value of the static local. Returns the values that it has afterwards.
     fn run_with(&mut self, static_value: i32) -> BTreeSet<i32> {
         let mut left = BTreeSet::new();
         let mut choices = Choices::default();
@@ -283,11 +283,12 @@ impl<'a> Enumeration<'a> {
         }
     }
 
-    /// Runs an input and keeps what it covers; the value that it leaves in the static local.
+    /// Runs an input and keeps its coverage. Returns the value that it leaves in the static local.
     fn judge(&mut self, test: Test, traits: BTreeSet<Trait>) -> Option<i32> {
         self.found.inputs += 1;
         let options = Options { max_steps: 10_000, ..Options::default() };
-        let run = self.foresight.run(&test, &options).expect("the input suits the function");
+        let run =
+            self.coverage_interpreter.run(&test, &options).expect("the input suits the function");
         for label in &run.covered[self.index] {
             let better = |known: &Covering| known.traits.len() > traits.len();
             if self.found.covered.get(label).is_none_or(better) {
@@ -314,9 +315,9 @@ impl<'a> Enumeration<'a> {
         }
         while let Some(target) = input.pending.pop() {
             match target {
-                Target::In(object, _) => self.fill(object, choices, &mut input),
-                Target::Global(name) => self.global(name, choices, &mut input),
-                Target::Null => {}
+                PointeeChoice::In(object, _) => self.fill(object, choices, &mut input),
+                PointeeChoice::Global(name) => self.global(name, choices, &mut input),
+                PointeeChoice::Null => {}
             }
         }
         let mut test = Test::calling(function.name.clone(), args);
@@ -407,15 +408,15 @@ impl<'a> Enumeration<'a> {
         }
     }
 
-    /// Adds the objects and globals to the test, and what is special about them together.
+    /// Adds the objects and globals to the test, with their joint properties.
     fn finish(&self, input: Input, mut test: Test) -> (Test, BTreeSet<Trait>) {
         let Input { mut images, globals, pointed, mut traits, .. } = input;
         let mut seen = BTreeSet::new();
         for target in &pointed {
             let object = match target {
-                Target::In(object, _) => Some(*object as usize),
-                Target::Global(name) => Some(100 + name.len()),
-                Target::Null => None,
+                PointeeChoice::In(object, _) => Some(*object as usize),
+                PointeeChoice::Global(name) => Some(100 + name.len()),
+                PointeeChoice::Null => None,
             };
             if object.is_some_and(|object| !seen.insert(object)) {
                 traits.insert(Trait::Alias);
@@ -466,15 +467,15 @@ impl<'a> Enumeration<'a> {
     }
 }
 
-/// Keeps what is special about a pointer.
-fn note(target: Target, pointee: &CType, input: &mut Input) {
+/// Notes the properties of a pointer.
+fn note(target: PointeeChoice, pointee: &CType, input: &mut Input) {
     let special = match target {
-        Target::Null => Trait::Null,
-        Target::Global(_) => Trait::ToGlobal,
-        Target::In(Object::Array | Object::Row, offset) if offset > 0 => Trait::InsideArray,
-        Target::In(Object::Array | Object::Pointer | Object::Row, _) => return,
-        Target::In(..) if matches!(pointee, CType::Int { .. }) => Trait::Member,
-        Target::In(..) => return,
+        PointeeChoice::Null => Trait::Null,
+        PointeeChoice::Global(_) => Trait::ToGlobal,
+        PointeeChoice::In(Object::Array | Object::Row, offset) if offset > 0 => Trait::InsideArray,
+        PointeeChoice::In(Object::Array | Object::Pointer | Object::Row, _) => return,
+        PointeeChoice::In(..) if matches!(pointee, CType::Int { .. }) => Trait::Member,
+        PointeeChoice::In(..) => return,
     };
     input.traits.insert(special);
 }
@@ -500,11 +501,11 @@ fn number(value: i32) -> Image {
     Image { bytes: value.to_le_bytes().to_vec(), pointers: Vec::new() }
 }
 
-fn pointer(target: Target) -> Image {
+fn pointer(target: PointeeChoice) -> Image {
     let target = match target {
-        Target::Null => None,
-        Target::In(object, offset) => Some(PointerTarget::Object(object as u32, offset)),
-        Target::Global(name) => Some(PointerTarget::Global(name.to_owned(), 0)),
+        PointeeChoice::Null => None,
+        PointeeChoice::In(object, offset) => Some(PointerTarget::Object(object as u32, offset)),
+        PointeeChoice::Global(name) => Some(PointerTarget::Global(name.to_owned(), 0)),
     };
     let pointers = target.map(|target| ImagePointer { offset: 0, target }).into_iter().collect();
     Image { bytes: vec![0; 8], pointers }
@@ -518,22 +519,22 @@ pub const ASSUMING: &str = "exploration under assumptions";
 /// See [`EXPLORATION`].
 pub const LOCAL_PROOF: &str = "a local proof";
 
-/// What came of one random function.
+/// The result for one random function.
 #[derive(Debug)]
-pub struct Judged {
+pub struct FunctionJudgement {
     /// Its text, [`pointers::HEAD`] included.
     pub text: String,
-    /// What its inputs cover.
-    pub found: Enumerated,
-    /// How many labels it has, and how many of them engines call infeasible.
+    /// The coverage of its inputs.
+    pub found: InputCoverage,
+    /// The number of its labels, and of those that engines call infeasible.
     pub labels: (usize, usize),
     /// The labels that are called infeasible and that an input covers.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<WrongVerdict>,
 }
 
 /// A wrong verdict.
 #[derive(Debug)]
-pub struct Wrong {
+pub struct WrongVerdict {
     /// The label, with its place.
     pub label: String,
     /// The engine that said so.
@@ -542,8 +543,8 @@ pub struct Wrong {
     pub covering: Covering,
 }
 
-/// Holds what exploration and local proofs say of a random function, each within `time`, against its
-/// inputs that have none of the traits `without`.
+/// Compares the verdicts of exploration and local proofs on a random function, each within `time`, with
+/// its inputs that have none of the properties `without`.
 pub fn judge(
     (seed, moves): (u64, pointers::Moves),
     criteria: &[Criterion],
@@ -551,11 +552,11 @@ pub fn judge(
     without: &[Trait],
     settings: &str,
     time: Duration,
-) -> Judged {
+) -> FunctionJudgement {
     let text = pointers::HEAD.to_owned() + &pointers::function("f", seed, moves);
     let subject = Subject::read(&text, criteria, false);
     let func = subject.functions[0];
-    let found = enumerate(&subject, &subject.foresight(), func, limit, without);
+    let found = enumerate(&subject, &subject.coverage_interpreter(), func, limit, without);
     let mut infeasible = BTreeMap::new();
     let explored = subject.explore(func, settings, &Config::default(), time).summary;
     if explored.bounds.is_empty() {
@@ -571,13 +572,13 @@ pub fn judge(
     infeasible.extend(proved.into_iter().map(|label| (label, LOCAL_PROOF)));
     let wrong = infeasible.iter().filter_map(|(label, engine)| {
         let covering = found.covered.get(label)?.clone();
-        Some(Wrong { label: subject.describe(0, *label), engine, covering })
+        Some(WrongVerdict { label: subject.describe(0, *label), engine, covering })
     });
     let labels = (subject.objectives[0].labels.len(), infeasible.len());
-    Judged { wrong: wrong.collect(), labels, found, text }
+    FunctionJudgement { wrong: wrong.collect(), labels, found, text }
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for WrongVerdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Covering { test, traits } = &self.covering;
         let input = serde_json::to_string(test).expect("a test is JSON");

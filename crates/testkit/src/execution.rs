@@ -19,9 +19,9 @@ use lydian_ir::link::{LinkError, LinkUnit, Role};
 use lydian_ir::test::{Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, Program};
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     /// With this status.
     Exited(i32),
     /// By this signal.
@@ -33,16 +33,16 @@ pub enum Ended {
 /// A native run.
 #[derive(Clone, Debug)]
 pub struct NativeRun {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it wrote to its standard output.
+    /// Its end.
+    pub ended: ProcessEnd,
+    /// Its standard output.
     pub output: Vec<u8>,
 }
 
 /// Compiles one file as Lydian reads it (`-O0 -fwrapv`) and runs it in a folder of its own.
 ///
 /// # Errors
-/// What the compiler says where it rejects the file, and the system's faults.
+/// Messages of the compiler if it rejects the file, and errors of the system.
 pub fn run_natively(file: &Path, flags: &[String], limit: Duration) -> io::Result<NativeRun> {
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("program");
@@ -65,8 +65,8 @@ pub fn run_natively(file: &Path, flags: &[String], limit: Duration) -> io::Resul
 /// Runs a command, and ends it after `limit`.
 ///
 /// # Errors
-/// Where it cannot be started.
-pub fn run_limited(mut command: Command, limit: Duration) -> io::Result<Ended> {
+/// It cannot be started.
+pub fn run_limited(mut command: Command, limit: Duration) -> io::Result<ProcessEnd> {
     let mut child = command.spawn()?;
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
@@ -77,17 +77,17 @@ pub fn run_limited(mut command: Command, limit: Duration) -> io::Result<Ended> {
         if start.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            return Ok(Ended::TimedOut);
+            return Ok(ProcessEnd::TimedOut);
         }
         sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     }
 }
 
-fn ended(status: ExitStatus) -> Ended {
+fn ended(status: ExitStatus) -> ProcessEnd {
     match status.code() {
-        Some(code) => Ended::Exited(code),
-        None => Ended::Killed(status.signal().unwrap_or(0)),
+        Some(code) => ProcessEnd::Exited(code),
+        None => ProcessEnd::Killed(status.signal().unwrap_or(0)),
     }
 }
 
@@ -103,15 +103,15 @@ pub fn load(file: &Path, flags: &[String]) -> Result<Unit, FrontendError> {
 /// A program with the C library, as `lydian run` runs it.
 #[derive(Clone, Debug)]
 pub struct LibraryRun {
-    /// What was linked.
+    /// The linked program.
     pub program: Program,
-    /// What the run did.
+    /// The outcome of the run.
     pub outcome: ProgramOutcome,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub output: Vec<u8>,
 }
 
-/// Why a program does not run with the library.
+/// The reason for which a program does not run with the library.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRun {
     /// It defines a name twice.
@@ -142,7 +142,7 @@ pub fn run_with_library(
     let run = ProgramRun {
         files: Files { read: vec!["/".into()], write: vec![".".into(), std::env::temp_dir()] },
         options: Options {
-            uninitialised: interp::Uninitialised::Note,
+            uninitialised: interp::UninitialisedUse::Note,
             max_steps,
             max_depth: 20_000,
             ..Options::default()
@@ -162,7 +162,7 @@ pub fn run_with_library(
 /// Runs a program's `main` in the interpreter, with its name alone as its arguments.
 ///
 /// # Errors
-/// Where there is no `main` with a body.
+/// There is no `main` with a body.
 pub fn interpret_main(program: &Program, max_steps: u64) -> Result<Outcome, BadTest> {
     let options = Options { max_steps, max_depth: 20_000, ..Options::default() };
     interp::run(program, &main_call(program), &options, &mut Silent)

@@ -1,5 +1,5 @@
-//! Input for the front end that no clang prints and no programmer writes: C texts and clang's trees
-//! with random changes.
+//! Fuzzing of the front end with input that no clang prints and no programmer writes: C texts and
+//! clang's trees with random changes.
 //!
 //! A tree is changed as JSON, node by node, so that most of it is still read: parts are dropped,
 //! repeated, exchanged, put elsewhere, numbers and names replaced. Texts are changed token by token.
@@ -11,12 +11,12 @@ use lydian_frontend::lower::{LoweringOptions, lower};
 use lydian_ir::verify::verify;
 use serde_json::Value;
 
-/// What the front end made of an input.
+/// The front end's result for an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// It is rejected with an error.
     Rejected,
-    /// There is a program; how many functions of it have bodies.
+    /// There is a program, with this number of functions that have bodies.
     Lowered(usize),
 }
 
@@ -37,7 +37,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads what clang printed; `None` where it is no tree.
+    /// Reads clang's output; `None` if it is no tree.
     pub fn read(output: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(output).ok()?;
         let start = if text.starts_with("{\n") { 0 } else { text.find("\n{\n")? + 1 };
@@ -49,7 +49,7 @@ impl Tree {
         Some(Self { layouts: output[..start].to_vec(), declarations })
     }
 
-    /// The output that says this, indented as far as the front end needs it.
+    /// The tree as output, indented as far as the front end needs it.
     pub fn print(&self) -> Vec<u8> {
         let mut output = self.layouts.clone();
         output.extend_from_slice(b"{\n  \"kind\": \"TranslationUnitDecl\",\n  \"inner\": [");

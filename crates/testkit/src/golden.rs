@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The variable that, when set, writes what was made over what was expected.
+/// The environment variable with which the expected files are overwritten.
 pub const BLESS: &str = "LYDIAN_BLESS";
 
 /// Compares `actual` with the contents of `expected`. With `LYDIAN_BLESS=1` the file is written

@@ -1,9 +1,9 @@
 //! Random hyperlabels and paths over random programs, as a user would write them in an `.htol` file.
 //!
 //! Labels stand at the entries and at statements of the functions of a [`crate::cprogram::Case`], and
-//! speak of parameters and globals: what always has a value there. What they bind and what guards
-//! and passages ask is over small numbers, so that it holds now and then; quotients are unknown
-//! where a divisor is zero.
+//! use only parameters and globals, which always have values there. Bound values and conditions of
+//! guards and passages are over small numbers, so that they hold now and then. Quotients are unknown if
+//! a divisor is zero.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ use lydian_ir::{Function, LocalId, Program, Type};
 use lydian_objective::HtolFile;
 use lydian_objective::paths::{Node, NodeGraph, NodeId};
 
-/// A function to write about.
-struct Place {
+/// A function that objectives are written about.
+struct FunctionVocabulary {
     name: String,
     /// The lines at which statements begin.
     lines: Vec<u32>,
@@ -24,7 +24,7 @@ struct Place {
     nodes: Vec<(Option<u32>, Vec<NodeId>)>,
 }
 
-/// How many objectives a function gets.
+/// The number of objectives of a function.
 const OBJECTIVES: u64 = 5;
 
 /// A file about the functions of some cases, each given by the name that its functions begin with.
@@ -45,7 +45,7 @@ pub fn file(program: &Program, map: &SourceMap, cases: &[String], seed: u64) -> 
             .filter(|name| !name.contains('.'))
             .collect();
         let own = program.defined().filter(|(_, function)| is_own(&function.name));
-        let places: Vec<Place> =
+        let places: Vec<FunctionVocabulary> =
             own.filter_map(|(_, function)| place(program, map, function, &globals)).collect();
         for index in 0..places.len() {
             let mut writer =
@@ -67,7 +67,7 @@ fn place(
     map: &SourceMap,
     function: &Function,
     globals: &[String],
-) -> Option<Place> {
+) -> Option<FunctionVocabulary> {
     let body = function.body.as_ref()?;
     let marks = body.marks.values().filter(|mark| mark.kind == MarkKind::Statement);
     let mut lines: Vec<u32> = marks.map(|mark| map.place(mark.span.start).line).collect();
@@ -96,20 +96,20 @@ fn place(
     };
     let nodes = (0..graph.nodes.len()).map(|id| (line(&graph.nodes[id]), graph.successors(id)));
     let mut nodes: Vec<(Option<u32>, Vec<NodeId>)> = nodes.collect();
-    // A line with many nodes stands for too many ways.
+    // A line with many nodes stands for too many paths.
     let known: Vec<Option<u32>> = nodes.iter().map(|(line, _)| *line).collect();
     for (line, _) in &mut nodes {
         *line = line.filter(|one| known.iter().filter(|other| **other == Some(*one)).count() < 3);
     }
-    Some(Place { name: function.name.clone(), lines, variables, nodes })
+    Some(FunctionVocabulary { name: function.name.clone(), lines, variables, nodes })
 }
 
 struct Writer<'a> {
     rng: &'a mut Rng,
-    places: &'a [Place],
+    places: &'a [FunctionVocabulary],
     at: usize,
     names: u32,
-    /// Whether what is written must lie in the function itself.
+    /// Whether objectives must lie in the function itself.
     inside: bool,
 }
 
@@ -161,7 +161,7 @@ impl Writer<'_> {
     fn part_without(&mut self) -> String {
         let before = self.names;
         let part = self.part(&mut Vec::new());
-        // What it binds would have to be bound by the other part, too.
+        // Its names would have to be bound by the other part, too.
         match self.names == before {
             true => part,
             false => self.label(self.at, 0, &mut Vec::new()),

@@ -1,5 +1,5 @@
-//! What tests of several crates share: a generator of C programs, oracles for what such a program
-//! does and covers, and the golden-test runner.
+//! Shared parts of the tests of several crates: a generator of C programs, oracles for their behaviour
+//! and coverage, and the golden-test runner.
 //!
 //! For development only; nothing that users run depends on it.
 

@@ -1,7 +1,7 @@
 //! Oracles: the independent ways in which a test of a program can be run and judged.
 //!
 //! The parties are the interpreter, which evaluates every label's predicate on the states that it
-//! passes ([`Subject::foresight`]), the natively compiled and instrumented program
+//! passes ([`Subject::coverage_interpreter`]), the natively compiled and instrumented program
 //! ([`Subject::measurer`]), the symbolic engine ([`Subject::explore`]) and the local prover
 //! ([`Subject::proved_infeasible`]). They share the front end, so a fault there is seen only by a
 //! native run that is compiled from the text itself.
@@ -18,7 +18,9 @@ use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::test::{INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, FuncId, Program};
 use lydian_native::{Companion, Limits, MeasureRequest, Measurer, Optimization, RewriteRequest};
-use lydian_objective::{Annotators, Criterion, Foresight, FunctionObjectives, LabelId, Request};
+use lydian_objective::{
+    Annotators, CoverageInterpreter, Criterion, FunctionObjectives, LabelId, Request,
+};
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
@@ -44,11 +46,11 @@ pub struct Subject {
     pub short_circuit: bool,
 }
 
-/// What an exploration gave.
-pub struct Explored {
+/// The result of an exploration.
+pub struct ExplorationResult {
     /// Its tests, in the order of their finding.
     pub tests: Vec<FoundTest>,
-    /// What it says of itself.
+    /// Its summary.
     pub summary: Summary,
 }
 
@@ -161,8 +163,8 @@ impl Subject {
     }
 
     /// The objectives, ready to be watched in runs of the interpreter.
-    pub fn foresight(&self) -> Foresight<'_> {
-        Foresight::new(&self.program, &self.objectives, self.short_circuit)
+    pub fn coverage_interpreter(&self) -> CoverageInterpreter<'_> {
+        CoverageInterpreter::new(&self.program, &self.objectives, self.short_circuit)
     }
 
     /// Explores one function, with its own labels and those of all others, under these settings.
@@ -172,7 +174,7 @@ impl Subject {
         settings: &str,
         config: &Config,
         time: Duration,
-    ) -> Explored {
+    ) -> ExplorationResult {
         let settings = Settings::from_toml_str(settings).expect("the settings are valid");
         let spec = InputSpec::new(&self.program, settings);
         let mut solver = standard_chain(&ChainConfig::default());
@@ -195,7 +197,7 @@ impl Subject {
         };
         let summary = task.run(&mut *solver, &mut sink);
         let summary = summary.unwrap_or_else(|error| panic!("{error}"));
-        Explored { tests, summary }
+        ExplorationResult { tests, summary }
     }
 
     /// The same as [`Self::explore`] by several workers, who help each other from the beginning.
@@ -206,7 +208,7 @@ impl Subject {
         config: &Config,
         time: Duration,
         workers: usize,
-    ) -> Explored {
+    ) -> ExplorationResult {
         let settings = Settings::from_toml_str(settings).expect("the settings are valid");
         let spec = InputSpec::new(&self.program, settings);
         let solver = || standard_chain(&ChainConfig::default());
@@ -229,10 +231,10 @@ impl Subject {
         };
         let summary = task.run_among(&workers, &mut sink);
         let summary = summary.unwrap_or_else(|error| panic!("{error}"));
-        Explored { tests, summary }
+        ExplorationResult { tests, summary }
     }
 
-    /// The configuration with what conditions that are not reached are here.
+    /// The configuration with this subject's semantics of conditions that are not reached.
     fn with_semantics(&self, config: &Config) -> Config {
         let unreached = match self.short_circuit {
             true => Unreached::Unknown,
@@ -241,14 +243,14 @@ impl Subject {
         Config { unreached, ..config.clone() }
     }
 
-    /// The labels of the function at `index` that no state makes true, says the local prover
-    /// within `time`; those left are not asked about.
+    /// The labels of the function at `index` that the local prover proves infeasible, within `time`;
+    /// labels after that are not tried.
     pub fn proved_infeasible(&self, index: usize, time: Duration) -> Vec<LabelId> {
         self.proved_with(index, time, |prover| prover.with_ranges(&self.program))
     }
 
-    /// The same where parameters, given by position, are assumed to point to the first element of an
-    /// object, and only of what needs that.
+    /// The same under the assumption that parameters, given by position, point to the first element of
+    /// an object, and only for labels whose proofs need it.
     pub fn proved_assuming_starts(
         &self,
         index: usize,
@@ -260,7 +262,7 @@ impl Subject {
         })
     }
 
-    /// The same where the objects that parameters point to are assumed to be small
+    /// The same under the assumption that the objects that parameters point to are small
     /// (`lydian_prove::ranges::Sizes::Small`).
     pub fn proved_assuming_small_objects(&self, index: usize, time: Duration) -> Vec<LabelId> {
         self.proved_with(index, time, |prover| prover.assuming_small_objects(&self.program))
@@ -279,7 +281,7 @@ impl Subject {
         let prover = LocalProver::new(&self.program.types, body, objectives, semantics);
         let mut prover = equip(prover);
         let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
-        // Conflicts, not time: what is proved does not depend on what else the machine does.
+        // Conflicts, not time, so that proofs do not depend on the load of the machine.
         let limits =
             lydian_smt::Limits { conflicts: Some(2_000), ..lydian_smt::Limits::time(time) };
         let budget = Budget::start(Some(time), CancelToken::new());
@@ -296,7 +298,7 @@ impl Subject {
         proved
     }
 
-    /// What a label is, for a failure's message.
+    /// A label in words, for a failure's message.
     pub fn describe(&self, index: usize, label: LabelId) -> String {
         let objectives = &self.objectives[index];
         let name = &self.program.functions[objectives.function].name;

@@ -1,8 +1,7 @@
-//! Random C functions that call functions which nobody defines, for differential tests of what these
-//! write.
+//! Random C functions that call undefined functions, for differential tests of their writes.
 //!
 //! All paths make the same calls in the same order, to objects that have values in the same bytes, so
-//! that what one test says of the calls suits every other input, too.
+//! that the calls of one test suit every other input, too.
 
 use std::fmt::Write as _;
 
@@ -10,7 +9,7 @@ use lydian_base::Rng;
 
 use crate::cgen::ARRAY_LENGTH;
 
-/// How these texts begin.
+/// The beginning of these texts.
 pub const HEAD: &str = "\
 struct pair { int left; char tag; int right; };
 int ask(int what, int *to);
@@ -35,7 +34,7 @@ const CALLS: [&str; 10] = [
     "for (int i = 0; i < 3; i++) { ask(i, &y); r = r * 3 + (y & 7); }",
 ];
 
-/// What gives objects values, or parts of them.
+/// Statements that give values to objects or parts of them.
 const STORES: [&str; 5] =
     ["x = p0 ^ #;", "text[#] = 'b';", "pair.tag = #;", "raw[# & 3] = p2;", "small = p1;"];
 
@@ -69,7 +68,7 @@ pub fn function(name: &str, seed: u64) -> String {
     for _ in 0..rng.below(4) {
         line(&mut text, &mut rng, &STORES);
     }
-    // The first calls see to it that most of what is read has a value.
+    // The first calls give most of the read memory a value.
     for call in [CALLS[3], CALLS[5], CALLS[6], "any(4, raw);"] {
         if rng.below(6) > 0 {
             let _ = writeln!(text, "    {call}");

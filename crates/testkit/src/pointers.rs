@@ -2,15 +2,15 @@
 //! of them, the heap, globals and static locals, all over a handful of numbers.
 //!
 //! They are small enough for [`crate::enumeration`] to run all inputs of a bounded domain. Unlike the
-//! functions of [`crate::cgen`] they may do what C leaves undefined: a null pointer may be read, a
-//! freed block used. What a run covers before that counts.
+//! functions of [`crate::cgen`] they may have undefined behaviour: a null pointer may be read, a freed
+//! block used. The coverage of a run before that counts.
 
 use std::fmt::Write as _;
 
 use lydian_base::Rng;
 
-/// How these texts begin: the types and globals that all functions of a text share. No struct has
-/// padding, which C lets no pointer to a member read.
+/// The beginning of these texts: the types and globals that all functions of a text share. No struct
+/// has padding, which C lets no pointer to a member read.
 pub const HEAD: &str = "\
 #include <stdlib.h>
 struct node { int value, spare; struct node *next; };
@@ -33,7 +33,7 @@ struct Parameter {
     pointers: &'static [&'static str],
     /// Pointers to nodes that it gives.
     nodes: &'static [&'static str],
-    /// Where pointers to `int` can be stored.
+    /// Places that can store pointers to `int`.
     slots: &'static [&'static str],
 }
 
@@ -91,13 +91,13 @@ const PARAMETERS: [Parameter; 9] = [
     },
 ];
 
-/// What functions do with pointers.
+/// Operations of functions on pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moves {
-    /// They compare them, and access what they lead to.
+    /// They compare them, and access their targets.
     #[default]
     None,
-    /// They move them by numbers of the input, too, and free what they lead to.
+    /// They also move them by numbers of the input, and free their targets.
     Any,
 }
 
@@ -200,7 +200,7 @@ impl Writer {
         }
     }
 
-    /// What can be tested.
+    /// A condition.
     fn condition(&mut self) -> String {
         match (self.rng.below(8), self.node()) {
             (0 | 1, _) => format!("{} == {}", self.pointer(), self.pointer()),
@@ -271,7 +271,7 @@ impl Writer {
         }
     }
 
-    /// A statement that moves a pointer, goes on with one that it found equal to another, or frees one.
+    /// A statement that moves a pointer, replaces one by an equal one, or frees one.
     fn moving_statement(&mut self) -> String {
         let (pointer, other, cell) = (self.pointer(), self.pointer(), self.cell());
         let (effect, number, sign) = (self.effect(), self.number(), self.pick(&["+", "-"]));

@@ -1,8 +1,8 @@
-//! Whether the predicates that users read are C that compiles where their objectives stand.
+//! Checks that the predicates that users read are C that compiles at their objectives.
 //!
-//! The text of each label is put, as a check, into the preprocessed text at the label's own place:
-//! beside the decision, expression or statement, or at the start of the function. What a check does
-//! is the caller's: it may only be compiled ([`refusals`]), or record whether the text is true there.
+//! The text of each label becomes a check in the preprocessed text at the label's own place: beside the
+//! decision, expression or statement, or at the start of the function. The caller decides about the
+//! check's effect: it may only be compiled ([`refusals`]), or record whether the text is true there.
 //! Nothing of this is shared with the rewriting that measures.
 
 use std::collections::BTreeMap;
@@ -17,34 +17,34 @@ use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 
 pub mod meaning;
 
-/// A text of which predicates have become a part.
+/// A text with predicates inserted.
 #[derive(Clone, Debug, Default)]
-pub struct Checked {
+pub struct TextWithChecks {
     /// The text, preprocessed as it was.
     pub text: String,
-    /// What each check is of: the position of the function's objectives, and the label.
+    /// The origin of each check: the position of the function's objectives, and the label.
     pub checks: Vec<(usize, LabelId)>,
     /// The labels whose places have no text that could hold a check.
     pub unplaced: Vec<(usize, LabelId)>,
 }
 
-/// The file that compilers are told a check stands in. Its lines are the numbers of the checks.
+/// The file name of checks in line markers. Its lines are the numbers of the checks.
 const CHECKS: &str = "lydian_checks";
 
-/// The file that they are told all other text stands in.
+/// The file name of all other text in line markers.
 const REST: &str = "lydian_rest";
 
-/// Puts a check of each predicate that says something, and that is `chosen`, into the text. `write`
-/// makes it, an expression of type `void` on one line, of its number and the predicate's text.
+/// Inserts a check of each predicate that is not constant and that is `chosen` into the text. `write`
+/// makes the check, an expression of type `void` on one line, of its number and the predicate's text.
 pub fn checked(
     program: &Program,
     map: &SourceMap,
     objectives: &[FunctionObjectives],
     chosen: &dyn Fn(usize, LabelId) -> bool,
     write: &dyn Fn(usize, &str) -> String,
-) -> Checked {
-    let mut checked = Checked::default();
-    let mut edits: BTreeMap<Place, String> = BTreeMap::new();
+) -> TextWithChecks {
+    let mut checked = TextWithChecks::default();
+    let mut edits: BTreeMap<CheckPosition, String> = BTreeMap::new();
     for (index, own) in objectives.iter().enumerate() {
         let Some(body) = &program.functions[own.function].body else { continue };
         for (id, label) in own.labels.iter() {
@@ -66,16 +66,16 @@ pub fn checked(
     checked
 }
 
-/// Where checks are put, outer places first.
+/// The position of checks, outer ones first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct CheckPosition {
     start: u32,
     /// Longer places come first.
     end: std::cmp::Reverse<u32>,
     form: Form,
 }
 
-/// How checks are put around a text.
+/// The ways to put a check into a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     /// Before it, as a statement.
@@ -90,8 +90,8 @@ enum Form {
     Lvalue,
 }
 
-/// Where the state is that a predicate speaks of.
-fn place(body: &Body, site: Site) -> Option<Place> {
+/// The position of the state that a predicate is about.
+fn place(body: &Body, site: Site) -> Option<CheckPosition> {
     let source = &body.source;
     match site {
         Site::Entry => {
@@ -120,8 +120,8 @@ fn place(body: &Body, site: Site) -> Option<Place> {
     }
 }
 
-fn at(span: Span, form: Form) -> Place {
-    Place { start: span.start, end: std::cmp::Reverse(span.end), form }
+fn at(span: Span, form: Form) -> CheckPosition {
+    CheckPosition { start: span.start, end: std::cmp::Reverse(span.end), form }
 }
 
 fn root_form(body: &Body, root: RootId) -> Form {
@@ -138,7 +138,7 @@ fn root_form(body: &Body, root: RootId) -> Form {
 }
 
 /// The text with the checks at their places. `checks` end with a comma each.
-fn spliced(text: &str, edits: BTreeMap<Place, String>) -> String {
+fn spliced(text: &str, edits: BTreeMap<CheckPosition, String>) -> String {
     let mut out = String::new();
     let mut position = 0;
     let mut open: Vec<(u32, &str)> = Vec::new();
@@ -180,14 +180,14 @@ pub fn only_compiled(_: usize, text: &str) -> String {
 /// Types that gcc has and clang has not.
 const NOT_CLANGS: [&str; 5] = ["_Float32", "_Float64", "_Float32x", "_Float64x", "_Float128"];
 
-/// What a compiler says of the checks that it does not take, or finds no sense in: by number.
+/// The compiler's messages about checks that it rejects or finds senseless, by number.
 ///
 /// # Errors
-/// What it says of the rest of the text, if it does not take that.
+/// Its messages about the rest of the text, if it rejects that.
 pub fn refusals(
     compiler: &str,
     flags: &[String],
-    checked: &Checked,
+    checked: &TextWithChecks,
 ) -> Result<BTreeMap<usize, String>, String> {
     let mut command = Command::new(compiler);
     command.args(flags).args(["-fsyntax-only", "-fwrapv", "-Wno-overflow", "-Wno-div-by-zero"]);

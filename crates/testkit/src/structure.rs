@@ -1,7 +1,7 @@
-//! Who uses whom among the modules of a crate, as its source says: the paths in `use` lines and elsewhere
-//! that begin with `crate`, `super` or `self`.
+//! The dependences among the modules of a crate, by the text of its source: the paths in `use` lines
+//! and elsewhere that begin with `crate`, `super`, `self` or the name of a child module.
 //!
-//! Tests are no part of it, nor is a crate's root, which names all that the crate is made of.
+//! Tests are left out, and so is a crate's root, which names all its modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::{fs, io};
 /// A module, by the names that lead to it from the crate's root.
 type Module = Vec<String>;
 
-/// The modules of a crate that are files, each with those that it uses.
+/// The modules of a crate that are files, each with the modules that it uses.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
     uses: BTreeMap<Module, BTreeSet<Module>>,
@@ -41,7 +41,7 @@ impl Structure {
         Ok(Self { uses: uses.collect() })
     }
 
-    /// How many files use another one, between the modules of the crate's root: from, to, and how often.
+    /// The number of dependences between the modules of the crate's root: from, to, and the number.
     pub fn arrows(&self) -> BTreeMap<(String, String), usize> {
         let mut arrows = BTreeMap::new();
         for (from, uses) in &self.uses {
@@ -59,7 +59,7 @@ impl Structure {
         of.map(|(module, _)| module.join("::")).collect()
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.uses.len()
     }
@@ -84,7 +84,7 @@ impl Structure {
         circles
     }
 
-    /// What a module uses, directly or through others.
+    /// The modules that a module uses, directly or through others.
     fn reached_from<'a>(&'a self, module: &'a Module) -> BTreeSet<&'a Module> {
         let mut reached = BTreeSet::new();
         let mut waiting = vec![module];
@@ -115,8 +115,19 @@ fn used_by(module: &Module, text: &str, known: &BTreeSet<Module>) -> BTreeSet<Mo
     let mut found = BTreeSet::new();
     let is_start = |at: usize| {
         let before = text[..at].chars().next_back();
-        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
+        let inside = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        // `pub(in crate::module)` says who may use an item, and uses nothing.
+        !inside && !text[..at].ends_with("(in ")
     };
+    for child in known.iter().filter(|child| child.len() == module.len() + 1) {
+        let Some(name) = child.strip_prefix(module.as_slice()).and_then(|rest| rest.first()) else {
+            continue;
+        };
+        let path = format!("{name}::");
+        for (at, _) in text.match_indices(&path).filter(|(at, _)| is_start(*at)) {
+            add_tree(child, &text[at + path.len()..], known, &mut found);
+        }
+    }
     for keyword in ["crate::", "super::", "self::"] {
         for (at, _) in text.match_indices(keyword).filter(|(at, _)| is_start(*at)) {
             let mut base = match keyword {
@@ -158,7 +169,7 @@ fn add_tree(
         }
         at += 2;
     }
-    // What follows the module is an item in it.
+    // The rest of the path after the module is an item in it.
     let module = (1..=path.len()).rev().map(|count| path[..count].to_vec());
     found.extend(module.into_iter().find(|module| known.contains(module)));
     at
@@ -186,7 +197,7 @@ fn add_branches(
     at
 }
 
-/// What stands before a module of tests.
+/// The text before a module of tests.
 fn without_tests(text: &str) -> &str {
     let tests = text.match_indices("#[cfg(test)]\n").find(|(at, found)| {
         let line = text[at + found.len()..].lines().next().unwrap_or_default();
@@ -234,5 +245,15 @@ mod tests {
         assert_eq!(found.circles(), [["a", "b::c", "d"]]);
         assert_eq!(found.files_between("b", "d"), ["b::c"]);
         assert_eq!(found.files(), 4);
+    }
+
+    #[test]
+    fn a_path_from_a_child_is_a_use_and_a_visibility_is_none() {
+        let found = structure(&[
+            ("a.rs", "mod b;\nmod c;\nuse b::Item;\nfn f() { other::c::g(); }"),
+            ("a/b.rs", "pub(in crate::a) struct Item(super::Thing);"),
+            ("a/c.rs", "pub(in crate::a) fn g() {}"),
+        ]);
+        assert_eq!(found.circles(), [["a", "a::b"]]);
     }
 }

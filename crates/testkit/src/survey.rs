@@ -1,5 +1,5 @@
-//! What becomes of whole libraries in the front end: how many functions are lowered, and why the
-//! others are not.
+//! Surveys of whole libraries in the front end: the number of lowered functions, and reasons for the
+//! others.
 //!
 //! A function counts once a library: one that a header defines is met in many files, and is refused
 //! if it is refused in any.
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::Place;
 use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::lower::{Lowered, LoweringOptions, lower};
+use lydian_frontend::lower::{LoweredUnit, LoweringOptions, lower};
 use lydian_frontend::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 use lydian_ir::Program;
 use lydian_ir::verify::verify;
@@ -20,13 +20,13 @@ use lydian_ir::verify::verify;
 pub struct SourceFile {
     /// Its path, relative to `directory` or absolute.
     pub file: PathBuf,
-    /// Where the compiler is to be run.
+    /// The folder in which the compiler runs.
     pub directory: PathBuf,
     /// The compiler's flags.
     pub flags: Vec<String>,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug)]
 pub struct FileSurvey {
     /// The file.
@@ -39,7 +39,7 @@ pub struct FileSurvey {
     pub lowering: Duration,
     /// Processor time of all of it, clang's included.
     pub processor: Duration,
-    /// Why there is no program at all.
+    /// The reason for which there is no program at all.
     pub failure: Option<String>,
     /// The functions that are defined in it, by place and name.
     pub functions: BTreeSet<String>,
@@ -47,7 +47,7 @@ pub struct FileSurvey {
     pub refused: BTreeMap<String, String>,
     /// Initialisers of globals that are not lowered, with the reason.
     pub initialisers: Vec<String>,
-    /// What the verifier finds wrong.
+    /// The errors of the verifier.
     pub violations: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ fn parse(source: &SourceFile, path: &Path) -> Result<ParsedUnit, FrontendError> 
     parse_unit(&ParseRequest::new(path, flags.in_directory(&source.directory)))
 }
 
-fn count(survey: &mut FileSurvey, parsed: &ParsedUnit, lowered: Lowered) {
+fn count(survey: &mut FileSurvey, parsed: &ParsedUnit, lowered: LoweredUnit) {
     let program = lowered.program;
     let mut by_name: BTreeMap<&str, String> = BTreeMap::new();
     for (_, function) in parsed.ast.defined_functions() {
@@ -119,7 +119,7 @@ fn count(survey: &mut FileSurvey, parsed: &ParsedUnit, lowered: Lowered) {
     survey.violations.extend(violations);
 }
 
-/// Functions without a body that nothing was said of.
+/// Functions without a body for which there was no diagnostic.
 fn silently_left_out(survey: &mut FileSurvey, program: &Program, by_name: &BTreeMap<&str, String>) {
     let lowered: BTreeSet<&str> =
         program.defined().map(|(_, function)| function.name.as_str()).collect();
@@ -131,7 +131,7 @@ fn silently_left_out(survey: &mut FileSurvey, program: &Program, by_name: &BTree
     }
 }
 
-/// What identifies a function in its library.
+/// The identity of a function in its library.
 fn key(place: &Place, name: &str) -> String {
     let Place { file, line, .. } = place;
     format!("{file}:{line}: {name}")

@@ -27,24 +27,24 @@ use lydian_objective::criterion::Construct;
 use lydian_objective::trace::{self, Trace, Tracer};
 use serde_json::Value;
 
-use crate::agreement::{Batch, Settings, Traced};
+use crate::agreement::{Batch, Settings, TracedTest};
 
 pub mod across;
 
-/// How many of what was compared agrees, and what only one side has.
+/// The counts of a comparison: agreements, disagreements, and items of one side alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Both say the same.
+pub struct Agreement {
+    /// Both tools agree.
     pub agree: u64,
-    /// They do not.
+    /// They disagree.
     pub differ: u64,
-    /// Lydian alone sees it.
+    /// Lydian alone has the item.
     pub only_lydian: u64,
-    /// The other tool alone does.
+    /// The other tool alone has the item.
     pub only_other: u64,
 }
 
-impl Count {
+impl Agreement {
     fn add(&mut self, agrees: bool) {
         match agrees {
             true => self.agree += 1,
@@ -60,22 +60,22 @@ impl Count {
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { agree, differ, only_lydian, only_other } = self;
         write!(f, "{agree:>8} {differ:>8} {only_lydian:>12} {only_other:>11}")
     }
 }
 
-/// What a comparison gave.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Cases with a test at least.
     pub cases: u64,
     /// Tests.
     pub tests: u64,
-    /// By what is compared.
-    pub counts: BTreeMap<&'static str, Count>,
+    /// The counts by the compared item.
+    pub counts: BTreeMap<&'static str, Agreement>,
     /// Conditions that are independent by masking, and not for clang, whose rule is stricter.
     pub masked_only: u64,
     /// Disagreements, in words.
@@ -84,12 +84,12 @@ pub struct Comparison {
 
 impl Comparison {
     /// Nothing compared yet, of these tests by case.
-    fn of(tests: &[Vec<Traced>]) -> Self {
+    fn of(tests: &[Vec<TracedTest>]) -> Self {
         let sizes = tests.iter().map(|tests| tests.len() as u64).filter(|count| *count > 0);
         Self { cases: sizes.clone().count() as u64, tests: sizes.sum(), ..Self::default() }
     }
 
-    /// Adds what another one gave.
+    /// Adds another result.
     pub fn merge(&mut self, other: Self) {
         for (what, count) in other.counts {
             self.counts.entry(what).or_default().merge(count);
@@ -112,17 +112,17 @@ impl Comparison {
 type Position = (u64, u64);
 
 /// A folder with a batch in it.
-struct Place<'a> {
+struct BatchFolder<'a> {
     folder: tempfile::TempDir,
     lydian: &'a Path,
 }
 
-impl Place<'_> {
+impl BatchFolder<'_> {
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Runs a program in the folder. Panics where it fails: what is run here is known to work.
+    /// Runs a program in the folder. Panics if it fails, since these programs are known to work.
     fn run(&self, program: impl AsRef<Path>, words: &[&str]) -> Output {
         let program = program.as_ref();
         let output = Command::new(program)
@@ -175,13 +175,13 @@ fn prepared<'a>(
     batch: &Batch,
     settings: &Settings,
     lydian: &'a Path,
-) -> (Place<'a>, Vec<Vec<Traced>>) {
+) -> (BatchFolder<'a>, Vec<Vec<TracedTest>>) {
     let subject = &batch.subject;
     let tracer = Tracer::new(&subject.program, &subject.objectives, subject.short_circuit);
-    let tests: Vec<Vec<Traced>> =
+    let tests: Vec<Vec<TracedTest>> =
         (0..batch.cases.len()).map(|index| batch.tests(&tracer, index, settings)).collect();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let place = Place { folder, lydian };
+    let place = BatchFolder { folder, lydian };
     let write = |name: &str, text: &str| std::fs::write(place.path(name), text);
     write("unit.c", &batch.text).expect("the folder takes it");
     write("main.c", &main_of(batch, &tests)).expect("the folder takes it");
@@ -192,7 +192,7 @@ fn prepared<'a>(
 
 /// A `main` that makes the calls; with `FORK` each in a run of its own, since what one leaves in a
 /// global is no definition for the next.
-fn main_of(batch: &Batch, tests: &[Vec<Traced>]) -> String {
+fn main_of(batch: &Batch, tests: &[Vec<TracedTest>]) -> String {
     let mut text = String::new();
     batch.cases.iter().for_each(|case| text.push_str(&case.declaration()));
     text.push_str("static void run(int test)\n{\n    switch (test) {\n");
@@ -216,7 +216,7 @@ fn main_of(batch: &Batch, tests: &[Vec<Traced>]) -> String {
 
 /// The functions of the unit, as `lydian report --json` has them, with counts or without.
 fn lydian_report(
-    place: &Place<'_>,
+    place: &BatchFolder<'_>,
     batch: &Batch,
     level: Optimization,
     counts: bool,
@@ -268,7 +268,7 @@ fn position(value: &Value) -> Position {
 }
 
 /// Every objective of the report with the trace semantics.
-fn objectives(batch: &Batch, tests: &[Vec<Traced>], report: &[Value], found: &mut Comparison) {
+fn objectives(batch: &Batch, tests: &[Vec<TracedTest>], report: &[Value], found: &mut Comparison) {
     let subject = &batch.subject;
     for (case, tests) in batch.cases.iter().zip(tests) {
         let traces: Vec<Trace> = tests.iter().map(|test| test.trace.clone()).collect();
@@ -320,7 +320,7 @@ fn function_objectives(
             found.mismatches.push(text);
             continue;
         }
-        // What a mutant reads through a pointer has no end that the program's own build knows.
+        // The program's own build knows no end of an object that a mutant reads through a pointer.
         let open = matches!(criterion.construct(), Construct::Mutant | Construct::Error);
         for ((name, covered), listed) in judged.into_iter().zip(same) {
             let theirs = match text(&listed["status"]) {
@@ -377,7 +377,7 @@ fn branches_of(function: &Value) -> Branches {
     lines
 }
 
-fn gcov(place: &Place<'_>, source: &Source<'_>, report: &[Value], found: &mut Comparison) {
+fn gcov(place: &BatchFolder<'_>, source: &Source<'_>, report: &[Value], found: &mut Comparison) {
     let flags = ["-O0", "-fwrapv", "-w", "--coverage", "unit.c", "main.c", "-o", "gcov"];
     place.run("gcc", &flags);
     place.run(place.path("gcov"), &[]);
@@ -395,7 +395,7 @@ fn gcov(place: &Place<'_>, source: &Source<'_>, report: &[Value], found: &mut Co
     }
 }
 
-/// How often each line of the unit ran, by Lydian's tracefile.
+/// The number of executions of each line of the unit, by Lydian's tracefile.
 fn lines_of_tracefile(path: &Path) -> BTreeMap<u64, u64> {
     let text = std::fs::read_to_string(path).expect("it was just written");
     let records = text.split("end_of_record").find(|file| file.contains("unit.c"));
@@ -407,7 +407,7 @@ fn lines_of_tracefile(path: &Path) -> BTreeMap<u64, u64> {
     records.filter_map(line).collect()
 }
 
-/// What gcov says of each line that it counts.
+/// Gcov's records of the lines that it counts.
 type GcovLines<'a> = BTreeMap<u64, &'a Value>;
 
 /// The lines on which a statement begins. Where its first decision goes on below, gcc may have put
@@ -540,7 +540,7 @@ impl Line {
         }
     }
 
-    /// Counts what only one of them has, and judges nothing.
+    /// Counts items of one side alone, without judging.
     fn leave(&self, found: &mut Comparison) {
         let count = found.counts.entry("branches, gcov").or_default();
         let (ours, theirs) = (self.ours.len(), self.theirs.len());
@@ -569,7 +569,7 @@ fn regions(values: &[Value]) -> Vec<Region<'_>> {
 }
 
 fn clang(
-    place: &Place<'_>,
+    place: &BatchFolder<'_>,
     batch: &Batch,
     source: &Source<'_>,
     report: &[Value],

@@ -53,7 +53,7 @@ const FLAGS: [&str; 9] = [
 ];
 
 /// What runs met.
-pub(crate) struct Met {
+pub(crate) struct CellHits {
     /// The cells that were set, each with the first run that did.
     pub(crate) hits: Vec<(usize, u64)>,
     /// How many others were set only by runs that ended in a trap of the sanitizer, which may have been
@@ -89,7 +89,7 @@ impl Runtime {
         runs: u64,
         cells: &[usize],
         seconds: u64,
-    ) -> Met {
+    ) -> CellHits {
         let mut command = Command::new(self.folder.join(Build::Fast.name()));
         command.arg(unit).args([first.to_string(), runs.to_string(), list(cells)]);
         command.arg(seconds.to_string());
@@ -101,7 +101,7 @@ impl Runtime {
         };
         let runs = text.lines().filter_map(|line| line.strip_prefix("runs ")?.parse::<u64>().ok());
         let trapped = text.lines().filter(|line| line.starts_with("trapped "));
-        Met {
+        CellHits {
             hits: text.lines().filter_map(hit).collect(),
             trapped: trapped.count() as u64,
             runs: runs.sum(),

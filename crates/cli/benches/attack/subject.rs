@@ -34,13 +34,13 @@ pub(crate) struct Subject {
     /// The text with the checks.
     pub(crate) text: String,
     /// The labels, each with the cells that a run sets when it covers the label.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<InfeasibleLabel>,
     /// Infeasible labels that have no check, as they are judged by more than one place.
     pub(crate) unplaced: usize,
 }
 
 /// A label that is called infeasible.
-pub(crate) struct Target {
+pub(crate) struct InfeasibleLabel {
     /// What it is, with its place.
     pub(crate) name: String,
     pub(crate) cells: Vec<usize>,
@@ -125,11 +125,11 @@ pub(crate) fn place(
     Some(Subject { function, text, targets, unplaced })
 }
 
-fn target(objectives: &FunctionObjectives, plan: &Plan, id: LabelId) -> Option<Target> {
+fn target(objectives: &FunctionObjectives, plan: &Plan, id: LabelId) -> Option<InfeasibleLabel> {
     let cells = plan.cells.iter().enumerate();
     let cells: Vec<usize> =
         cells.filter(|(_, cell)| cell.labels.contains(&id)).map(|(at, _)| at).collect();
     let label = &objectives.labels[id];
     let name = format!("{}: {} ({:?})", label.place, label.text, label.site);
-    (!cells.is_empty()).then_some(Target { name, cells })
+    (!cells.is_empty()).then_some(InfeasibleLabel { name, cells })
 }

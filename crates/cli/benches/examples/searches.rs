@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use lydian_report::Summary;
 
 use super::evaluation::{Evaluation, config_of, place_of};
-use super::{Asked, programs, say};
+use super::{Arguments, programs, say};
 
 /// What is explored.
 struct Subject {
@@ -23,7 +23,7 @@ struct Subject {
 
 /// What a search came to, over all functions of a program.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct SearchFigures {
     covered: u64,
     unknown: u64,
     paths_to_last: u64,
@@ -33,7 +33,7 @@ struct Found {
 }
 
 /// Prints the table.
-pub(super) fn compare(root: &Path, asked: &Asked) {
+pub(super) fn compare(root: &Path, asked: &Arguments) {
     let root = root.canonicalize().expect("the workspace is there");
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -47,7 +47,7 @@ pub(super) fn compare(root: &Path, asked: &Asked) {
         "paths",
         "seconds",
     ]);
-    let mut sums = vec![Found::default(); asked.searches.len()];
+    let mut sums = vec![SearchFigures::default(); asked.searches.len()];
     for subject in subjects(&root, asked) {
         for (position, search) in asked.searches.iter().enumerate() {
             let name = if position == 0 { &*subject.name } else { "" };
@@ -67,7 +67,7 @@ pub(super) fn compare(root: &Path, asked: &Asked) {
 }
 
 /// The example programs, and those of the real functions that are asked for.
-fn subjects(root: &Path, asked: &Asked) -> Vec<Subject> {
+fn subjects(root: &Path, asked: &Arguments) -> Vec<Subject> {
     let examples = programs(root, &asked.only).into_iter().map(|file| Subject {
         name: file.file_stem().map_or_else(String::new, |n| n.to_string_lossy().into()),
         folder: root.to_owned(),
@@ -96,7 +96,7 @@ fn subjects(root: &Path, asked: &Asked) -> Vec<Subject> {
 
 impl Subject {
     /// Explores it in a new folder.
-    fn explore(&self, search: &str, asked: &Asked) -> Option<Found> {
+    fn explore(&self, search: &str, asked: &Arguments) -> Option<SearchFigures> {
         let output = tempfile::tempdir().expect("a temporary folder can be made");
         let json = output.path().join("table.json");
         let mut lydian = Command::new(env!("CARGO_BIN_EXE_lydian"));
@@ -111,11 +111,11 @@ impl Subject {
         }
         let text = std::fs::read_to_string(&json).ok()?;
         let summary: Summary = serde_json::from_str(&text).ok()?;
-        let mut all = Found::default();
+        let mut all = SearchFigures::default();
         for function in summary.functions {
             let rows = function.criteria.iter();
             let of = function.exploration;
-            all.add(Found {
+            all.add(SearchFigures {
                 covered: rows.clone().map(|row| row.covered as u64).sum(),
                 unknown: rows.map(|row| row.unknown as u64).sum(),
                 paths_to_last: of.map_or(0, |of| of.paths_to_last),
@@ -128,7 +128,7 @@ impl Subject {
     }
 }
 
-impl Found {
+impl SearchFigures {
     fn add(&mut self, other: Self) {
         self.covered += other.covered;
         self.unknown += other.unknown;

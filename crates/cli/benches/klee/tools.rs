@@ -8,7 +8,7 @@ use lydian_report::Summary;
 use serde::Serialize;
 
 use crate::subjects::Subject;
-use crate::watched::{Watched, watch};
+use crate::watched::{ProcessFigures, watch};
 
 /// Whether KLEE folds conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ const KLEE_MEMORY_MB: u32 = 8000;
 
 /// What one run of a tool gave.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct ToolRun {
     /// From the source to the end.
     pub(crate) seconds: f64,
     /// Processor time.
@@ -65,7 +65,7 @@ impl Tools {
 
     /// KLEE, from the source on, with tests only for what covers new code; where these cover less than
     /// a test for each path does, with all tests.
-    pub(crate) fn klee(&self, subject: &Subject, folding: Folding) -> Found {
+    pub(crate) fn klee(&self, subject: &Subject, folding: Folding) -> ToolRun {
         let few = self.klee_with(subject, folding, &["--only-output-states-covering-new"]);
         if few.covered == few.objectives {
             return few;
@@ -74,7 +74,7 @@ impl Tools {
         if all.covered > few.covered { all } else { few }
     }
 
-    fn klee_with(&self, subject: &Subject, folding: Folding, options: &[&str]) -> Found {
+    fn klee_with(&self, subject: &Subject, folding: Folding, options: &[&str]) -> ToolRun {
         let bitcode = self.place.join("program.bc");
         let tests = self.fresh("klee");
         let clang = env::var("KLEE_CLANG").unwrap_or_else(|_| "clang-16".into());
@@ -104,7 +104,7 @@ impl Tools {
         let stopped = ["HaltTimer invoked", "halting execution", "WARNING: killing"];
         let tests_made = number("KLEE: done: generated tests").unwrap_or(0);
         let (covered, objectives) = self.cover(subject, &tests, tests_made > 0);
-        Found {
+        ToolRun {
             seconds: compiled.seconds + explored.seconds,
             cpu_seconds: compiled.cpu_seconds + explored.cpu_seconds,
             own_mb: explored.own_mb,
@@ -118,13 +118,13 @@ impl Tools {
     }
 
     /// Lydian over all paths.
-    pub(crate) fn lydian(&self, subject: &Subject) -> Found {
+    pub(crate) fn lydian(&self, subject: &Subject) -> ToolRun {
         self.generate(subject, "all", self.seconds)
     }
 
     /// Lydian until its tests cover so many branches: the first of fresh runs with doubling limits
     /// that does. None if it does not within all of its time.
-    pub(crate) fn until(&self, subject: &Subject, covered: u32) -> Option<Found> {
+    pub(crate) fn until(&self, subject: &Subject, covered: u32) -> Option<ToolRun> {
         let mut limit = 0.05;
         loop {
             let found = self.generate(subject, "needed", limit);
@@ -138,7 +138,7 @@ impl Tools {
         }
     }
 
-    fn generate(&self, subject: &Subject, explore: &str, seconds: f64) -> Found {
+    fn generate(&self, subject: &Subject, explore: &str, seconds: f64) -> ToolRun {
         let tests = self.fresh("lydian");
         let table = self.place.join("table.json");
         let mut command = self.command(env!("CARGO_BIN_EXE_lydian"));
@@ -156,7 +156,7 @@ impl Tools {
         let explored = all.clone().find_map(|function| function.exploration);
         let made: usize = all.map(|function| function.tests).sum();
         let (covered, objectives) = self.cover(subject, &tests, made > 0);
-        Found {
+        ToolRun {
             seconds: ran.seconds,
             cpu_seconds: ran.cpu_seconds,
             own_mb: ran.own_mb,
@@ -228,7 +228,7 @@ impl Tools {
         }
     }
 
-    fn watch(&self, command: Command) -> Watched {
+    fn watch(&self, command: Command) -> ProcessFigures {
         watch(command, &self.place.join("log"))
     }
 }

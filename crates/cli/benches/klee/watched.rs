@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a process took.
-pub(crate) struct Watched {
+pub(crate) struct ProcessFigures {
     pub(crate) status: ExitStatus,
     pub(crate) seconds: f64,
     /// Processor time of the process and of all that it started and waited for.
@@ -23,7 +23,7 @@ pub(crate) struct Watched {
 
 /// Runs a command to its end, which it comes to by itself.
 #[allow(clippy::zombie_processes, reason = "`wait` waits for it, and tells what it took")]
-pub(crate) fn watch(mut command: Command, log: &Path) -> Watched {
+pub(crate) fn watch(mut command: Command, log: &Path) -> ProcessFigures {
     let output = File::create(log).expect("a file in the temporary folder");
     let copy = output.try_clone().expect("the file can be shared");
     command.stdin(Stdio::null()).stdout(output).stderr(copy);
@@ -38,7 +38,7 @@ pub(crate) fn watch(mut command: Command, log: &Path) -> Watched {
         (waited, seconds, peak.join().expect("the watcher ends"))
     });
     let said = std::fs::read(log).unwrap_or_default();
-    Watched {
+    ProcessFigures {
         status: ExitStatus::from_raw(waited.0),
         seconds,
         cpu_seconds: waited.1,

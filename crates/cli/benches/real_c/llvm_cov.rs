@@ -14,7 +14,9 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::llvm::{self, Agreement, Branches, Listed, branches, compare_sides, lines, run, sides};
+use super::llvm::{
+    self, Agreement, Branches, ObjectivesListing, branches, compare_sides, lines, run, sides,
+};
 use super::{Work, first_error};
 
 /// What is asked of an objective.
@@ -87,7 +89,7 @@ fn lydian(work: &Work<'_>, folder: &Path) -> Result<(Vec<Objective>, String), St
     lydian.arg("--").args(work.flags);
     let out = lydian.output().map_err(|error| error.to_string())?;
     let text = std::fs::read_to_string(&json).map_err(|_| first_error(&out))?;
-    let listed: Listed<Objective> =
+    let listed: ObjectivesListing<Objective> =
         serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let function = listed.functions.into_iter().find(|function| function.name == work.function);
     let objectives = function.ok_or("the function is not listed")?.objectives;

@@ -64,13 +64,14 @@ pub(crate) fn functions_of(library: &Library, unit: &Unit) -> Result<Vec<String>
         let errors = String::from_utf8_lossy(&out.stderr);
         errors.lines().next().unwrap_or("no list of functions").to_owned()
     })?;
-    let listed: Listed = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let listed: ObjectivesListing =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
     Ok(listed.functions.into_iter().map(|function| function.name).collect())
 }
 
 /// What `lydian objectives --json` writes, as far as it is read.
 #[derive(Deserialize)]
-struct Listed {
+struct ObjectivesListing {
     functions: Vec<ListedFunction>,
 }
 

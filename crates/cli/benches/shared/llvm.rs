@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// What `lydian objectives --json` and `objectives.json` have in common, with what is read of an objective.
 #[derive(Deserialize)]
-pub(crate) struct Listed<O> {
+pub(crate) struct ObjectivesListing<O> {
     pub(crate) functions: Vec<ListedFunction<O>>,
 }
 
@@ -27,18 +27,18 @@ pub(crate) struct ListedFunction<O> {
 
 /// How many of what was compared agrees.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Count {
+pub(crate) struct Share {
     pub(crate) agree: usize,
     pub(crate) all: usize,
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.agree, self.all)
     }
 }
 
-impl Count {
+impl Share {
     pub(crate) fn add(&mut self, agrees: bool) {
         self.all += 1;
         self.agree += usize::from(agrees);
@@ -48,17 +48,17 @@ impl Count {
 /// The result of a comparison.
 #[derive(Default)]
 pub(crate) struct Agreement {
-    pub(crate) lines: Count,
-    pub(crate) branches: Count,
-    pub(crate) decisions: Count,
+    pub(crate) lines: Share,
+    pub(crate) branches: Share,
+    pub(crate) decisions: Share,
     /// Each disagreement, and what was not compared.
     pub(crate) notes: Vec<String>,
 }
 
 /// By line, column and name of a condition or decision: whether its sides, true and false, are
 /// covered, where they are objectives.
-pub(crate) type Sides = BTreeMap<(u64, u64, String), Covered>;
-pub(crate) type Covered = [Option<bool>; 2];
+pub(crate) type Sides = BTreeMap<(u64, u64, String), SideCoverage>;
+pub(crate) type SideCoverage = [Option<bool>; 2];
 
 /// By line, in the order of the text: how often each condition was true and false.
 pub(crate) type Branches = BTreeMap<u64, Vec<Counts>>;
@@ -88,7 +88,7 @@ pub(crate) fn compare_sides(
     conditions: bool,
     agreement: &mut Agreement,
 ) {
-    let mut lines: BTreeMap<u64, Vec<(&str, Covered)>> = BTreeMap::new();
+    let mut lines: BTreeMap<u64, Vec<(&str, SideCoverage)>> = BTreeMap::new();
     for ((line, _, name), sides) in ours {
         lines.entry(*line).or_default().push((name, *sides));
     }

@@ -13,12 +13,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::foreign::{Library, Unit};
-use crate::llvm::{self, Agreement, Count, Listed, ListedFunction};
+use crate::llvm::{self, Agreement, ListedFunction, ObjectivesListing, Share};
 
 /// How much of a file's claims the tools agree with.
 #[derive(Default)]
-pub(crate) struct Confirmed {
-    pub(crate) gcov_lines: Count,
+pub(crate) struct ToolAgreement {
+    pub(crate) gcov_lines: Share,
     /// llvm-cov's; the notes are of both.
     pub(crate) llvm: Agreement,
 }
@@ -36,9 +36,13 @@ struct Objective {
 }
 
 /// Compiles the suite in a folder with each tool, runs it, and compares.
-pub(crate) fn confirm(library: &Library, unit: &Unit, folder: &Path) -> Result<Confirmed, String> {
+pub(crate) fn confirm(
+    library: &Library,
+    unit: &Unit,
+    folder: &Path,
+) -> Result<ToolAgreement, String> {
     let claims = Claims::read(unit, folder)?;
-    let Confirmed { mut gcov_lines, mut llvm } = Confirmed::default();
+    let ToolAgreement { mut gcov_lines, mut llvm } = ToolAgreement::default();
     let lines = gcov(library, unit, folder)?;
     claims.compare_lines(&lines, "gcov", &mut gcov_lines, &mut llvm.notes);
     let (lines, json) = llvm_cov(library, unit, folder)?;
@@ -68,7 +72,7 @@ pub(crate) fn confirm(library: &Library, unit: &Unit, folder: &Path) -> Result<C
             .filter_map(|(o, name)| Some((o.line, o.column, name.as_str(), claims.covers(o)?)));
         llvm::compare_sides(&llvm::sides(ways, " to "), &theirs, true, &mut llvm);
     }
-    Ok(Confirmed { gcov_lines, llvm })
+    Ok(ToolAgreement { gcov_lines, llvm })
 }
 
 /// Whether what follows a text is negated by its end.
@@ -101,7 +105,7 @@ impl Claims {
         let read = |name: &str| {
             std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))
         };
-        let listed: Listed<Objective> =
+        let listed: ObjectivesListing<Objective> =
             serde_json::from_str(&read("objectives.json")?).map_err(|e| e.to_string())?;
         let suite: Value = serde_json::from_str(&read("tests.json")?).map_err(|e| e.to_string())?;
         let text = read("tests.c")?;
@@ -149,7 +153,7 @@ impl Claims {
         &self,
         measured: &BTreeMap<u64, u64>,
         tool: &str,
-        count: &mut Count,
+        count: &mut Share,
         notes: &mut Vec<String>,
     ) {
         for (line, claimed) in &self.lines {

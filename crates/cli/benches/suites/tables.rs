@@ -6,8 +6,8 @@ use comfy_table::{Table, presets};
 
 use crate::Row;
 use crate::builds::{BUILDS, Built};
-use crate::coverage::Confirmed;
-use crate::llvm::Count;
+use crate::coverage::ToolAgreement;
+use crate::llvm::Share;
 
 /// A row for each library, and one for all.
 pub(crate) fn by_library(rows: &[Row]) -> Table {
@@ -92,17 +92,17 @@ pub(crate) fn coverage(rows: &[Row]) -> Table {
         "files",
         "files where all are",
     ]);
-    let confirmed: Vec<&Confirmed> =
+    let confirmed: Vec<&ToolAgreement> =
         rows.iter().filter_map(|row| row.confirmed.as_ref().ok()).collect();
-    type Counted = fn(&Confirmed) -> Count;
-    let of: [(&str, Counted); 3] = [
+    type ShareOf = fn(&ToolAgreement) -> Share;
+    let of: [(&str, ShareOf); 3] = [
         ("gcov, lines", |confirmed| confirmed.gcov_lines),
         ("llvm-cov, lines", |confirmed| confirmed.llvm.lines),
         ("llvm-cov, conditions", |confirmed| confirmed.llvm.branches),
     ];
     for (name, count) in of {
-        let counts: Vec<Count> = confirmed.iter().map(|confirmed| count(confirmed)).collect();
-        let agree = |count: &&Count| count.agree == count.all;
+        let counts: Vec<Share> = confirmed.iter().map(|confirmed| count(confirmed)).collect();
+        let agree = |count: &&Share| count.agree == count.all;
         let numbers = [
             counts.iter().map(|count| count.all).sum(),
             counts.iter().map(|count| count.agree).sum(),

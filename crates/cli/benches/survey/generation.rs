@@ -22,7 +22,7 @@ pub(crate) struct Work<'a> {
 
 /// What runs of `gen` gave.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct GenResults {
     pub(crate) functions: Vec<FunctionResult>,
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -32,10 +32,10 @@ pub(crate) fn run_all(
     work: &[Work<'_>],
     jobs: usize,
     time: f64,
-    done: impl Fn(&Work<'_>, &Gathered) + Sync,
-) -> Gathered {
+    done: impl Fn(&Work<'_>, &GenResults) + Sync,
+) -> GenResults {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Gathered)>> = Mutex::default();
+    let results: Mutex<Vec<(usize, GenResults)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
@@ -50,7 +50,7 @@ pub(crate) fn run_all(
     });
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);
-    let mut all = Gathered::default();
+    let mut all = GenResults::default();
     for (_, gathered) in results {
         all.functions.extend(gathered.functions);
         all.troubles.extend(gathered.troubles);
@@ -65,8 +65,8 @@ fn take<'a, T>(work: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
 
 impl Work<'_> {
     /// One run for all functions; where that gives no table, one for each.
-    fn run(&self, time: f64) -> Gathered {
-        let mut gathered = Gathered::default();
+    fn run(&self, time: f64) -> GenResults {
+        let mut gathered = GenResults::default();
         let asked: &[String] = if self.whole { &[] } else { &self.functions };
         match self.generate(asked, self.functions.len(), time, &mut gathered.troubles) {
             Some(rows) => self.take_rows(&self.functions, rows, &mut gathered),
@@ -85,7 +85,7 @@ impl Work<'_> {
     }
 
     /// Keeps the rows of a table, and for each function that has none an entry that says so.
-    fn take_rows(&self, asked: &[String], rows: Vec<FunctionResult>, gathered: &mut Gathered) {
+    fn take_rows(&self, asked: &[String], rows: Vec<FunctionResult>, gathered: &mut GenResults) {
         for function in asked {
             let row = rows.iter().find(|row| row.function == *function);
             gathered.functions.push(row.cloned().unwrap_or_else(|| {

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &CcArgs) -> Result<u8, Failure> {
     match compile(&args.request(off), &Terminal::new())? {
         WrapperOutcome::Ended(code) => Ok(code),
         WrapperOutcome::Plain { mut command, compiler } => {
-            // This process becomes the compiler: whatever that does is what Lydian does.
+            // This process becomes the compiler, so its behaviour is the compiler's.
             let error = command.exec();
             Err(unstartable(&compiler, &error).into())
         }

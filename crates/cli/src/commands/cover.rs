@@ -1,4 +1,4 @@
-//! `lydian cover`: what a folder of tests covers, measured natively.
+//! `lydian cover`: the coverage of a folder of tests, measured natively.
 
 use lydian::{MissingObjective, Project, ProjectRequest, files, read_suite};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// An objective that no test covers, on a line.
+/// A line for an objective that no test covers.
 fn shown(missing: &MissingObjective) -> String {
     let MissingObjective { place, function, criterion, name, text } = missing;
     format!("{place}: {function} {criterion} {name}: {text}\n")

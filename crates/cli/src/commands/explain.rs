@@ -1,4 +1,4 @@
-//! `lydian explain`: what is known of some objectives, from what `lydian gen` left.
+//! `lydian explain`: the state of some objectives, from the files of `lydian gen`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -41,8 +41,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Done)
 }
 
-/// Whether a word is about an objective: its line, file and line, function, criterion, name or verdict, a
-/// test, or a part of its predicate.
+/// Whether a word selects an objective: by its line, file and line, function, criterion, name or
+/// verdict, a test, or a part of its predicate.
 fn means(word: &str, function: &FunctionSummary, objective: &ObjectiveSummary) -> bool {
     let ObjectiveSummary { criterion, name, file, line, text, verdict, tests, .. } = objective;
     let is_file = |wanted: &str| Path::new(file).ends_with(wanted);

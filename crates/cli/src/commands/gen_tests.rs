@@ -1,4 +1,5 @@
-//! `lydian gen`: find tests, run them, prove what none can reach, and leave a folder with it all.
+//! `lydian gen`: finds tests, runs them, proves objectives infeasible, and writes the results to a
+//! folder.
 
 use lydian::{
     Diagnostic, FailingTest, FunctionShare, GenerationEnd, Generator, Project, ProjectRequest,
@@ -9,7 +10,7 @@ use crate::exit::{ExitCode, Failure};
 use crate::tracing::Tracing;
 use crate::{guesses, interrupt, output, render, table};
 
-/// So many tests that cover something of a function are named.
+/// The most tests that are named for one function.
 const MOST_NAMED: usize = 6;
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// A line that says which tests of a program cover something of one of its functions.
+/// A line with the tests of a program that cover something of one of its functions.
 fn shown_share(FunctionShare { function, tests }: &FunctionShare) -> String {
     let named: Vec<&str> = tests.iter().take(MOST_NAMED).map(String::as_str).collect();
     let more = match tests.len().saturating_sub(MOST_NAMED) {

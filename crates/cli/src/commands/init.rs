@@ -1,5 +1,5 @@
-//! `lydian init`: a commented file of settings with what exploring the functions tells of their inputs, or
-//! with what is guessed where inputs are planned.
+//! `lydian init`: a commented file of settings with observations from exploring the functions, or with
+//! guesses for planned inputs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     if !(args.time.is_finite() && args.time >= 0.0) {
         return Err(Failure::usage("arguments", "--time takes a number of seconds"));
     }
-    // What is written does not depend on settings that are there already.
+    // The written file does not depend on existing settings.
     let request = args.source.request(Configuration::default());
     let project = Project::load(&request, &Terminal::new())?;
     let text = match args.planned {

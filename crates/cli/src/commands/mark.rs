@@ -1,4 +1,4 @@
-//! `lydian mark`: runs tests so that what each covers is known as its own.
+//! `lydian mark`: runs tests so that the coverage of each is recorded separately.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -11,10 +11,10 @@ use crate::args::MarkArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::output;
 
-/// Names the test that programs are run for; their run-time reads it.
+/// The variable with the name of the test that programs run for; the run-time reads it.
 const VARIABLE: &str = "LYDIAN_TEST";
 
-/// What `ctest --show-only=json-v1` says.
+/// The output of `ctest --show-only=json-v1`.
 #[derive(Deserialize)]
 struct Listing {
     tests: Vec<ListedTest>,
@@ -33,13 +33,13 @@ pub(crate) fn run(args: &MarkArgs) -> Result<u8, Failure> {
         return Err(Failure::usage("mark", "no command is given".to_owned())
             .note("it is written lydian mark NAME -- COMMAND"));
     };
-    // It takes the place of this process, so that signals and the exit code are its own.
+    // The command replaces this process, so that signals and the exit code are its own.
     let error = Command::new(program).args(words).env(VARIABLE, name).exec();
     let program = program.to_string_lossy();
     Err(Failure::environment("mark", format!("cannot start {program}: {error}")))
 }
 
-/// Runs each test of a folder by itself. The code is that of the worst.
+/// Runs each test of a folder by itself. Returns the worst exit code.
 fn ctest(folder: &Path, words: &[OsString]) -> Result<u8, Failure> {
     let start = |words: &[&OsStr]| {
         let mut command = Command::new("ctest");

@@ -1,4 +1,4 @@
-//! `lydian objectives`: what is to be reached, each with its place and predicate in C.
+//! `lydian objectives`: the list of objectives, each with its place and predicate in C.
 
 use std::fmt::Write as _;
 

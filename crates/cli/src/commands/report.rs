@@ -1,4 +1,4 @@
-//! `lydian report`: what runs covered, in every form.
+//! `lydian report`: the coverage of runs, in every form.
 
 pub(super) mod changed;
 mod scope;
@@ -14,7 +14,7 @@ use lydian_report::coverage::Coverage;
 use lydian_report::exports::{
     cobertura, codecov, gcov_json, github, gitlab, junit, lcov, sarif, sonarqube,
 };
-use lydian_report::trend::Trend;
+use lydian_report::totals::trend::Trend;
 use lydian_report::{Report, coverage_json, html};
 
 use crate::args::{FromArgs, ReportArgs};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(changes) = &changes {
         changes.limit(&mut coverage);
     }
-    // First of all: they may be the reason of what follows.
+    // Warnings come first, since they may explain the rest.
     for warning in coverage.warnings.iter().chain(untold.iter().flatten()) {
         render::diagnostics(&[Diagnostic::warning("coverage", warning)]);
     }
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     scope.judge(&report)
 }
 
-/// The coverage that is asked for.
+/// The requested coverage.
 pub(super) fn read(command: &'static str, args: &FromArgs) -> Result<Coverage, Failure> {
     let mut all: Option<Coverage> = None;
     let mut add = |part: Coverage| match &mut all {
@@ -93,7 +93,7 @@ pub(super) fn read(command: &'static str, args: &FromArgs) -> Result<Coverage, F
     all.ok_or_else(|| Failure::usage(command, "there is nothing to report on"))
 }
 
-/// There are no figures to report.
+/// The error for a report without any figures.
 fn nothing(command: &'static str, why: String) -> Failure {
     let failure = Failure::usage(command, format!("nothing was measured: {why}"));
     failure.note("build with CC=\"lydian cc --\" and run the program first")
@@ -107,7 +107,7 @@ fn read_json(command: &'static str, path: &Path) -> Result<Coverage, Failure> {
         .map_err(|error| Failure::usage(command, format!("cannot use {}: {error}", path.display())))
 }
 
-/// The folder that paths are relative to: the one given, or the present one.
+/// The folder that paths are relative to: the given one, or the current one.
 pub(super) fn folder(command: &'static str, root: Option<&Path>) -> Result<PathBuf, Failure> {
     let root = root.unwrap_or(Path::new("."));
     root.canonicalize().map_err(|error| {
@@ -141,7 +141,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// That a tracefile has no MC/DC though that was measured.
+/// A warning if a tracefile has no MC/DC although it was measured.
 fn conditions_left_out(report: &Report) -> Vec<Diagnostic> {
     let is_measured = report.coverage.criteria.contains(&Criterion::Mcdc);
     let message = "the tracefile has no MC/DC, so that every lcov reads it";

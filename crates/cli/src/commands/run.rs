@@ -10,23 +10,23 @@ use lydian_base::{Diagnostic, Place, Severity};
 use lydian_ir::TrapKind;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{
-    End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, Uninitialised, Unknown,
-    run_program,
+    End, Files, Location, Options, ProgramOutcome, ProgramRun, Silent, UninitialisedUse,
+    UnknownCause, run_program,
 };
-use lydian_ir::link::Linked;
+use lydian_ir::link::LinkedUnits;
 
 use crate::args::RunArgs;
 use crate::exit::{Failure, RunStatus};
 use crate::progress::Terminal;
 use crate::render;
 
-/// How many calls may be open at once: more than a native stack of 8 MiB usually has room for.
+/// The most nested calls: more than a native stack of 8 MiB usually has room for.
 const MOST_CALLS: u32 = 200_000;
 
-/// Bytes of memory that a program may have.
+/// The memory limit of a program, in bytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
-/// How many of the open calls are shown.
+/// The most open calls that are shown.
 const SHOWN_CALLS: usize = 8;
 
 pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
         time: None,
         terminal: std::io::stdout().is_terminal(),
         options: Options {
-            uninitialised: Uninitialised::Note,
+            uninitialised: UninitialisedUse::Note,
             overflow: if wraps { Overflow::Wrap } else { Overflow::Trap },
             max_steps: args.max_steps.unwrap_or(u64::MAX),
             max_depth: MOST_CALLS,
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<RunStatus, Failure> {
     Ok(status)
 }
 
-/// Where the program may write: the current folder and the one for temporary files.
+/// The folders that the program may write to: the current one and the one for temporary files.
 fn writable() -> Vec<PathBuf> {
     vec![PathBuf::from("."), std::env::temp_dir()]
 }
@@ -88,8 +88,8 @@ fn program_name(args: &RunArgs) -> Vec<u8> {
     first.map_or_else(|| b"program".to_vec(), |name| name.as_bytes().to_vec())
 }
 
-/// What the program reads: the file that was named, else Lydian's own standard input unless that is
-/// a terminal.
+/// The program's standard input: the named file, else Lydian's own standard input unless it is a
+/// terminal.
 fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match &args.stdin {
@@ -106,10 +106,10 @@ fn input(args: &RunArgs) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// What the program writes, passed on.
+/// The program's output, passed on.
 #[derive(Default)]
 struct Output {
-    /// Whoever reads it went away.
+    /// Whether the reader closed its end.
     closed: bool,
 }
 
@@ -128,8 +128,8 @@ impl Output {
     }
 }
 
-/// Says how a run ended, if that is not by itself; the exit status.
-fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
+/// Reports the end of a run unless it ended by itself. Returns the exit status.
+fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
     let mut found = Vec::new();
     let externals = outcome.externals.iter().map(|id| &linked.program.functions[*id].name);
     for name in externals {
@@ -153,7 +153,7 @@ fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
         End::TooDeep(limit) => {
             (RunStatus::Stopped, Some(format!("stopped: more than {limit} calls are open")))
         }
-        End::Unknown(Unknown::Assembly) => {
+        End::Unknown(UnknownCause::Assembly) => {
             (RunStatus::Unknown, Some("what inline assembly does is not known".into()))
         }
         End::NoReturn(function) => {
@@ -175,12 +175,12 @@ fn report(linked: &Linked, outcome: &ProgramOutcome) -> RunStatus {
     status
 }
 
-/// Of which function a place is.
-fn inside(linked: &Linked, location: Location) -> String {
+/// The function of a place, in words.
+fn inside(linked: &LinkedUnits, location: Location) -> String {
     format!(" in `{}`", linked.program.functions[location.function].name)
 }
 
-fn at(linked: &Linked, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
+fn at(linked: &LinkedUnits, diagnostic: Diagnostic, location: Option<Location>) -> Diagnostic {
     match location.and_then(|location| place(linked, location)) {
         Some(place) => diagnostic.at(place),
         None => diagnostic,
@@ -188,7 +188,7 @@ fn at(linked: &Linked, diagnostic: Diagnostic, location: Option<Location>) -> Di
 }
 
 /// The open calls as notes.
-fn callers(linked: &Linked, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
+fn callers(linked: &LinkedUnits, outcome: &ProgramOutcome, end: Diagnostic) -> Diagnostic {
     let open = outcome.trace.iter().skip(1);
     let shown = open.clone().take(SHOWN_CALLS).fold(end, |end, location| {
         let place = place(linked, *location).map_or_else(String::new, |at| format!(" at {at}"));
@@ -201,7 +201,7 @@ fn callers(linked: &Linked, outcome: &ProgramOutcome, end: Diagnostic) -> Diagno
 }
 
 /// The place of a statement or terminator in its file.
-fn place(linked: &Linked, location: Location) -> Option<Place> {
+fn place(linked: &LinkedUnits, location: Location) -> Option<Place> {
     let span = location_span(&linked.program, location)?;
     Some(linked.source.place(span.start))
 }

@@ -1,4 +1,4 @@
-//! `lydian tests`: which tests covered what, and which are to be run after a change.
+//! `lydian tests`: the coverage of each marked test, and the tests to run after a change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian_base::Diagnostic;
-use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, TestCoverage};
-use lydian_report::paths::shown;
+use lydian_report::filters::changes::Changes;
+use lydian_report::filters::paths::shown;
 
 use super::report::{changed, folder, read};
 use crate::args::TestsArgs;
@@ -24,8 +24,8 @@ pub(crate) fn run(args: &TestsArgs) -> Result<ExitCode, Failure> {
             .note("run each test by `lydian mark NAME -- COMMAND`, or with LYDIAN_TEST=NAME set"));
     }
     let named: Vec<&TestCoverage> = if !args.at.is_empty() {
-        let places = args.at.iter().map(|text| Place::read(text, &root));
-        let places = places.collect::<Result<Vec<Place>, Failure>>()?;
+        let places = args.at.iter().map(|text| LineRange::read(text, &root));
+        let places = places.collect::<Result<Vec<LineRange>, Failure>>()?;
         coverage.tests.iter().filter(|test| places.iter().any(|place| place.is_of(test))).collect()
     } else if let Some(changes) = changed::read(args.diff.as_deref(), args.patch.as_deref(), &root)?
     {
@@ -41,13 +41,13 @@ pub(crate) fn run(args: &TestsArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Lines of a file.
-struct Place {
+struct LineRange {
     file: PathBuf,
     first: u32,
     last: u32,
 }
 
-impl Place {
+impl LineRange {
     /// `src/a.c`, `src/a.c:12`, `src/a.c:12-20`.
     fn read(text: &str, root: &Path) -> Result<Self, Failure> {
         let range = |lines: &str| -> Option<(u32, u32)> {
@@ -75,8 +75,8 @@ impl Place {
     }
 }
 
-/// The tests that ran a function which a change touches, or any function of a file that it touches
-/// outside of all functions; all of them where no function of such a file is known.
+/// The tests that ran a changed function, or any function of a file that is changed outside of all
+/// functions; all tests if no function of such a file is known.
 fn touched<'c>(coverage: &'c Coverage, changes: &Changes, root: &Path) -> Vec<&'c TestCoverage> {
     let mut places = Vec::new();
     for (path, lines) in changes.before() {
@@ -95,16 +95,16 @@ fn touched<'c>(coverage: &'c Coverage, changes: &Changes, root: &Path) -> Vec<&'
             places.push(match around {
                 Some(function) => {
                     let (first, last) = (function.start.line, function.end_line);
-                    Place { file: path.to_owned(), first, last }
+                    LineRange { file: path.to_owned(), first, last }
                 }
-                None => Place { file: path.to_owned(), first: 0, last: u32::MAX },
+                None => LineRange { file: path.to_owned(), first: 0, last: u32::MAX },
             });
         }
     }
     coverage.tests.iter().filter(|test| places.iter().any(|place| place.is_of(test))).collect()
 }
 
-/// A row for each test: how many lines it passed, and how many no other test did.
+/// A row for each test: the number of lines that it executed, and of those that no other test did.
 fn table(tests: &[TestCoverage]) -> String {
     let mut passed: BTreeMap<(&Path, u32), u32> = BTreeMap::new();
     for place in tests.iter().flat_map(places) {
@@ -123,7 +123,7 @@ fn table(tests: &[TestCoverage]) -> String {
     table.to_string()
 }
 
-/// The lines that a test passed.
+/// The lines that a test executed.
 fn places(test: &TestCoverage) -> impl Iterator<Item = (&Path, u32)> {
     let files = test.files.iter();
     files.flat_map(|(file, lines)| lines.lines().map(|line| (file.as_path(), line)))

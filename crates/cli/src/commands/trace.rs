@@ -17,17 +17,17 @@ struct Tree {
     states: BTreeMap<u64, Branch>,
 }
 
-/// A state from where it was split off to its end.
+/// A state from its fork to its end.
 #[derive(Default)]
 struct Branch {
-    /// Where it was split off.
+    /// The place of its fork.
     place: String,
     children: Vec<u64>,
-    /// What became of it.
+    /// Its ends.
     ends: Vec<String>,
     questions: u64,
     micros: u64,
-    /// How many questions the solver did not answer.
+    /// The number of questions that the solver did not answer.
     unanswered: u64,
 }
 
@@ -111,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// A line for a state and those that were split off from it.
+    /// A line for a state and for its forks.
     fn render(&self, state: u64, depth: usize, text: &mut String) {
         let Some(branch) = self.states.get(&state) else { return };
         let Branch { place, children, ends, questions, micros, unanswered } = branch;
@@ -135,7 +135,7 @@ impl Tree {
     }
 }
 
-/// So many of something.
+/// A number with its noun.
 fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

@@ -6,7 +6,7 @@
 
 use super::expr::ExprId;
 use super::stmt::StmtId;
-use crate::ctypes::{Layout, QualType, TypeId};
+use crate::ctypes::{EnumId, Layout, QualType, RecordId, TypeId};
 use lydian_base::{Span, entity_id};
 
 entity_id! {
@@ -16,14 +16,6 @@ entity_id! {
 entity_id! {
     /// A variable: global, static local, local or parameter.
     VarId, "var"
-}
-entity_id! {
-    /// A struct or union.
-    RecordId, "rec"
-}
-entity_id! {
-    /// An enumeration.
-    EnumId, "enum"
 }
 entity_id! {
     /// An enumeration constant.

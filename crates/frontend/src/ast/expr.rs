@@ -25,7 +25,7 @@ pub enum ValueCategory {
 /// An expression, its type and where it stands.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind,
     /// Its type.
     pub ty: QualType,
@@ -36,7 +36,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-/// What a name refers to.
+/// The declaration that a name refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeclRef {
     /// A variable or parameter.
@@ -104,6 +104,24 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Whether it is `&&` or `||`.
+    pub const fn is_logical(self) -> bool {
+        matches!(self, Self::LogicalAnd | Self::LogicalOr)
+    }
+
+    /// Whether it compares.
+    pub const fn is_comparison(self) -> bool {
+        matches!(
+            self,
+            Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessEqual
+                | Self::Greater
+                | Self::GreaterEqual
+        )
+    }
+
     /// The operator as C writes it.
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -156,7 +174,7 @@ impl BinaryOp {
     }
 }
 
-/// What a conversion does.
+/// The kinds of conversions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Each variant is clang's cast kind of the same name.
 pub enum CastKind {
@@ -363,9 +381,9 @@ pub enum ExprKind {
     },
     /// A conversion.
     Cast {
-        /// What it does.
+        /// The operation.
         kind: CastKind,
-        /// What it is applied to.
+        /// The operand.
         operand: ExprId,
         /// Whether it stands in the text, as `(type) operand`.
         explicit: bool,
@@ -394,7 +412,7 @@ pub enum ExprKind {
     TypeTrait {
         /// Which.
         kind: TraitKind,
-        /// Of what.
+        /// The operand.
         argument: TraitArgument,
         /// The bounds of variable length arrays in an argument that is a type.
         bounds: Vec<Bound>,

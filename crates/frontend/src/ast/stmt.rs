@@ -12,7 +12,7 @@ entity_id! {
 /// A statement and where it stands.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// Its kind.
     pub kind: StmtKind,
     /// From its first token to the end of its last one. Clang leaves out the `;` that ends
     /// expression statements, `return`, `goto`, `break`, `continue` and `do … while (…)`, and
@@ -49,9 +49,9 @@ pub struct Assembly {
     pub template: Box<str>,
     /// Whether there is any `:`; without, it says nothing of what it changes.
     pub extended: bool,
-    /// What it writes, or reads and writes.
+    /// The operands that it writes, or reads and writes.
     pub outputs: Vec<AssemblyOperand>,
-    /// What it reads.
+    /// The operands that it reads.
     pub inputs: Vec<AssemblyOperand>,
     /// Whether `memory` is among what it clobbers.
     pub clobbers_memory: bool,

@@ -1,10 +1,20 @@
 //! Reads the messages that clang prints for people.
 
+/// A position as clang prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) file: String,
+    /// From 1.
+    pub(crate) line: u32,
+    /// From 1.
+    pub(crate) column: u32,
+}
+
 /// An error that clang reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// File, line and column, if the message has a place.
-    pub(crate) at: Option<(String, u32, u32)>,
+    /// Where it is, if the message says so.
+    pub(crate) at: Option<Position>,
     /// The message without place and severity.
     pub(crate) text: String,
     /// The notes that follow it.
@@ -30,25 +40,23 @@ pub(crate) fn parse_messages(output: &str) -> Vec<Message> {
     messages
 }
 
-type Place = (String, u32, u32);
-
 /// Splits `file:line:column: severity: text`, where the place may be missing or be the compiler's
 /// own name.
-fn message_of(line: &str, severities: &[&str]) -> Option<(Option<Place>, String)> {
+fn message_of(line: &str, severities: &[&str]) -> Option<(Option<Position>, String)> {
     severities.iter().find_map(|severity| {
         if let Some(text) = line.strip_prefix(severity) {
             return Some((None, text.to_owned()));
         }
         let (before, text) = line.split_once(&format!(": {severity}"))?;
-        Some((place_of(before), text.to_owned()))
+        Some((position_of(before), text.to_owned()))
     })
 }
 
-fn place_of(text: &str) -> Option<Place> {
+fn position_of(text: &str) -> Option<Position> {
     let mut parts = text.rsplitn(3, ':');
     let column = parts.next()?.parse().ok()?;
     let line = parts.next()?.parse().ok()?;
-    Some((parts.next()?.to_owned(), line, column))
+    Some(Position { file: parts.next()?.to_owned(), line, column })
 }
 
 #[cfg(test)]
@@ -62,7 +70,7 @@ mod tests {
                       clang-19: error: no such file or directory: 'x.c'\n1 error generated.\n";
         let messages = parse_messages(output);
         assert_eq!(messages.len(), 2);
-        assert_eq!(messages[0].at, Some(("a:b.c".into(), 5, 6)));
+        assert_eq!(messages[0].at, Some(Position { file: "a:b.c".into(), line: 5, column: 6 }));
         assert_eq!(messages[0].text, "bad: very");
         assert_eq!(messages[0].notes, ["here"]);
         assert_eq!(messages[1].at, None);

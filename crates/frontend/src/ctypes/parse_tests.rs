@@ -4,9 +4,9 @@ use lydian_base::EntityId;
 use proptest::prelude::*;
 
 /// Knows the tag `s`, the typedefs `T` (int) and `A` (int[3]), and the variable `x` (char).
-struct Known;
+struct TypedefNames;
 
-impl TypeNames for Known {
+impl TypeNames for TypedefNames {
     fn tag(&mut self, _: TagKind, name: TagName<'_>) -> Option<CType> {
         match name {
             TagName::Named("s") => Some(CType::Record(RecordId::from_index(0))),
@@ -30,7 +30,7 @@ impl TypeNames for Known {
 
 fn show(text: &str) -> String {
     let mut types = CTypes::new();
-    let ty = parse_type(text, &mut types, &mut Known);
+    let ty = parse_type(text, &mut types, &mut TypedefNames);
     types.display(ty).to_string()
 }
 

@@ -21,7 +21,7 @@ use std::str::CharIndices;
 /// Text that is put into another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Insertions {
-    /// Offsets in the text as it was, in ascending order, and what is put there.
+    /// Offsets in the text as it was, in ascending order, and the text that is inserted there.
     list: Vec<(u32, String)>,
 }
 
@@ -50,7 +50,7 @@ impl Insertions {
         result
     }
 
-    /// The offset in the text as it was, and whether the offset lies in what was put in.
+    /// The offset in the text as it was, and whether the offset lies in inserted text.
     fn original(&self, offset: u32) -> (u32, bool) {
         let mut shift = 0;
         for (at, text) in &self.list {
@@ -100,7 +100,7 @@ impl Insertions {
         }
     }
 
-    /// What stands in what was put in has no place.
+    /// Inserted text has no place.
     fn lead_back_loc(&self, loc: &mut Loc) {
         let lead = |offset: u32| match self.original(offset) {
             (_, true) => None,
@@ -113,18 +113,18 @@ impl Insertions {
     }
 }
 
-/// What the decoder knows of bounds.
+/// The bounds of variable length arrays that the decoder has found.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
-    /// What a second parse needs.
+    /// The insertions that a second parse needs.
     pub(super) wanted: Insertions,
-    /// What was put into the text that is decoded.
+    /// The insertions in the text that is decoded.
     pub(super) given: Insertions,
     /// Declarations whose own bounds the next inserted statements give.
     awaiting: VecDeque<BoundOwner>,
     /// Declarations since the last statement, with their own bounds as text.
     declared: Vec<(BoundOwner, Vec<String>)>,
-    /// What was put in for casts, by their operands.
+    /// The insertions for casts, by their operands.
     of_casts: FxHashMap<ExprId, Vec<ExprId>>,
 }
 
@@ -425,7 +425,7 @@ fn may_have_effect(text: &str) -> bool {
     calls || text.contains('=') || text.contains("++") || text.contains("--")
 }
 
-/// Where what an opening bracket began ends, past nested ones and literals.
+/// The offset of the bracket that closes an opening bracket, past nested ones and literals.
 pub(super) fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0u32;
     let mut chars = text.char_indices();

@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::ctypes::{ArrayLength, CType, QualType};
 use lydian_base::Span;
 
-/// What the default argument of `aligned` asks for on the usual targets: the largest alignment.
+/// The alignment for `aligned` without an argument on the usual targets: the largest one.
 const LARGEST_ALIGNMENT: u64 = 16;
 
 /// The priority of constructors and destructors without one.
@@ -389,7 +389,7 @@ fn is_weak(node: &Node<'_>) -> bool {
     node.inner.iter().any(|child| child.kind == "WeakAttr")
 }
 
-/// What a declaration is another name of.
+/// The name that a declaration is an alias of.
 fn alias_of(node: &Node<'_>) -> Option<Box<str>> {
     node.inner.iter().find_map(|child| child.aliasee.as_deref()).map(Into::into)
 }

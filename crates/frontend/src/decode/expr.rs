@@ -47,7 +47,7 @@ impl Decoder<'_> {
         id
     }
 
-    /// What kind of expression it is; `None` if it is none that is modelled.
+    /// The kind of an expression; `None` if it is not modelled.
     fn expr_kind(&mut self, node: &Node<'_>, ty: QualType, span: Span) -> Option<ExprKind> {
         Some(match node.kind {
             "IntegerLiteral" => ExprKind::Integer(node.value.as_ref()?.integer()?),

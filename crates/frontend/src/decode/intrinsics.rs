@@ -61,7 +61,7 @@ fn body_behind(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((body, bracketed(text, body, (b'{', b'}'))?))
 }
 
-/// The end of what a bracket at this offset opens.
+/// The offset behind the bracket that closes the one at this offset.
 fn bracketed(text: &str, at: usize, (open, close): (u8, u8)) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.get(at) != Some(&open) {

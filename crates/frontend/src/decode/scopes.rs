@@ -1,4 +1,4 @@
-//! What the names in clang's type strings mean, at the place that the decoder has come to.
+//! Scopes: the meaning of the names in clang's type strings at the decoder's place.
 //!
 //! A name in a type string is resolved as C resolves it: from the innermost scope outwards. Clang
 //! names a record without a tag by its typedef or by its place; both are kept here. Resolved
@@ -35,7 +35,7 @@ pub(super) struct Scopes {
     by_id: FxHashMap<Id, CType>,
     typedef_by_id: FxHashMap<Id, QualType>,
     line_starts: Vec<u32>,
-    /// What was put into the text whose lines these are.
+    /// The insertions in the text whose lines these are.
     pub(super) insertions: Insertions,
     remembered: FxHashMap<Box<str>, QualType>,
     /// The same while some local type hides or adds a name.

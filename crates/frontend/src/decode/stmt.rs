@@ -23,7 +23,7 @@ impl Decoder<'_> {
         id
     }
 
-    /// What kind of statement it is; `None` if it is none that is modelled.
+    /// The kind of a statement; `None` if it is not modelled.
     fn stmt_kind(&mut self, node: &Node<'_>) -> Option<StmtKind> {
         let inner = &node.inner[..];
         Some(match node.kind {

@@ -91,7 +91,7 @@ impl Indentation {
 
 struct Pieces {
     blocks: Receiver<Vec<u8>>,
-    /// What was read and not yet handed on from `at`.
+    /// The bytes from `at` that were read and not yet handed on.
     text: Vec<u8>,
     at: usize,
 }
@@ -167,7 +167,7 @@ pub(super) fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> io::Res
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
         match thread.join() {
             Ok(result) => Ok(result),
-            // A fault of the decoder goes on to the caller as what it is.
+            // A panic of the decoder goes on to the caller.
             Err(fault) => std::panic::resume_unwind(fault),
         }
     })

@@ -12,7 +12,7 @@ use crate::ctypes::{CType, QualType};
 use crate::layout::records::RecordLayout;
 use lydian_base::Span;
 
-/// What clang writes before the line and column of a record without a tag.
+/// The text that clang writes before the line and column of a record without a tag.
 const PLACE: &str = " at <stdin>:";
 
 impl Decoder<'_> {

@@ -5,7 +5,7 @@
 //! not stand in the way.
 
 use crate::clang::{Clang, ClangError};
-use crate::ctypes::{FloatKind, IntKind, Layout, Target};
+use crate::ctypes::{FloatKind, IntKind, Layout, TargetLayout};
 use crate::decode::node::Node;
 use crate::flags::CompileFlags;
 use lydian_base::cache::{Key, identity};
@@ -44,7 +44,7 @@ const FLOATS: [FloatKind; 6] = [
 pub(crate) fn probe(
     clang: &Clang,
     flags: &mut CompileFlags,
-) -> Result<(Target, Vec<Diagnostic>), ClangError> {
+) -> Result<(TargetLayout, Vec<Diagnostic>), ClangError> {
     let mut warnings = Vec::new();
     let program = program();
     loop {
@@ -134,7 +134,7 @@ fn key(name: &str) -> String {
 }
 
 /// Reads the constants' values; what is not there keeps x86-64's.
-fn read_target(values: &BTreeMap<String, i64>, flags: &CompileFlags) -> Target {
+fn read_target(values: &BTreeMap<String, i64>, flags: &CompileFlags) -> TargetLayout {
     let answer = |name: &str| values.get(name).copied();
     let layout = |name: &str, default: Layout| {
         let key = key(name);
@@ -144,8 +144,8 @@ fn read_target(values: &BTreeMap<String, i64>, flags: &CompileFlags) -> Target {
         let layout = size.and_then(bytes).zip(align.and_then(bytes));
         layout.map_or(default, |(size, align)| Layout { size, align })
     };
-    let usual = Target::default();
-    Target {
+    let usual = TargetLayout::default();
+    TargetLayout {
         char_signed: answer("char_signed") != Some(0),
         little_endian: answer("little_endian") != Some(0),
         ints: INTS.map(|kind| layout(kind.name(), usual.int(kind))),
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn target(words: &[&str]) -> (Target, Vec<Diagnostic>) {
+    fn target(words: &[&str]) -> (TargetLayout, Vec<Diagnostic>) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let mut flags = CompileFlags::new(&words, Path::new("a.c")).unwrap();
         probe(&Clang::locate().unwrap(), &mut flags).unwrap()
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_default_target_is_measured_as_x86_64() {
         let (target, warnings) = target(&["--target=x86_64-linux-gnu"]);
-        assert_eq!(target, Target::default());
+        assert_eq!(target, TargetLayout::default());
         assert!(warnings.is_empty());
     }
 

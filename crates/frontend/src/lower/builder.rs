@@ -3,48 +3,35 @@
 //! There is always a current block. After a terminator it is closed; what is emitted then opens a
 //! new one that nothing leads to, as dead code of the user's has objectives too.
 
+pub(super) mod captures;
+pub(super) mod effects;
+pub(super) mod facts;
+pub(super) mod gaps;
+pub(super) mod journal;
+pub(super) mod labels;
+pub(super) mod nesting;
+pub(super) mod variables;
+
 use lydian_base::{EntityId, Span};
 use lydian_ir as ir;
 use lydian_ir::{
     Block, BlockId, Body, CTypeId, Expr, ExprId, ExprTypes, Local, LocalId, LocalKind, Stmt,
     StmtId, Storage, Terminator, TrapKind, Type,
 };
-use rustc_hash::FxHashMap;
 
-use super::decision::Journals;
-use super::effects::EffectsTable;
-use super::facts::Facts;
-use super::gaps::Gaps;
-use super::globals::Module;
-use super::roots::Frame;
-use super::types::{Scalar, arithmetic_type_of, layout_of};
-use super::{Lowering, Unsupported};
 use crate::ast::{self, TranslationUnit};
 use crate::ctypes::TypeId;
-
-/// Where a scope's memory locals are kept until they leave.
-#[derive(Debug)]
-pub(super) struct Scope {
-    /// The statement that opens it, by which labels know whether they are inside.
-    pub stmt: ast::StmtId,
-    /// The memory locals that live in it.
-    pub memory: Vec<LocalId>,
-    /// The variables for which a function is called when it is left, in order.
-    pub cleanups: Vec<(LocalId, ast::FunctionId)>,
-    /// The registers with the addresses of the variable length arrays that live in it.
-    pub arrays: Vec<LocalId>,
-}
-
-/// Where `break` and `continue` lead.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JumpTargets {
-    /// After the loop or switch.
-    pub break_to: BlockId,
-    /// The loop's next turn; `None` in a switch.
-    pub continue_to: Option<BlockId>,
-    /// How many scopes are open around the loop or switch.
-    pub depth: usize,
-}
+use crate::lower::builder::captures::Captures;
+use crate::lower::builder::effects::EffectsTable;
+use crate::lower::builder::facts::Facts;
+use crate::lower::builder::gaps::Gaps;
+use crate::lower::builder::journal::Journals;
+use crate::lower::builder::labels::Labels;
+use crate::lower::builder::nesting::Nesting;
+use crate::lower::builder::variables::Variables;
+use crate::lower::module::Module;
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
+use crate::lower::types::{Scalar, arithmetic_type_of, layout_of};
 
 /// The state of lowering one function.
 pub(super) struct FunctionLowering<'m, 'a> {
@@ -54,46 +41,30 @@ pub(super) struct FunctionLowering<'m, 'a> {
     pub unit: &'a TranslationUnit,
     /// The function.
     pub function: ast::FunctionId,
-    /// What is built.
+    /// The body that is built.
     pub body: Body,
     /// Where statements go.
-    pub current: BlockId,
+    current: BlockId,
     /// Whether the current block has its terminator.
-    pub closed: bool,
-    /// What is known of the function before it is lowered.
+    closed: bool,
+    /// Facts about the function, found before it is lowered.
     pub facts: Facts,
     /// Effects of expressions.
     pub effects: EffectsTable,
-    /// Locals of the function's variables.
-    pub vars: FxHashMap<ast::VarId, LocalId>,
-    /// The addresses of variable length arrays.
-    pub arrays: FxHashMap<ast::VarId, LocalId>,
-    /// The bounds in the types of declarations that control has passed.
-    pub bounds: FxHashMap<ast::BoundOwner, Vec<LocalId>>,
-    /// Blocks of labels.
-    pub labels: FxHashMap<ast::LabelId, BlockId>,
-    /// Labels whose statement was lowered.
-    pub placed_labels: Vec<ast::LabelId>,
-    /// Where computed `goto`s go on, if there are any.
-    pub dispatch: Option<super::jump::Dispatch>,
-    /// Scopes around the current statement.
-    pub scopes: Vec<Scope>,
-    /// Loops and switches around the current statement.
-    pub jumps: Vec<JumpTargets>,
-    /// Cases of the switches around the current statement.
-    pub switches: Vec<super::jump::SwitchCases>,
-    /// Values of `a` in `a ?: b`.
-    pub opaque: FxHashMap<ast::ExprId, ExprId>,
-    /// What the root being lowered has captured.
-    pub frame: Frame,
-    /// What the conditions lowered before have made, for their second copies.
+    /// The locals of the function's variables.
+    pub variables: Variables,
+    /// The function's labels.
+    pub labels: Labels,
+    /// The scopes, loops and switches around the current statement.
+    pub nesting: Nesting,
+    /// The captures of the root that is being lowered.
+    pub captures: Captures,
+    /// The entities that lowering each condition made, for second copies of conditions.
     pub journals: Journals,
-    /// Where the first of the labels begins that stand before the statement which gets the next mark.
-    pub label_ahead: Option<Span>,
     /// The text that statements and terminators being emitted stand for.
     pub span: Span,
     /// Whether expressions are lowered to one expression each, without statements
-    /// ([`super::computed`]).
+    /// (as in [`FunctionLowering::computed_truth`]).
     pub computes: bool,
     /// The parts that are not supported, where an outline of the function is asked for; else the first
     /// ends it.
@@ -126,19 +97,11 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             closed: false,
             facts,
             effects: EffectsTable::default(),
-            vars: FxHashMap::default(),
-            arrays: FxHashMap::default(),
-            bounds: FxHashMap::default(),
-            labels: FxHashMap::default(),
-            placed_labels: Vec::new(),
-            dispatch: None,
-            scopes: Vec::new(),
-            jumps: Vec::new(),
-            switches: Vec::new(),
-            opaque: FxHashMap::default(),
-            frame: Frame::default(),
+            variables: Variables::default(),
+            labels: Labels::default(),
+            nesting: Nesting::default(),
+            captures: Captures::default(),
             journals: Journals::default(),
-            label_ahead: None,
             span: Span::NONE,
             computes: false,
             gaps: None,
@@ -146,6 +109,16 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     }
 
     // Blocks.
+
+    /// The block to which statements go.
+    pub(super) const fn current_block(&self) -> BlockId {
+        self.current
+    }
+
+    /// Whether control does not get here.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.closed
+    }
 
     /// A new block that nothing leads to yet.
     pub(super) fn new_block(&mut self) -> BlockId {
@@ -279,10 +252,10 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         self.module.ctype(ty)
     }
 
-    /// What is known of a scalar type.
+    /// The machine type and sign of a scalar type.
     pub(super) fn scalar(&self, ty: TypeId, span: Span) -> Lowering<Scalar> {
-        super::types::scalar_of(self.unit, ty)
-            .ok_or_else(|| Unsupported::new(self.module.type_description(ty), span))
+        crate::lower::types::scalar_of(self.unit, ty)
+            .ok_or_else(|| UnsupportedConstruct::new(self.module.type_description(ty), span))
     }
 
     /// A new register temporary.
@@ -314,7 +287,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     /// A new temporary in memory, alive from here to the end of the scope; gives its address.
     pub(super) fn memory_temp(&mut self, ty: TypeId, span: Span) -> Lowering<ExprId> {
         let Some(layout) = layout_of(self.unit, ty) else {
-            return Err(Unsupported::new(self.module.type_description(ty), span));
+            return Err(UnsupportedConstruct::new(self.module.type_description(ty), span));
         };
         let ctype = self.ctype(ty);
         let new = self.body.locals.next_id();
@@ -353,11 +326,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
     /// Begins the life of a memory local, which ends with the innermost scope.
     pub(super) fn enter(&mut self, local: LocalId) {
         self.emit(Stmt::Enter(local));
-        if let Some(scope) = self.scopes.last_mut()
-            && !scope.memory.contains(&local)
-        {
-            scope.memory.push(local);
-        }
+        self.nesting.add_memory(local);
     }
 
     /// Runs `lower` in a scope of its own.
@@ -366,15 +335,10 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         stmt: ast::StmtId,
         lower: impl FnOnce(&mut Self) -> Lowering<T>,
     ) -> Lowering<T> {
-        self.scopes.push(Scope {
-            stmt,
-            memory: Vec::new(),
-            cleanups: Vec::new(),
-            arrays: Vec::new(),
-        });
+        self.nesting.open_scope(stmt);
         let result = lower(self)?;
-        self.leave_down_to(self.scopes.len() - 1);
-        self.scopes.pop();
+        self.leave_down_to(self.nesting.scopes().len() - 1);
+        self.nesting.close_scope();
         Ok(result)
     }
 
@@ -385,7 +349,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
             return;
         }
         self.clean_up_to(depth);
-        let leaving: Vec<_> = self.scopes[depth..]
+        let leaving: Vec<_> = self.nesting.scopes()[depth..]
             .iter()
             .rev()
             .flat_map(|s| s.memory.iter().rev().copied())
@@ -393,7 +357,10 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
         for local in leaving {
             self.emit(Stmt::Leave(local));
         }
-        let arrays = self.scopes[depth..].iter().rev().flat_map(|s| s.arrays.iter().rev().copied());
+        let arrays = self.nesting.scopes()[depth..]
+            .iter()
+            .rev()
+            .flat_map(|s| s.arrays.iter().rev().copied());
         for pointer in arrays.collect::<Vec<_>>() {
             self.emit(Stmt::Release { pointer });
         }
@@ -401,7 +368,8 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
 
     /// Calls the cleanup functions of the variables of all scopes but the outer `depth` ones.
     pub(super) fn clean_up_to(&mut self, depth: usize) {
-        let cleanups = self.scopes[depth..].iter().rev().flat_map(|s| s.cleanups.iter().rev());
+        let cleanups =
+            self.nesting.scopes()[depth..].iter().rev().flat_map(|s| s.cleanups.iter().rev());
         for (local, function) in cleanups.copied().collect::<Vec<_>>() {
             let callee = self.callee_function(function);
             let ty = self.module.program.functions[callee].ty;
@@ -417,7 +385,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
 
     /// Whether leaving the function here calls cleanup functions.
     pub(super) fn has_cleanups(&self) -> bool {
-        self.scopes.iter().any(|scope| !scope.cleanups.is_empty())
+        self.nesting.scopes().iter().any(|scope| !scope.cleanups.is_empty())
     }
 
     // Traps.

@@ -7,15 +7,15 @@ use lydian_ir as ir;
 use lydian_ir::Type;
 use lydian_ir::arith::{self, Overflow};
 
-use super::convert;
-use super::globals::Module;
-use super::types::{Scalar, layout_of};
 use crate::ast::{
     BinaryOp, CastKind, DeclRef, ExprId, ExprKind, FunctionId, InitList, UnaryOp, VarId, VarStorage,
 };
 use crate::ctypes::CType;
+use crate::lower::expressions::convert;
+use crate::lower::module::Module;
+use crate::lower::types::{Scalar, layout_of};
 
-/// What an address constant starts from.
+/// The base of an address constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConstBase {
     /// A variable with static storage.
@@ -33,8 +33,16 @@ pub(super) enum ConstBase {
 pub(super) enum Constant {
     /// Bits of the expression's machine type.
     Bits(u128),
-    /// An address and what is added to it.
+    /// An address and an offset from it.
     Address(ConstBase, i64),
+}
+
+/// An operand whose bits are known, with the type in which they are used.
+#[derive(Clone, Copy)]
+struct ConstantOperand {
+    expr: ExprId,
+    bits: u128,
+    scalar: Scalar,
 }
 
 impl Module<'_> {
@@ -97,7 +105,7 @@ impl Module<'_> {
             let Constant::Bits(bits) = self.constant(e)? else { return None };
             return Some((bits, 0));
         };
-        let scalar = super::types::scalar_of(self.unit, part)?;
+        let scalar = crate::lower::types::scalar_of(self.unit, part)?;
         let number = |e: ExprId| match self.constant(e)? {
             Constant::Bits(bits) => Some(bits),
             Constant::Address(..) => None,
@@ -131,7 +139,7 @@ impl Module<'_> {
                 let CType::Complex(from) = *self.unit.ty(self.unit.exprs[*operand].ty) else {
                     return None;
                 };
-                let from = super::types::scalar_of(self.unit, from)?;
+                let from = crate::lower::types::scalar_of(self.unit, from)?;
                 let (re, im) = self.constant_complex(*operand)?;
                 Some((
                     self.fold_conversion(re, from, scalar)?,
@@ -296,7 +304,9 @@ impl Module<'_> {
         match (a, b) {
             (Constant::Bits(a), Constant::Bits(b)) => {
                 if on.ty == Type::Ptr || from_right.ty == Type::Ptr {
-                    return self.constant_pointer_bits(op, (left, a, on), (right, b, from_right));
+                    let left = ConstantOperand { expr: left, bits: a, scalar: on };
+                    let right = ConstantOperand { expr: right, bits: b, scalar: from_right };
+                    return self.constant_pointer_bits(op, left, right);
                 }
                 if let Some(op) = convert::comparison(op, on) {
                     return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
@@ -349,9 +359,11 @@ impl Module<'_> {
     fn constant_pointer_bits(
         &self,
         op: BinaryOp,
-        (left, a, on): (ExprId, u128, Scalar),
-        (right, b, other): (ExprId, u128, Scalar),
+        left: ConstantOperand,
+        right: ConstantOperand,
     ) -> Option<Constant> {
+        let ConstantOperand { expr: left, bits: a, scalar: on } = left;
+        let ConstantOperand { expr: right, bits: b, scalar: other } = right;
         if let Some(op) = convert::comparison(op, on) {
             return Some(Constant::Bits(u128::from(arith::compare(op, on.ty, a, b))));
         }
@@ -365,7 +377,7 @@ impl Module<'_> {
             (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
             (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
                 let size = u64::try_from(self.step(left)?.max(1)).ok()?;
-                let target = super::types::target_of(self.unit);
+                let target = crate::lower::types::target_of(self.unit);
                 word(i128::from(target.address_difference(a as u64, b as u64, size)))
             }
             (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
@@ -492,7 +504,7 @@ impl Module<'_> {
 
     /// Width of an address in bits.
     fn pointer_bits(&self) -> u8 {
-        super::types::target_of(self.unit).pointer_bits()
+        crate::lower::types::target_of(self.unit).pointer_bits()
     }
 
     fn address(&self, base: Option<ConstBase>, offset: i64) -> Constant {
@@ -517,9 +529,9 @@ impl Module<'_> {
         }
     }
 
-    /// What is known of an expression's type, if it is a scalar to compute with.
+    /// The scalar type of an expression, if it has one to compute with.
     pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
-        super::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
+        crate::lower::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
     }
 }
 
@@ -534,7 +546,7 @@ pub(super) const fn unary_op(op: UnaryOp, on: Scalar) -> Option<ir::UnOp> {
     }
 }
 
-/// What C tests for.
+/// Whether a value counts as true in C.
 fn is_not_zero(ty: Type, bits: u128) -> bool {
     if ty.is_float() { !arith::is_float_zero(ty, bits) } else { bits != 0 }
 }

@@ -3,23 +3,23 @@
 use lydian_base::{Diagnostic, Span};
 use lydian_ir::{Body, Local, LocalId, LocalKind, Stmt, Storage, Type};
 
-use super::builder::FunctionLowering;
-use super::facts;
-use super::gaps::{Gaps, Part};
-use super::globals::Module;
-use super::place::Place;
-use super::simplify::simplify;
-use super::types::{layout_of, scalar_of};
-use super::{Gap, Lowering, Unsupported};
 use crate::ast::{Bound, BoundOwner, FunctionId, StmtId, VarId, VarStorage};
 use crate::ctypes::{CType, TypeId};
+use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::facts;
+use crate::lower::builder::gaps::{Gaps, Part};
+use crate::lower::expressions::lvalue::LValue;
+use crate::lower::module::Module;
+use crate::lower::outcome::{Gap, Lowering, UnsupportedConstruct};
+use crate::lower::simplify::simplify;
+use crate::lower::types::{layout_of, scalar_of};
 
 /// Lowers the body of a defined function.
 pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Body> {
     attempt(module, id, &mut None)
 }
 
-/// The same; what is not supported in it is left to its text, and given too.
+/// The same as an outline, with the parts that are not supported.
 pub(super) fn outline_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<(Body, Vec<Gap>)> {
     let said = module.diagnostics.len();
     let mut gaps = Some(Gaps::default());
@@ -38,7 +38,7 @@ fn attempt(module: &mut Module<'_>, id: FunctionId, gaps: &mut Option<Gaps>) -> 
     let unit = module.unit;
     let decl = &unit.functions[id];
     let Some(body) = decl.body else {
-        return Err(Unsupported::new("a missing body", decl.span));
+        return Err(UnsupportedConstruct::new("a missing body", decl.span));
     };
     let facts = facts::collect(unit, &decl.params, body);
     let mut lowering = FunctionLowering::new(module, id, facts);
@@ -67,14 +67,11 @@ impl FunctionLowering<'_, '_> {
         self.span = text;
         self.fall_off();
         self.place_dispatch();
-        let missing = self.labels.keys().find(|label| !self.placed_labels.contains(label));
-        match missing {
-            Some(_) => {
-                let span = unit.functions[self.function].span;
-                Err(Unsupported::new("a label in code that was left out", span))
-            }
-            None => Ok(()),
+        if self.labels.has_missing() {
+            let span = unit.functions[self.function].span;
+            return Err(UnsupportedConstruct::new("a label in code that was left out", span));
         }
+        Ok(())
     }
 
     /// Evaluates the bounds in the type of a parameter.
@@ -115,7 +112,10 @@ impl FunctionLowering<'_, '_> {
     fn parameter(&mut self, param: VarId) -> Lowering<LocalId> {
         let decl = &self.unit.vars[param];
         if layout_of(self.unit, decl.ty.ty).is_none() {
-            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), decl.span));
+            return Err(UnsupportedConstruct::new(
+                self.module.type_description(decl.ty.ty),
+                decl.span,
+            ));
         }
         self.local_of(param, decl.span)
     }
@@ -156,8 +156,8 @@ impl FunctionLowering<'_, '_> {
         }
         let value = self.read(hidden);
         let value = self.convert(value, from, to);
-        let place = self.place_of_variable(param)?;
-        self.write_place(place, value, to.ty);
+        let place = self.lvalue_of_variable(param)?;
+        self.write_lvalue(place, value, to.ty);
         Ok(())
     }
 
@@ -178,18 +178,21 @@ impl FunctionLowering<'_, '_> {
 
     /// The local of an automatic variable or parameter.
     pub(super) fn local_of(&mut self, var: VarId, span: Span) -> Lowering<LocalId> {
-        if let Some(local) = self.vars.get(&var) {
-            return Ok(*local);
+        if let Some(local) = self.variables.local(var) {
+            return Ok(local);
         }
         let decl = &self.unit.vars[var];
         if matches!(self.unit.ty(decl.ty), CType::Unsupported(_)) {
-            return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+            return Err(UnsupportedConstruct::new(self.module.type_description(decl.ty.ty), span));
         }
         let storage = match scalar_of(self.unit, decl.ty.ty) {
             Some(scalar) if self.is_register(var) => Storage::Register(scalar.ty),
             _ => {
                 let Some(layout) = layout_of(self.unit, decl.ty.ty) else {
-                    return Err(Unsupported::new(self.module.type_description(decl.ty.ty), span));
+                    return Err(UnsupportedConstruct::new(
+                        self.module.type_description(decl.ty.ty),
+                        span,
+                    ));
                 };
                 let align = layout.align.max(decl.alignment.unwrap_or(1));
                 Storage::Memory { size: layout.size, align }
@@ -207,20 +210,20 @@ impl FunctionLowering<'_, '_> {
         let ty = self.ctype(decl.ty.ty);
         let local =
             self.body.locals.push(Local { name: decl.name.to_string(), ty, kind, storage, scope });
-        self.vars.insert(var, local);
+        self.variables.set_local(var, local);
         Ok(local)
     }
 
     /// The place of an automatic variable.
-    pub(super) fn place_of_variable(&mut self, var: VarId) -> Lowering<Place> {
+    pub(super) fn lvalue_of_variable(&mut self, var: VarId) -> Lowering<LValue> {
         let decl = &self.unit.vars[var];
         let local = self.local_of(var, decl.span)?;
         if self.in_register(local) {
-            return Ok(Place::Register(local));
+            return Ok(LValue::Register(local));
         }
         let addr = self.expr(lydian_ir::Expr::AddrLocal(local));
         let volatile = decl.ty.quals.has(crate::ctypes::Quals::VOLATILE);
-        Ok(Place::Memory { addr, volatile })
+        Ok(LValue::Memory { addr, volatile })
     }
 
     /// Reports an error that does not end the function.

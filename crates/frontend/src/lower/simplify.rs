@@ -1,7 +1,7 @@
 //! Tidies a body that was just lowered: no empty blocks, no chains, no dead blocks but the user's.
 //!
-//! Dead code that the user wrote stays, since its objectives exist (and are infeasible). What is
-//! dropped is what lowering left: blocks that nothing leads to and that hold no mark and no branch
+//! Dead code that the user wrote stays, since its objectives exist (and are infeasible). Only remains
+//! of lowering are dropped: blocks that nothing leads to and that hold no mark and no branch
 //! of a decision. Ids of blocks and statements are made dense again, in the order of their making.
 
 use std::collections::BTreeMap;
@@ -295,7 +295,7 @@ fn visit_statement(stmt: &mut Stmt, visit: &mut impl FnMut(&mut ExprId)) {
 
 /// Changing where a terminator leads.
 trait MapSuccessors {
-    /// Replaces each successor by what `map` gives for it.
+    /// Replaces each successor by the result of `map` on it.
     fn map_successors(&mut self, map: impl Fn(BlockId) -> BlockId);
 }
 

@@ -2,12 +2,12 @@
 
 use lydian_ir::{GlobalInit, InitItem, Relocation, RelocationTarget, Target};
 
-use super::constant::{ConstBase, Constant};
-use super::globals::{Module, string_bytes};
-use super::types::{layout_of, scalar_of, target_of};
-use super::{Lowering, Unsupported};
 use crate::ast::{CastKind, ExprId, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{CType, QualType};
+use crate::lower::constant::{ConstBase, Constant};
+use crate::lower::module::{Module, string_bytes};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
+use crate::lower::types::{layout_of, scalar_of, target_of};
 
 /// Zeros of at least this many bytes end a stretch of initial bytes.
 const ZERO_RUN: usize = 16;
@@ -196,7 +196,7 @@ impl Module<'_> {
         }
     }
 
-    /// A later, whole initialiser replaces what was there.
+    /// A later, whole initialiser replaces earlier ones.
     fn clear(&self, out: &mut Contents, offset: u64, ty: QualType) {
         let size = layout_of(self.unit, ty.ty).map_or(0, |layout| layout.size);
         let end = (offset + size).min(out.bytes.len() as u64);
@@ -222,7 +222,7 @@ impl Module<'_> {
                     CType::Vector { .. } => return self.write_vector(out, offset, elements),
                     _ => {
                         let span = self.unit.exprs[init].span;
-                        return Err(Unsupported::new("this initialiser", span));
+                        return Err(UnsupportedConstruct::new("this initialiser", span));
                     }
                 };
                 let Some(layout) = layout_of(self.unit, element.ty) else {
@@ -349,11 +349,14 @@ impl Module<'_> {
         out.relocations.retain(|old| old.offset != offset);
     }
 
-    fn not_constant(&self, init: ExprId) -> Unsupported {
-        Unsupported::new("a value that cannot be computed here", self.unit.exprs[init].span)
+    fn not_constant(&self, init: ExprId) -> UnsupportedConstruct {
+        UnsupportedConstruct::new(
+            "a value that cannot be computed here",
+            self.unit.exprs[init].span,
+        )
     }
 
-    /// What a constant address is the address of, made if it is a literal.
+    /// The target of a constant address, made if it is a literal.
     pub(super) fn relocation_target(&mut self, base: ConstBase) -> Option<RelocationTarget> {
         Some(match base {
             ConstBase::Var(var) => RelocationTarget::Global(self.global(var)),

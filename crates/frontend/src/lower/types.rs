@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::ast::{EnumId, RecordDecl, RecordId, RecordKind, TranslationUnit};
 use crate::ctypes::{self, ArrayLength, CType, FloatKind, QualType, Quals, TypeId};
 
-/// What lowering must know of a scalar type to compute with it.
+/// A scalar type, as lowering computes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scalar {
     /// The machine type.

@@ -16,7 +16,7 @@ pub(super) struct LabelComment {
     pub(super) name: String,
     /// Its predicate as written.
     pub(super) predicate: String,
-    /// The offset in [`Stripped::text`] where the call belongs.
+    /// The offset in [`StrippedText::text`] where the call belongs.
     pub(super) at: usize,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct LabelComment {
 pub(super) struct BadComment {
     /// Why not.
     pub(super) reason: &'static str,
-    /// Its offset in [`Stripped::text`].
+    /// Its offset in [`StrippedText::text`].
     pub(super) at: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct BadComment {
 pub(super) struct Line {
     /// Its text.
     pub(super) text: String,
-    /// The offset in [`Stripped::text`] of the comment, or of the line within it.
+    /// The offset in [`StrippedText::text`] of the comment, or of the line within it.
     pub(super) at: usize,
     /// How many bytes of the user's line lie between that and the text.
     pub(super) skipped: usize,
@@ -44,7 +44,7 @@ pub(super) struct Line {
 
 /// The text without comments.
 #[derive(Debug, Default)]
-pub(super) struct Stripped {
+pub(super) struct StrippedText {
     pub(super) text: String,
     pub(super) labels: Vec<LabelComment>,
     pub(super) bad: Vec<BadComment>,
@@ -58,7 +58,7 @@ const UNBALANCED: &str = "the predicate of a label comment must be one C express
 const MISPLACED: &str = "a label comment must stand where a statement may stand";
 
 /// Blanks all comments of preprocessed `text` and finds the labels.
-pub(super) fn strip_comments(text: &[u8], line_comments: bool) -> Stripped {
+pub(super) fn strip_comments(text: &[u8], line_comments: bool) -> StrippedText {
     let scanner = Scanner {
         text,
         at: 0,
@@ -91,7 +91,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn run(mut self) -> Stripped {
+    fn run(mut self) -> StrippedText {
         let mut line_start = true;
         while let Some(&byte) = self.text.get(self.at) {
             match byte {
@@ -121,7 +121,7 @@ impl Scanner<'_> {
         // Every byte above came from valid UTF-8 or was replaced.
         let text = String::from_utf8(self.out)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Stripped {
+        StrippedText {
             text,
             labels: self.labels,
             bad: self.bad,
@@ -409,7 +409,7 @@ fn plain_expression(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn strip(text: &str) -> Stripped {
+    fn strip(text: &str) -> StrippedText {
         strip_comments(text.as_bytes(), true)
     }
 

@@ -1,20 +1,21 @@
-//! The objects that pointers point to: their size, their place in the region of inputs, and what is
-//! in them.
+//! The objects that pointers point to: their size, their place in the region of inputs, and their
+//! contents.
 
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 use lydian_ir::{CType, CTypeId, IntKind, Program, Type};
 use lydian_objective::AssumptionKind;
 use lydian_smt::Term;
 
-use super::super::bounds::Reach;
-use super::super::layout::flexible_member;
-use super::super::length::Length;
-use super::super::place::Place;
-use super::super::plan::{GAP, ObjectPlan, PlanError};
-use super::super::settings::Kind;
-use super::super::spec::{Trail, types_named};
-use super::super::value::constant;
 use super::{Builder, MAX_CELLS, OpenLength, Site, Slot};
+use crate::bounds::Reach;
+use crate::build::layout::{FlexibleMember, flexible_member};
+use crate::place::InputPlace;
+use crate::plan::{GAP, ObjectPlan, PlanError};
+use crate::settings::Kind;
+use crate::settings::length::Length;
+use crate::spec::Trail;
+use crate::type_names::types_named;
+use crate::value::constant;
 
 impl Builder<'_> {
     /// Makes the object that a pointer points to and gives its position.
@@ -48,7 +49,7 @@ impl Builder<'_> {
         let flexible = (capacity == 1 && slot.set.before.is_none())
             .then(|| flexible_member(types, element, &slot.place.index(0)))
             .flatten();
-        let tail = flexible.map(|(place, ty, start)| self.tail(slot, place, ty, start));
+        let tail = flexible.map(|member| self.tail(slot, member));
         let before = slot.set.before.unwrap_or(0);
         let elements = capacity.checked_add(before);
         let bytes = elements.and_then(|elements| elements.checked_mul(size));
@@ -109,8 +110,8 @@ impl Builder<'_> {
         Ok(object)
     }
 
-    /// The type of an element: for `void *` the one that is set, else bytes, as for what has no
-    /// size.
+    /// The type of an element: for `void *` the type that is set, else bytes; bytes also for types
+    /// without a size.
     fn element_type(&mut self, slot: &Slot, pointee: CTypeId) -> Result<CTypeId, PlanError> {
         let types = &self.program.types;
         if let Some(name) = &slot.set.pointee {
@@ -146,11 +147,12 @@ impl Builder<'_> {
             limit: INPUT_REGION_SIZE,
         };
         let size = bytes.ok_or_else(too_large)?;
-        // At least what malloc promises, so that code which relies on that finds it.
+        // At least the alignment that malloc promises, since code may rely on it.
         let align = self.program.types.align(element).max(16);
         let address = self.cursor.next.next_multiple_of(align);
         let element_size = self.program.types.size(element).unwrap_or(1);
-        // Room for an element on either side, so that "one too far" is nobody's memory.
+        // Room for one element on either side, so that an access one element too far meets no other
+        // object.
         let gap = GAP.max(element_size.min(4096)).next_multiple_of(16);
         let end = INPUT_REGION + INPUT_REGION_SIZE;
         let next = address.checked_add(size).and_then(|at| at.checked_add(gap));
@@ -189,7 +191,7 @@ impl Builder<'_> {
         let before = slot.set.before.unwrap_or(0);
         for index in 0..capacity {
             if is_string && index + 1 == capacity {
-                // Whatever stands before it, there is a NUL.
+                // The string ends with a NUL whatever its characters are.
                 let machine = self.program.types.scalar(element).unwrap_or(Type::Int(8));
                 let nul = constant(self.pool, machine, 0);
                 self.push(site, index * size, machine, nul);
@@ -211,7 +213,7 @@ impl Builder<'_> {
 
 /// The flexible array member of an object.
 struct Tail {
-    place: Place,
+    place: InputPlace,
     element: CTypeId,
     element_size: u64,
     start: u64,
@@ -223,7 +225,8 @@ struct Tail {
 }
 
 impl Builder<'_> {
-    fn tail(&self, slot: &Slot, place: Place, element: CTypeId, start: u64) -> Tail {
+    fn tail(&self, slot: &Slot, member: FlexibleMember) -> Tail {
+        let FlexibleMember { place, element, offset: start } = member;
         let types = &self.program.types;
         let record = slot.set.pointee.as_ref().map(|name| types_named(self.program, name));
         let record = record.and_then(|found| found.first().copied()).or(types.pointee(slot.ty));
@@ -280,7 +283,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a pointer points to where neither a setting nor a guess says it.
+/// The kind of a pointer's target without a setting or guess.
 fn default_kind(program: &Program, pointee: CTypeId) -> Kind {
     match program.types.get(pointee) {
         CType::Int { kind: IntKind::Char, .. } => Kind::String,

@@ -4,12 +4,12 @@ use lydian_ir::{CType, CTypeId, GlobalInit, RelocationTarget};
 use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
-use super::super::callback::callback_of;
-use super::super::layout::has_pointers;
-use super::super::place::Place;
-use super::super::plan::PlanError;
-use super::super::settings::{Kind, PlacePattern};
-use super::{Builder, MAX_CELLS, MAX_OBJECTS, Slot, Target, initial_bits};
+use super::{Builder, MAX_CELLS, MAX_OBJECTS, Pointee, Slot, initial_bits};
+use crate::build::layout::has_pointers;
+use crate::callback::callback_of;
+use crate::place::InputPlace;
+use crate::plan::PlanError;
+use crate::settings::{Kind, PlacePattern};
 
 impl Builder<'_> {
     pub(super) fn finish(&mut self) -> Result<(), PlanError> {
@@ -78,7 +78,7 @@ impl Builder<'_> {
         let found = &self.objects[object].1;
         let before = slot.set.before.unwrap_or(0);
         let address = found.address + before * self.program.types.size(found.element).unwrap_or(1);
-        self.targets.insert(slot.place.clone(), Target { object, address, is_null });
+        self.targets.insert(slot.place.clone(), Pointee { object, address, is_null });
         let base = self.pool.bv(64, address);
         let value = self.pool.ite(is_null, zero, base);
         let value = self.with_streams(&slot, value);
@@ -90,7 +90,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Leaves a pointer null for a limit, which is noted.
+    /// Leaves a pointer null because of a limit, and notes the bound.
     pub(super) fn leave_null(&mut self, slot: &Slot, why: &str) {
         let shown = self.shown(&slot.place);
         let stated = self.spec.states_depth();
@@ -104,15 +104,16 @@ impl Builder<'_> {
         self.set(slot, value);
     }
 
-    /// The pointer on the way to a place behind which there is a struct of the type that the one at
-    /// the place points to, so that it may well point back: the owner in a part of what it owns. One
-    /// to the type of the struct that it lies in is no such pointer: it makes lists and trees.
-    fn pointed_back_to(&self, place: &Place, pointee: CTypeId) -> Option<Place> {
+    /// The pointer on the path to a place whose struct has the type that the pointer at the place
+    /// points to: it may well point back to that struct, as the owner in a part of what it owns. A
+    /// pointer to the type of the struct that it lies in itself does not count, since such pointers
+    /// make lists and trees.
+    fn pointed_back_to(&self, place: &InputPlace, pointee: CTypeId) -> Option<InputPlace> {
         if !matches!(self.program.types.get(pointee), CType::Record(_)) {
             return None;
         }
         let before =
-            |steps| Place { root: place.root.clone(), steps: place.steps[..steps].to_vec() };
+            |steps| InputPlace { root: place.root.clone(), steps: place.steps[..steps].to_vec() };
         let mut way = (0..place.steps.len()).rev().map(before).filter_map(|place| {
             let target = self.targets.get(&place)?;
             Some((place, self.objects[target.object].1.element))
@@ -122,10 +123,10 @@ impl Builder<'_> {
         Some(place)
     }
 
-    /// Why a pointer leads nowhere, if a limit says so.
+    /// The reason for leaving a pointer null, if a limit demands it.
     fn cut_off(&self, slot: &Slot, pointee: CTypeId) -> Option<String> {
         let deepest = self.spec.depth();
-        // What ends here needs no further pointers, so it may lie one step deeper.
+        // A target without pointers may lie one step deeper.
         let ends = !has_pointers(&self.program.types, pointee);
         if slot.site.depth >= deepest.saturating_add(u32::from(ends)) {
             return Some(format!("pointers are followed {deepest} deep"));

@@ -1,21 +1,22 @@
-//! What needs that everything has its place: lengths, pointers into the arrays of others, aliases.
+//! The parts of a plan that depend on others: lengths, pointers into other arrays, aliases. They are
+//! resolved when every place has its term.
 
 use std::collections::BTreeSet;
 
 use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
-use super::super::bounds::Reach;
-use super::super::length::{Length, Op};
-use super::super::place::Place;
-use super::super::plan::PlanError;
-use super::super::settings::Kind;
-use super::super::value::to_64_bits;
-use super::{Builder, OpenLength, Scalar, Slot, Target};
+use super::{Builder, OpenLength, Pointee, Scalar, Slot};
+use crate::bounds::Reach;
+use crate::place::InputPlace;
+use crate::plan::PlanError;
+use crate::settings::Kind;
+use crate::settings::length::{Length, Op};
+use crate::value::to_64_bits;
 
 impl Builder<'_> {
     pub(super) fn close_lengths(&mut self) -> Result<(), PlanError> {
-        let ended: BTreeSet<Place> = (self.related.iter())
+        let ended: BTreeSet<InputPlace> = (self.related.iter())
             .flat_map(|slot| slot.set.of.iter().map(|of| of.0.clone()))
             .collect();
         let lengths = std::mem::take(&mut self.lengths);
@@ -56,9 +57,9 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What reads the length of an array, where it is a number in memory that is nothing else: no part
-    /// of another length, and in no precondition. Then it can be the greatest that is within the bound,
-    /// whatever else is so. Arrays with the same bound may share it.
+    /// The accesses that read the length of an array, if the length is a number in memory without
+    /// another role: no part of another length, and in no precondition. It can then be the greatest
+    /// within the bound whatever the other inputs are. Arrays with the same bound may share it.
     fn reading_of(&self, open: &OpenLength, all: &[OpenLength]) -> Reach {
         let Some(Length::Place(place)) = &open.length else { return Reach::Always };
         let names_it = |other: &&OpenLength| other.length.as_ref().is_some_and(|l| l.names(place));
@@ -70,7 +71,7 @@ impl Builder<'_> {
         reading.unwrap_or(Reach::Always)
     }
 
-    /// The number of elements that a length means: none where it is negative. It is at most the
+    /// The number of elements that a length stands for: none where it is negative. It is at most the
     /// capacity wherever there is an object.
     fn counted(&mut self, value: Term, signed: bool, open: &OpenLength) -> Term {
         let capacity = self.pool.bv(64, open.capacity);
@@ -87,7 +88,7 @@ impl Builder<'_> {
     }
 
     /// The 64-bit value of a length, and whether it may be negative.
-    fn length_value(&mut self, length: &Length, place: &Place) -> Result<Scalar, PlanError> {
+    fn length_value(&mut self, length: &Length, place: &InputPlace) -> Result<Scalar, PlanError> {
         match length {
             Length::Number(number) => {
                 Ok(Scalar { value: self.pool.bv(64, *number), signed: false })
@@ -131,13 +132,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn target(&self, slot: &Slot, place: &Place) -> Result<Target, PlanError> {
+    fn target(&self, slot: &Slot, place: &InputPlace) -> Result<Pointee, PlanError> {
         let why = || format!("{place} is no pointer with an object of its own");
         self.targets.get(place).copied().ok_or_else(|| self.wrong(&slot.place, why()))
     }
 
     /// The pointer in whose array another lies, if a limit left it null.
-    fn limited(&self, slot: &Slot) -> Option<Place> {
+    fn limited(&self, slot: &Slot) -> Option<InputPlace> {
         let of = &slot.set.of.as_ref()?.0;
         self.cut_off.contains(of).then(|| of.clone())
     }
@@ -145,7 +146,7 @@ impl Builder<'_> {
     /// `end` and `into`.
     fn within_array(&mut self, slot: &Slot) -> Result<Term, PlanError> {
         let of = slot.set.of.as_ref().expect("the settings were checked").0.clone();
-        let Target { object, is_null, .. } = self.target(slot, &of)?;
+        let Pointee { object, is_null, .. } = self.target(slot, &of)?;
         let (address, size, length, element) = {
             let object = &self.objects[object].1;
             (object.address, object.size, object.byte_length, object.element)

@@ -1,17 +1,17 @@
-//! How many bytes lie behind a `void *` that an undefined function returns.
+//! The number of bytes that a `void *` points to that an undefined function returns.
 //!
-//! The type says nothing, but functions that return one are mostly allocators, and an allocator is
-//! told the size. Only a default: settings overrule it, and an access behind it is a bound on the
-//! inputs that is met ([`super::super::bounds`]).
+//! The type does not say it, but most functions that return `void *` are allocators, and an allocator
+//! is given the size. This is only a default. Settings override it, and an access beyond it meets a
+//! bound on the inputs ([`crate::bounds`]).
 
 use lydian_ir::{CType, CTypeId, CTypes, IntKind};
 
-use super::super::length::Length;
-use super::super::settings::{Kind, LengthText};
-use super::super::spec::MAX_LENGTH;
 use super::Builder;
+use crate::settings::defaults::MAX_LENGTH;
+use crate::settings::length::Length;
+use crate::settings::{Kind, LengthText};
 
-/// More bytes than this are not planned for one result: each is an input of its own.
+/// The most bytes that are planned for one result, since each is an input of its own.
 const MOST_ALLOCATED: u64 = 1 << 14;
 
 /// The bytes that a call asks for, by the shape of the function's type and the values of the

@@ -1,9 +1,9 @@
-//! What a call of an undefined function may write through its parameters.
+//! The writes of an undefined function through its parameters.
 //!
-//! A parameter that points to a variable sets it: whatever it held, it has a fresh value
-//! afterwards. Of anything larger (arrays, structs, bytes behind a `void *`) only what was never
-//! written gets values, since a function may as well only read what has some. So `char line[80]`
-//! is filled by the call that gets it first, and a struct that was filled keeps its members.
+//! A parameter that points to a variable sets it: the variable has a fresh value after the call. Larger
+//! targets (arrays, structs, bytes behind a `void *`) get values only for bytes that were never
+//! written, since the function may only read the others. So the first call that gets `char line[80]`
+//! fills it, and a struct that was filled keeps its members.
 
 use lydian_ir::outside::OutParameter;
 use lydian_ir::test::WriteBase;
@@ -11,15 +11,15 @@ use lydian_ir::{CType, CTypeId, Type};
 use lydian_objective::AssumptionKind;
 use lydian_smt::{Sort, Term};
 
-use super::super::bounds::Reach;
-use super::super::guess::written_place;
-use super::super::layout::{Bits, Leaf, layout};
-use super::super::place::Place;
-use super::super::plan::{PlanError, Way, WritePlan, Written};
-use super::super::spec::Trail;
 use super::{Builder, Site};
+use crate::bounds::Reach;
+use crate::build::layout::{Bits, Leaf, layout};
+use crate::guess::written_place;
+use crate::place::InputPlace;
+use crate::plan::{PlanError, PointerChain, WriteContents, WritePlan};
+use crate::spec::Trail;
 
-/// So many bytes behind a pointer are written at most.
+/// The most bytes that are written through one pointer.
 pub const MOST_WRITTEN: u64 = 256;
 
 /// Memory of the program's own that an argument of a call of an undefined function points to.
@@ -27,26 +27,27 @@ pub const MOST_WRITTEN: u64 = 256;
 pub struct OutTarget {
     /// The parameter.
     pub parameter: OutParameter,
-    /// Where the argument points there, a Boolean.
+    /// The condition under which the argument points there, a Boolean.
     pub guard: Term,
     /// Bytes from there to the end of the object.
     pub room: u64,
-    /// How many of these belong to the object, a 64-bit term, where that depends on the input.
+    /// The number of these bytes that belong to the object, a 64-bit term; none where it does not
+    /// depend on the input.
     pub length: Option<Term>,
-    /// Of the first bytes, at most [`MOST_WRITTEN`], whether each was never written.
+    /// For each of the first bytes, at most [`MOST_WRITTEN`], whether it was never written.
     pub unwritten: Vec<bool>,
-    /// What there is, where it is one pointer that has a value.
-    pub old: Old,
+    /// The previous value, if the target is a single pointer.
+    pub old: PreviousPointer,
 }
 
 /// The value of a pointer before a call that may set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Old {
+pub enum PreviousPointer {
     /// It has none, or it is no pointer.
     None,
     /// It may stay.
     Kept(Term),
-    /// It has too many choices already, and does not stay.
+    /// It has too many alternatives already, and is replaced.
     Lost,
 }
 
@@ -56,7 +57,8 @@ pub(super) struct OpenWrite {
     offset: u64,
     size: u64,
     block: usize,
-    /// For a pointer that may stay: when it does not, and its value.
+    /// For a pointer that may keep its value: the condition under which it changes, and the previous
+    /// value.
     old: Option<(Term, Term)>,
 }
 
@@ -93,13 +95,15 @@ impl Builder<'_> {
     }
 
     /// A choice to leave a pointer as it is.
-    fn old_choice(&mut self, target: &OutTarget, place: &Place) -> Option<(Term, Term)> {
+    fn old_choice(&mut self, target: &OutTarget, place: &InputPlace) -> Option<(Term, Term)> {
         let shown = self.shown(place);
         match target.old {
-            Old::None => None,
-            // Without a value in a model it is false, so that the pointer stays where it can.
-            Old::Kept(old) => Some((self.symbol(format!("changed({shown})"), Sort::Bool), old)),
-            Old::Lost => {
+            PreviousPointer::None => None,
+            // Its default is false, so that the pointer keeps its value where it can.
+            PreviousPointer::Kept(old) => {
+                Some((self.symbol(format!("changed({shown})"), Sort::Bool), old))
+            }
+            PreviousPointer::Lost => {
                 let kind = AssumptionKind::ExternalWrites;
                 let sentence = format!("{shown} is another pointer");
                 self.bound((kind, place), sentence, false, Reach::Always);
@@ -114,7 +118,7 @@ impl Builder<'_> {
         &mut self,
         target: usize,
         of: &OutTarget,
-        place: &Place,
+        place: &InputPlace,
         (from, to): (u64, u64),
     ) -> Result<Option<OpenWrite>, PlanError> {
         let Some(element) = self.element_written(of.parameter.pointee) else { return Ok(None) };
@@ -140,7 +144,7 @@ impl Builder<'_> {
         Ok(Some(OpenWrite { target, offset: start, size: end - start, block, old: None }))
     }
 
-    /// What is written through a pointer to this type, one after the other: bytes for `void`.
+    /// The type of the elements written through a pointer to `pointee`: bytes for `void`.
     fn element_written(&self, pointee: CTypeId) -> Option<CTypeId> {
         match self.program.types.get(pointee) {
             CType::Void => self.byte_type(),
@@ -152,7 +156,7 @@ impl Builder<'_> {
     fn parts_between(
         &self,
         element: CTypeId,
-        place: &Place,
+        place: &InputPlace,
         (from, to): (u64, u64),
     ) -> (Vec<Leaf>, Vec<Bits>) {
         let types = &self.program.types;
@@ -168,7 +172,7 @@ impl Builder<'_> {
         (leaves, bits)
     }
 
-    /// The writes, when all pointers have their values.
+    /// Makes the writes when all pointers have their values.
     pub(super) fn close_writes(
         &mut self,
         open: Vec<OpenWrite>,
@@ -185,10 +189,10 @@ impl Builder<'_> {
             }
             let to = WriteBase::Argument(target.parameter.position);
             WritePlan {
-                way: Way { to, through: Vec::new(), from: None },
+                chain: PointerChain { to, through: Vec::new(), from: None },
                 target: write.target,
                 offset: write.offset,
-                written: Written::Cells { size: write.size, cells },
+                contents: WriteContents::Cells { size: write.size, cells },
                 when,
                 length: target.length,
             }

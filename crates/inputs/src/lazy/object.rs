@@ -1,4 +1,4 @@
-//! An object of the inputs: its bytes, cut into parts, and what these are called.
+//! A lazily initialised object of the inputs: its bytes, cut into parts, and the names of these.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,63 +12,84 @@ use smallvec::SmallVec;
 use super::{
     AddressSource, INDEX_BITS, LISTED, LazyInputs, PointerInput, bits_of, home_of, symbol_of,
 };
-use crate::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
+use crate::lazy::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
 
-/// An object that comes into being as it is looked at.
+/// An object whose values are created as paths access them.
 pub struct LazyObject {
     /// The address that the pointer leads to.
     pub home: u64,
-    /// Its elements, on both sides of where the pointer leads.
+    /// Its elements, on both sides of the pointer's target.
     pub own: Elements,
-    /// Elements of other types that follow behind, as private data follows a struct. Each kind ends
-    /// where the next begins.
+    /// Elements of other types that follow, as private data follows a struct. Each kind ends where the
+    /// next begins.
     pub behind: SmallVec<[Elements; 1]>,
-    /// How many pointers lead to it.
+    /// The number of pointers on the way to it.
     pub depth: u32,
     /// Whether the pointer that leads to it is computed from others' bits.
     pub is_derived: bool,
-    /// How C names the pointer's place, whatever the object's first element is.
+    /// The name of the pointer's place in C, whatever the object's first element is.
     place: Arc<str>,
-    /// The part of it that a path looked at before it knew of the rest, and how many bytes from its first
-    /// element on: there both have the same values.
+    /// The part of it that a path accessed before the rest was known, and the number of bytes from the
+    /// part's first element on in which both have the same values.
     part: Option<(Arc<Self>, u64)>,
     inputs: LazyInputs,
-    known: Mutex<Known>,
+    known: Mutex<KnownContents>,
 }
 
-/// The type of some elements of an object and how far the first of them begins from where the pointer
-/// leads.
-pub type Laid = (CTypeId, i64);
+/// The type of some elements of an object, and the distance in bytes of the first of them from the
+/// pointer's target.
+pub type Placement = (CTypeId, i64);
 
-/// What makes an object: its home and how its bytes are laid out.
+/// The identity of an object: its home and the layout of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ObjectKey {
     pub(super) home: u64,
-    pub(super) own: Laid,
-    pub(super) behind: SmallVec<[Laid; 1]>,
-    /// The same of the part that was known before, and its size.
-    pub(super) part: Option<(Laid, u64)>,
+    pub(super) own: Placement,
+    pub(super) behind: SmallVec<[Placement; 1]>,
+    /// The layout of the part that was known before, and its size.
+    pub(super) part: Option<(Placement, u64)>,
 }
 
 /// Elements of one type that lie one after the other in an object.
 #[derive(Clone, Debug)]
 pub struct Elements {
-    /// How C names the pointer that leads to the first.
+    /// The name in C of the pointer that leads to the first.
     pub name: Arc<str>,
     /// The type of one.
     pub ty: CTypeId,
-    /// How far the first begins from where the object's pointer leads: not at 0 where the pointer leads
-    /// to a member.
+    /// The distance of the first from the pointer's target: not 0 if the pointer leads to a member.
     pub origin: i64,
     shape: Arc<Shape>,
     period: u64,
 }
 
+/// The home of an object and the placement of its elements.
+#[derive(Clone, Copy)]
+pub(super) struct ObjectLayout<'l> {
+    pub(super) home: u64,
+    /// The object's own elements.
+    pub(super) own: Placement,
+    /// Elements of other types that follow.
+    pub(super) behind: &'l [Placement],
+}
+
+/// The name of an object, by the pointer that leads to it.
+#[derive(Clone, Copy)]
+pub(super) struct ObjectName<'n> {
+    /// The place of the pointer as C names it.
+    pub(super) place: &'n Arc<str>,
+    /// The number of pointers on the way to the object.
+    pub(super) depth: u32,
+    /// Whether the pointer is computed from the bits of others.
+    pub(super) is_derived: bool,
+}
+
+/// The values of an object that have come into being.
 #[derive(Debug, Default)]
-struct Known {
-    /// The values of parts of listed elements and beyond, by their first byte.
+struct KnownContents {
+    /// The values of parts with symbols of their own, by their first byte.
     parts: BTreeMap<i64, (PartKind, Term)>,
-    /// The array symbols, by the part of an element.
+    /// The array symbols of rows, by the part of an element.
     arrays: BTreeMap<u64, Array>,
 }
 
@@ -76,35 +97,35 @@ struct Known {
 struct Array {
     row: Row,
     symbol: Term,
-    /// The symbol with the listed elements in their places.
+    /// The symbol with the listed elements stored into it.
     whole: Term,
 }
 
-/// The values that one part of an object's element type makes: one in each element, or as many as the
-/// arrays in which the part lies have. They are numbered through; those of the first element begin
+/// The values of one part of an object's element type: one in each element, or several if the part lies
+/// in arrays within the element. They are numbered consecutively from the first element's, which begin
 /// with 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The first byte of the first value in the object's first element; beyond that element for a flexible
-    /// array member, and for elements of other types behind.
+    /// The first byte of the first value in the object's first element. For a flexible array member and
+    /// for elements of other types, it lies after that element.
     pub part: u64,
-    /// What they are.
+    /// The kind of the values.
     pub kind: PartKind,
     /// Bytes from one element of the object to the next.
     pub stride: u64,
-    /// The arrays within an element in which they lie.
+    /// The arrays within an element that contain them.
     pub arrays: Arrays,
-    /// Whether it is one of a flexible array member, or of elements behind the object's own.
+    /// Whether it belongs to a flexible array member, or to elements after the object's own.
     pub is_tail: bool,
 }
 
 impl Row {
-    /// How many values lie in one element.
+    /// The number of values in one element.
     pub fn count(&self) -> u64 {
         count_in(&self.arrays)
     }
 
-    /// Whether its values stand without a gap in all elements.
+    /// Whether there are no gaps between its values.
     pub fn is_dense(&self) -> bool {
         self.arrays.is_empty() && self.kind.bytes() == self.stride
     }
@@ -128,8 +149,8 @@ impl fmt::Debug for LazyObject {
 }
 
 impl Elements {
-    /// Elements of a type in the object of a pointer at a place, by their shape.
-    pub(super) fn new(place: &Arc<str>, (ty, origin): Laid, shape: Arc<Shape>) -> Self {
+    /// Elements of a type in the object of a pointer at a place, with their shape.
+    pub(super) fn new(place: &Arc<str>, (ty, origin): Placement, shape: Arc<Shape>) -> Self {
         let name = match origin {
             0 => place.clone(),
             _ => format!("({place}{origin:+})").into(),
@@ -137,8 +158,8 @@ impl Elements {
         Self { name, ty, origin, period: shape.size().max(1), shape }
     }
 
-    /// Their type, and where the first begins.
-    pub const fn laid(&self) -> Laid {
+    /// Their type, and the distance of the first.
+    pub const fn laid(&self) -> Placement {
         (self.ty, self.origin)
     }
 
@@ -157,7 +178,7 @@ impl Elements {
         self.shape.has_tail()
     }
 
-    /// The flexible array member, if a byte lies in it or behind it.
+    /// The flexible array member, if a byte lies in it or after it.
     fn tail_at(&self, at: i64) -> Option<&Tail> {
         match &*self.shape {
             Shape::Record { tail: Some(tail), .. } if at - self.origin >= tail.offset as i64 => {
@@ -167,7 +188,7 @@ impl Elements {
         }
     }
 
-    /// How C names the part that a byte belongs to.
+    /// The name in C of the part that a byte belongs to.
     fn path_at(&self, at: i64) -> String {
         if let Some(tail) = self.tail_at(at) {
             let within = (at - self.origin) as u64 - tail.offset;
@@ -184,7 +205,7 @@ impl Elements {
         }
     }
 
-    /// The end of the element that a byte lies in; of a flexible array member no more than the byte.
+    /// The end of the element that a byte lies in; in a flexible array member, the next byte.
     pub(crate) fn end_of_element(&self, at: i64) -> i64 {
         let period = self.period as i64;
         if self.has_tail() {
@@ -195,35 +216,33 @@ impl Elements {
 }
 
 impl LazyObject {
-    /// An object by what makes it and its elements, at the place of a pointer behind so many others.
+    /// An object with its elements, at the home of a pointer with a name.
     pub(super) fn new(
         inputs: &LazyInputs,
         home: u64,
         (own, behind): (Elements, SmallVec<[Elements; 1]>),
-        (place, depth, is_derived): (&Arc<str>, u32, bool),
+        named: ObjectName<'_>,
         part: Option<(Arc<Self>, u64)>,
     ) -> Self {
         Self {
             home,
             own,
             behind,
-            depth,
-            is_derived,
-            place: place.clone(),
+            depth: named.depth,
+            is_derived: named.is_derived,
+            place: named.place.clone(),
             part,
             inputs: inputs.clone(),
             known: Mutex::default(),
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownContents> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How C names its pointer's place, how many pointers lead to it, and whether its pointer is computed
-    /// from others' bits.
-    pub(super) const fn named(&self) -> (&Arc<str>, u32, bool) {
-        (&self.place, self.depth, self.is_derived)
+    pub(super) const fn named(&self) -> ObjectName<'_> {
+        ObjectName { place: &self.place, depth: self.depth, is_derived: self.is_derived }
     }
 
     /// The part that was known before, and its size.
@@ -231,7 +250,7 @@ impl LazyObject {
         self.part.as_ref()
     }
 
-    fn laid_behind(&self) -> impl Iterator<Item = Laid> {
+    fn laid_behind(&self) -> impl Iterator<Item = Placement> {
         self.behind.iter().map(Elements::laid)
     }
 
@@ -245,8 +264,8 @@ impl LazyObject {
         std::iter::once(&self.own).chain(&self.behind)
     }
 
-    /// Whether its own elements end where something else begins: a flexible array member, or elements of
-    /// another type.
+    /// Whether its own elements end at something else: a flexible array member, or elements of another
+    /// type.
     pub fn has_tail(&self) -> bool {
         self.own.has_tail() || !self.behind.is_empty()
     }
@@ -263,7 +282,7 @@ impl LazyObject {
         self.part.as_ref().filter(|_| self.bytes_of_part().contains(&at)).map(|(part, _)| part)
     }
 
-    /// The value of a row that begins at a byte, where that is one of the part that was known before.
+    /// The value of a row at a byte, if it belongs to the part that was known before.
     fn value_of_part(&self, pool: &mut TermPool, row: &Row, start: i64) -> Option<Term> {
         let part = self.part_over(start)?;
         let (of_part, number) = part.row_at(start);
@@ -272,7 +291,7 @@ impl LazyObject {
         Some(if of_part.kind.is_like(row.kind) { value } else { bits_of(pool, value) })
     }
 
-    /// Whether the values of some bytes are those of the part that was known before.
+    /// Whether the values of some bytes are the same as in the part that was known before.
     pub fn agrees_with_part(&self, (from, to): (i64, i64)) -> bool {
         let Some((part, _)) = &self.part else { return true };
         (from..to).all(|at| {
@@ -283,7 +302,7 @@ impl LazyObject {
         })
     }
 
-    /// Whether each value of which a byte lies in a range has a symbol of its own.
+    /// Whether all values that overlap a range have symbols of their own.
     pub fn lists_all(&self, (from, to): (i64, i64)) -> bool {
         let mut at = from;
         while at < to {
@@ -296,10 +315,10 @@ impl LazyObject {
         true
     }
 
-    /// The row that a byte lies in, and the number of its value there.
+    /// The row that a byte lies in, and the number of the value in the row.
     pub fn row_at(&self, at: i64) -> (Row, i64) {
         let elements = self.elements_at(at);
-        // Rows are told apart by how far they begin from the object's own first element.
+        // Rows are identified by their distance from the object's own first element.
         let before = (elements.origin - self.own.origin) as u64;
         let tail = elements.tail_at(at);
         let (shape, begin, stride) = match tail {
@@ -312,7 +331,7 @@ impl LazyObject {
         let number = index * count_in(&arrays) as i64 + number as i64;
         let is_tail = tail.is_some() || before > 0;
         let mut row = Row { part: before + begin + first, kind, stride, arrays, is_tail };
-        // An element that is an array is no more than so many of its elements.
+        // An element that is an array counts as that many of its elements.
         if let Some(outer) = row.arrays.first()
             && outer.count * outer.stride == stride
         {
@@ -322,7 +341,7 @@ impl LazyObject {
         (row, number)
     }
 
-    /// How C names the part that a byte belongs to.
+    /// The name in C of the part that a byte belongs to.
     pub fn path_at(&self, at: i64) -> String {
         self.elements_at(at).path_at(at)
     }
@@ -335,7 +354,7 @@ impl LazyObject {
         self.own.origin + row.part as i64 + index * row.stride as i64 + within
     }
 
-    /// How many values of a row have symbols of their own, from the first on.
+    /// The number of values of a row, from the first on, that have symbols of their own.
     fn listed(&self, row: &Row) -> i64 {
         let most = match (row.is_dense(), row.arrays.is_empty()) {
             (true, _) => LISTED[0],
@@ -350,7 +369,7 @@ impl LazyObject {
         row.kind.bytes() > 8 || (0..self.listed(row)).contains(&number)
     }
 
-    /// The first value of an element of a row: a term of the part's sort.
+    /// The initial value of an element of a row: a term of the part's sort.
     pub fn element(&self, pool: &mut TermPool, row: &Row, index: i64) -> Term {
         let start = self.start_of(row, index);
         if let Some((_, known)) = self.known().parts.get(&start) {
@@ -372,7 +391,7 @@ impl LazyObject {
         value
     }
 
-    /// How C would name a row, if it could.
+    /// A name for a row in the style of C.
     pub fn name_of_row(&self, row: &Row) -> String {
         format!("{}[]", self.path_at(self.own.origin + row.part as i64))
     }
@@ -384,8 +403,8 @@ impl LazyObject {
         symbol_of(pool, &name, Sort::Array { index: INDEX_BITS, element: bits }, 0)
     }
 
-    /// The first values of all elements of a row, as an array; none where a part takes more bytes than
-    /// an element of an array can have.
+    /// The initial values of all elements of a row, as an array; none if a part has more bytes than an
+    /// array's element can have.
     pub fn array(&self, pool: &mut TermPool, row: &Row) -> Option<Term> {
         if row.kind.bytes() > 8 {
             return None;
@@ -415,7 +434,7 @@ impl LazyObject {
         Some(whole)
     }
 
-    /// The value of a part from the bits that an array has for it.
+    /// The value of a part from its bits in an array.
     pub fn from_bits(&self, pool: &mut TermPool, kind: PartKind, bits: Term, name: &str) -> Term {
         match kind {
             PartKind::Number(_, Values::Bool) => {
@@ -432,7 +451,7 @@ impl LazyObject {
                         let is_known =
                             pool.or_all(targets.iter().map(|(is_it, _)| *is_it).chain([null]));
                         let source = AddressSource::Row(pool.not(is_known));
-                        // The same place may have had another pointer before, whose home this is not.
+                        // The place may have held another pointer before, whose home this is not.
                         let number = self.inputs.number_of(pool, bits);
                         let home = home_of(&format!("{name}#{number}"));
                         let (place, depth) = (name.into(), self.depth);
@@ -452,34 +471,33 @@ impl LazyObject {
         }
     }
 
-    /// The first values of a row, where some path asked for them as an array.
+    /// The initial values of a row as an array, if some path needed them.
     pub fn first_array(&self, row: &Row) -> Option<Term> {
         self.known().arrays.get(&row.part).map(|array| array.whole)
     }
 
-    /// Whether a term is the address that a pointer among the inputs has where it is not null.
+    /// Whether a term is the address of a pointer among the inputs in the case that it is not null.
     pub fn is_input_pointer(&self, address: Term) -> bool {
         self.inputs.is_pointer(address)
     }
 
-    /// The first value of the part that begins at a distance from the home, where some path asked for
-    /// it.
+    /// The initial value of the part at a distance from the home, if some path needed it.
     pub fn known_part(&self, start: i64) -> Option<Term> {
         let own = self.known().parts.get(&start).map(|(_, term)| *term);
         own.or_else(|| self.part_over(start)?.known_part(start))
     }
 
-    /// The array symbol of a row, where some path asked for it.
+    /// The array symbol of a row, if some path needed it.
     pub fn known_array(&self, row: &Row) -> Option<Term> {
         self.known().arrays.get(&row.part).map(|array| array.symbol)
     }
 
-    /// The array symbols that some path asked for, with their rows.
+    /// The array symbols that some path needed, with their rows.
     pub fn known_arrays(&self) -> Vec<(Row, Term)> {
         self.known().arrays.values().map(|array| (array.row.clone(), array.symbol)).collect()
     }
 
-    /// All parts that some path asked for, by their distance from the home.
+    /// The values of all parts that some path needed, by their distance from the home.
     pub fn known_parts(&self) -> Vec<(i64, Term)> {
         let of_part = self.part.as_ref().map_or_else(Vec::new, |(part, _)| part.known_parts());
         let bytes = self.bytes_of_part();

@@ -1,4 +1,4 @@
-//! What is set for every object of a type: what is true of it, and its places.
+//! Settings for every object of a type: its invariants and its places.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{PlacePattern, PlaceSettings};
 
-/// The key of what is true of every object of a type.
+/// The key of a type's invariants.
 pub const INVARIANT: &str = "invariant";
 
-/// What is set for every object of a type, wherever it is.
+/// The settings for every object of a type, wherever it lies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TypeSettings {
     /// C expressions over `self`, a pointer to the object, that are true of each object of the inputs
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Key {
         if text == INVARIANT {
             return Ok(Self::Invariant);
         }
-        let place = super::Place::parse(&text).map_err(de::Error::custom)?;
+        let place = super::InputPlace::parse(&text).map_err(de::Error::custom)?;
         if !place.root.is_empty() {
             let why = format!("'{text}' of a type must begin with '.', or be `{INVARIANT}`");
             return Err(de::Error::custom(why));

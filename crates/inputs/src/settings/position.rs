@@ -1,15 +1,15 @@
-//! Where in the text of `lydian.toml` something stands.
+//! Positions in the text of `lydian.toml`.
 
 use toml::de::{DeTable, DeValue};
 
-use crate::place::Place;
+use crate::place::InputPlace;
 
-/// A step from a table or list of TOML to what lies in it.
+/// A step from a table or list of TOML to one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within<'a> {
+pub enum TomlStep<'a> {
     /// The value of a key.
     Value(&'a str),
-    /// The key itself, as the last step. A place may be spelt in another way.
+    /// The key itself, as the last step. The user may spell a place in another way.
     Key(&'a str),
     /// An element of a list. A value that is no list counts as its only element.
     Element(usize),
@@ -41,31 +41,31 @@ impl Position {
         }
     }
 
-    /// Where what some steps lead to begins; of a string, its first character. None where the text has
-    /// nothing there.
-    pub fn find(text: &str, way: &[Within<'_>]) -> Option<Self> {
+    /// The beginning of the value that some steps lead to; for a string, its first character. None if
+    /// the text has no such value.
+    pub fn find(text: &str, way: &[TomlStep<'_>]) -> Option<Self> {
         let at = start(text, way)?;
         let at = if text[at..].starts_with(['"', '\'']) { at + 1 } else { at };
         Some(Self::of_byte(text, at))
     }
 }
 
-fn start(text: &str, way: &[Within<'_>]) -> Option<usize> {
+fn start(text: &str, way: &[TomlStep<'_>]) -> Option<usize> {
     let root = DeTable::parse(text).ok()?;
     let (mut table, mut value) = (Some(root.get_ref()), None);
     let mut at = root.span().start;
     for step in way {
         match step {
-            Within::Key(name) => {
+            TomlStep::Key(name) => {
                 let mut keys = table?.keys();
                 return keys.find(|key| is_spelt(key.get_ref(), name)).map(|key| key.span().start);
             }
-            Within::Value(name) => {
+            TomlStep::Value(name) => {
                 let (_, found) = table?.iter().find(|(key, _)| key.get_ref() == name)?;
                 at = found.span().start;
                 value = Some(found.get_ref());
             }
-            Within::Element(index) => match value? {
+            TomlStep::Element(index) => match value? {
                 DeValue::Array(elements) => {
                     let found = elements.get(*index)?;
                     at = found.span().start;
@@ -83,9 +83,9 @@ fn start(text: &str, way: &[Within<'_>]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether a key is a name, or the place that the name is.
+/// Whether a key equals a name, or spells the same place.
 fn is_spelt(key: &str, name: &str) -> bool {
-    key == name || Place::parse(key).is_ok_and(|place| place.to_string() == name)
+    key == name || InputPlace::parse(key).is_ok_and(|place| place.to_string() == name)
 }
 
 #[cfg(test)]
@@ -95,13 +95,13 @@ mod tests {
     const TEXT: &str = "accept = []\n\n[types.\"struct ring\"]\n  invariant = [\n    \"a\", 'b'\n  ]\n\
                         [function.f]\npreconditions = [\"x > 0\"]\npure = true\n";
 
-    fn find(way: &[Within<'_>]) -> Option<(usize, usize)> {
+    fn find(way: &[TomlStep<'_>]) -> Option<(usize, usize)> {
         Position::find(TEXT, way).map(|at| (at.line, at.column))
     }
 
     #[test]
     fn what_stands_in_the_text_is_found_with_line_and_column() {
-        use Within::{Element, Key, Value};
+        use TomlStep::{Element, Key, Value};
         let ring = [Value("types"), Value("struct ring"), Value("invariant")];
         assert_eq!(find(&[&ring[..], &[Element(0)]].concat()), Some((5, 6)));
         assert_eq!(find(&[&ring[..], &[Element(1)]].concat()), Some((5, 11)));
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn a_value_that_is_no_list_is_its_own_only_element() {
         let text = "[types.t]\ninvariant = \"self->n > 0\"\n";
-        let way = [Within::Value("types"), Within::Value("t"), Within::Value("invariant")];
-        let at = Position::find(text, &[&way[..], &[Within::Element(0)]].concat());
+        let way = [TomlStep::Value("types"), TomlStep::Value("t"), TomlStep::Value("invariant")];
+        let at = Position::find(text, &[&way[..], &[TomlStep::Element(0)]].concat());
         assert_eq!(at, Some(Position { line: 2, column: 14, byte_column: 14 }));
     }
 }

@@ -1,4 +1,4 @@
-//! What C calls a variable at one place of a function's text, by C's scopes.
+//! The names of variables at one place of a function's text, by C's scopes.
 
 use std::fmt;
 

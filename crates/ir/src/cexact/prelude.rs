@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ctype::Target;
+use crate::program::ctype::Target;
 
-/// What all names of the prelude begin with.
+/// The prefix of all names of the prelude.
 const PREFIX: &str = "lydian_";
 
 const WIDTHS: [(u32, &str, &str); 5] = [
@@ -59,7 +59,7 @@ pub fn prelude(target: Target, readable: Option<&str>) -> String {
     text
 }
 
-/// What of the [`prelude`] these texts use. To compile all of it takes several times as long as to
+/// The part of the [`prelude`] that these texts use. To compile all of it takes several times as long as to
 /// compile a small file.
 pub fn prelude_for(target: Target, readable: Option<&str>, texts: &[&str]) -> String {
     let whole = prelude(target, readable);
@@ -87,7 +87,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a line of the prelude defines: one function, or one type, which is named last.
+/// The name that a line of the prelude defines: one function, or one type, which is named last.
 fn defined(line: &str) -> Option<&str> {
     match line.starts_with(INLINE) {
         true => names(line).find(|name| line.contains(&format!("{name}("))),

@@ -1,6 +1,6 @@
 use super::*;
-use crate::ctype::{CType, Field, IntKind, Record};
-use crate::function::{Function, Local, Storage};
+use crate::program::ctype::{CType, Field, IntKind, Record};
+use crate::program::function::{Function, Local, Storage};
 use crate::program::{Global, GlobalInit, InitItem, Linkage};
 use lydian_base::Span;
 

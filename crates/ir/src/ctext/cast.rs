@@ -4,7 +4,7 @@ use super::constant::builtin_suffix;
 use super::precedence::{Text, level};
 use super::shape::Shape;
 use super::{Reading, UserC, Val};
-use crate::expr::{BinOp, CastOp, Expr, ExprId, Type};
+use crate::program::expr::{BinOp, CastOp, Expr, ExprId, Type};
 
 impl UserC<'_> {
     pub(super) fn cast(&self, op: CastOp, to: Type, a: ExprId, depth: u32) -> Val {

@@ -3,9 +3,9 @@
 use super::precedence::{Text, level};
 use super::shape::Shape;
 use super::{UserC, Val};
-use crate::arith;
-use crate::ctype::Target;
-use crate::expr::Type;
+use crate::program::arith;
+use crate::program::ctype::Target;
+use crate::program::expr::Type;
 
 /// How an integer constant is written.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use super::precedence::{Text, level};
 use super::shape::Shape;
 use super::{LEFT_OUT, Lvalue, MAX_DEPTH, UserC, Val, element};
-use crate::arith;
-use crate::ctype::{CType, CTypeId, RecordId};
-use crate::expr::{BitField, Expr, ExprId, Type};
+use crate::program::arith;
+use crate::program::ctype::{CType, CTypeId, RecordId};
+use crate::program::expr::{BitField, Expr, ExprId, Type};
 
 impl UserC<'_> {
     /// The object at an address.
@@ -100,7 +100,7 @@ impl UserC<'_> {
         }
     }
 
-    /// What a pointer points to, if C's arithmetic on it goes in steps of this size.
+    /// The type that a pointer points to, if C's arithmetic on it goes in steps of this size.
     fn steps_by(&self, pointer: ExprId, size: u64) -> Option<CTypeId> {
         let types = &self.program.types;
         self.pointee(pointer).filter(|ty| match types.get(*ty) {
@@ -137,7 +137,7 @@ impl UserC<'_> {
         )
     }
 
-    /// What a pointer's value points to, as far as C's types say.
+    /// The type that a pointer's value points to, as far as C's types say.
     pub(super) fn pointee(&self, addr: ExprId) -> Option<CTypeId> {
         let ty = match self.arena.get(addr)? {
             Expr::Local(local) => self.body.locals[*local].ty,

@@ -4,12 +4,12 @@ use super::constant::Reading;
 use super::precedence::{Text, binary_level, level};
 use super::shape::Shape;
 use super::{UserC, Val};
-use crate::ctype::CType;
-use crate::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::ctype::CType;
+use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
-/// What an operator asks of the type that its operands are brought to.
+/// The type to which an operator converts its operands.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct OperandType {
     shape: Shape,
     /// `None`: either sign will do.
     sign: Option<bool>,
@@ -17,7 +17,7 @@ struct Wanted {
     is_mask: bool,
 }
 
-impl Wanted {
+impl OperandType {
     const fn exactly(shape: Shape) -> Self {
         Self { shape, sign: Some(shape.is_signed()), is_mask: false }
     }
@@ -73,18 +73,18 @@ impl UserC<'_> {
             BinOp::SubU if let Some(of) = self.made_absolute(a, b) => self.absolute(of, depth),
             _ => {
                 let wanted = match op {
-                    _ if ty.is_float() => Wanted::exactly(Shape::Float(ty)),
+                    _ if ty.is_float() => OperandType::exactly(Shape::Float(ty)),
                     BinOp::And | BinOp::Or | BinOp::Xor => {
-                        Wanted { is_mask: true, ..Wanted::bits_of(ty) }
+                        OperandType { is_mask: true, ..OperandType::bits_of(ty) }
                     }
                     BinOp::DivU | BinOp::RemU if ty.bits() >= 32 => {
-                        Wanted::exactly(Shape::int(ty, false))
+                        OperandType::exactly(Shape::int(ty, false))
                     }
                     BinOp::DivS | BinOp::RemS if ty.bits() >= 32 => {
-                        Wanted::exactly(Shape::int(ty, true))
+                        OperandType::exactly(Shape::int(ty, true))
                     }
                     // Without a sign the bits are the same, as signed arithmetic wraps.
-                    _ => Wanted::bits_of(ty),
+                    _ => OperandType::bits_of(ty),
                 };
                 let (a, b, shape) = self.operands(a, b, wanted, depth);
                 let text = Text::infix(&a, symbol(op), &b, binary_level(op));
@@ -158,9 +158,9 @@ impl UserC<'_> {
             Type::Int(bits @ ..32) => self.narrow_operands((a, b), u32::from(bits), sign, depth),
             _ => {
                 let wanted = match sign {
-                    _ if ty.is_float() => Wanted::exactly(Shape::Float(ty)),
-                    Some(signed) => Wanted::exactly(Shape::int(ty, signed)),
-                    None => Wanted::bits_of(ty),
+                    _ if ty.is_float() => OperandType::exactly(Shape::Float(ty)),
+                    Some(signed) => OperandType::exactly(Shape::int(ty, signed)),
+                    None => OperandType::bits_of(ty),
                 };
                 let (a, b, _) = self.operands(a, b, wanted, depth);
                 (a, b)
@@ -219,7 +219,13 @@ impl UserC<'_> {
     }
 
     /// The texts of two operands that C's usual conversions bring to the wanted type.
-    fn operands(&self, a: ExprId, b: ExprId, wanted: Wanted, depth: u32) -> (Text, Text, Shape) {
+    fn operands(
+        &self,
+        a: ExprId,
+        b: ExprId,
+        wanted: OperandType,
+        depth: u32,
+    ) -> (Text, Text, Shape) {
         let (mut x, mut y) = (self.value(a, depth), self.value(b, depth));
         self.adapt_constant(b, &mut y, &x, wanted);
         self.adapt_constant(a, &mut x, &y, wanted);
@@ -254,8 +260,8 @@ impl UserC<'_> {
                 match &self.arena[*inner] {
                     Expr::Const(ty @ Type::Int(2..), bits) => match op {
                         CastOp::SExt => {
-                            let wide = crate::arith::signed(ty.bits(), *bits) as u128;
-                            Some((*to, crate::arith::truncate(*to, wide)))
+                            let wide = crate::program::arith::signed(ty.bits(), *bits) as u128;
+                            Some((*to, crate::program::arith::truncate(*to, wide)))
                         }
                         _ => Some((*to, *bits)),
                     },
@@ -271,7 +277,7 @@ impl UserC<'_> {
     }
 
     /// Writes a constant as its neighbour suggests: a character, a mask, an unsigned number.
-    fn adapt_constant(&self, id: ExprId, value: &mut Val, other: &Val, wanted: Wanted) {
+    fn adapt_constant(&self, id: ExprId, value: &mut Val, other: &Val, wanted: OperandType) {
         let Some((ty, bits)) = self.number(id) else { return };
         if self.is_spelled(id) {
             return;
@@ -288,7 +294,7 @@ impl UserC<'_> {
 
     /// Gives a constant the suffix with which it brings both operands to the wanted type, if there is
     /// one. What the user gave a name keeps it.
-    fn suffix_constant(&self, id: ExprId, value: &mut Val, other: &Val, wanted: Wanted) {
+    fn suffix_constant(&self, id: ExprId, value: &mut Val, other: &Val, wanted: OperandType) {
         let Some((ty, bits)) = self.number(id).filter(|_| wanted.shape.is_integer()) else {
             return;
         };
@@ -369,9 +375,9 @@ impl UserC<'_> {
                 (a, b, Shape::INT)
             }
             _ if ty.is_float() => {
-                self.operands(then, otherwise, Wanted::exactly(Shape::Float(ty)), depth)
+                self.operands(then, otherwise, OperandType::exactly(Shape::Float(ty)), depth)
             }
-            _ => self.operands(then, otherwise, Wanted::bits_of(ty), depth),
+            _ => self.operands(then, otherwise, OperandType::bits_of(ty), depth),
         };
         let mut text = choice(&test, &a, &b);
         text.is_truth = ty == Type::BOOL;

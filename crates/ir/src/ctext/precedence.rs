@@ -1,7 +1,7 @@
 //! Texts that know how tightly their outermost operator binds.
 
 use super::scan;
-use crate::expr::BinOp;
+use crate::program::expr::BinOp;
 
 /// Levels of C's operators; higher ones bind tighter.
 pub(super) mod level {

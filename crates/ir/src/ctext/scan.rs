@@ -48,7 +48,7 @@ pub(super) fn is_truth(text: &str) -> bool {
         || is_truth(inner.trim())
 }
 
-/// What stands within parentheses that enclose all of a text.
+/// The text within parentheses that enclose all of a text.
 fn within_parentheses(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
     let mut depth = 0i32;
@@ -65,7 +65,7 @@ fn within_parentheses(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// The level of an operator; `None` for what selects a member.
+/// The level of an operator; `None` for the selection of a member.
 fn level_of(token: &str, after_operand: bool) -> Option<u8> {
     Some(match token {
         "." | "->" => return None,

@@ -1,8 +1,8 @@
-//! What matters of a C type for conversions between numbers.
+//! Shapes: the properties of a C type that matter for conversions between numbers.
 
-use crate::arithmetic_type::ArithmeticType;
-use crate::ctype::{CType, CTypeId, CTypes, IntKind, Target};
-use crate::expr::Type;
+use crate::program::arithmetic_type::ArithmeticType;
+use crate::program::ctype::{CType, CTypeId, CTypes, IntKind, Target};
+use crate::program::expr::Type;
 
 /// A type as arithmetic sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Shape {
     },
     /// A float of a machine type.
     Float(Type),
-    /// A pointer, or what is no number.
+    /// A pointer, or another type that is no number.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! The linear code of a function, and what it refers to.
+//! The linear code of a function, with its tables.
 //!
 //! Values live in *slots* of 64 bits, zero above the width of their type; 128-bit values take two,
 //! the lower half first. A call's slots are a window of [`WINDOW`] slots in one stack of slots:
@@ -13,25 +13,20 @@ use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use lydian_base::{EntityId, SideTable};
+use smallvec::SmallVec;
 
-use crate::arith;
-use crate::decision::DecisionId;
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, ExprId, Type, UnOp};
-use crate::function::{Body, LocalId};
-use crate::libc::Model;
-use crate::program::{FuncId, Program};
-use crate::source::{Point, RootId};
-use crate::stmt::{BlockId, BranchOrigin, MarkId, Stmt, StmtId, TrapKind};
-use crate::variadic::Area;
-
-use super::host::HostCall;
+use super::host_call::HostCall;
+use super::layout::FrameLayout;
 use super::plan::Plan;
-
-/// A position in the running call's window.
-pub(super) type Slot = u16;
-
-/// How many slots a call can name.
-pub(super) const WINDOW: usize = 1 << 16;
+use super::slots::{Slot, Window, read, write};
+use crate::libc::Model;
+use crate::program::decision::DecisionId;
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, ExprId, Type, UnOp};
+use crate::program::function::Body;
+use crate::program::source::{Point, RootId};
+use crate::program::stmt::{BlockId, BranchOrigin, MarkId, Stmt, StmtId, TrapKind};
+use crate::program::{FuncId, Program, arith};
+use crate::variadic::Area;
 
 /// One operation. Operands come after the destination; `u32`s that are no numbers of C's are
 /// positions in the tables of [`Code`] or, for jumps, in [`Code::ops`].
@@ -264,17 +259,6 @@ pub(super) enum Op {
     SeesOutcome(Slot, u32),
 }
 
-/// Where a local is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
-    /// In a slot, or two.
-    Near(Slot),
-    /// Beside the window, by position.
-    Far(u32),
-    /// In memory, so many bytes from the frame's first.
-    Memory { offset: u32, size: u32 },
-}
-
 /// An operator that has no operation of its own at its width.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slow {
@@ -284,15 +268,31 @@ pub(super) enum Slow {
     Cast(CastOp, Type, Type),
 }
 
+/// The bits from `low` to `high` with the operation that they lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BitRange {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    pub(super) target: u32,
+}
+
+/// A case of a switch with the operation that it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CaseRange {
+    pub(super) low: i128,
+    pub(super) high: i128,
+    pub(super) target: u32,
+}
+
 /// Where a switch goes.
 #[derive(Clone, Debug)]
 pub(super) enum Table {
     /// By the value less the first.
     Dense { first: u64, targets: Vec<u32>, default: u32 },
     /// Ranges of bits that do not overlap, sorted.
-    Ranges { ranges: Vec<(u64, u64, u32)>, default: u32 },
+    Ranges { ranges: Vec<BitRange>, default: u32 },
     /// Cases in order.
-    Cases { ty: Type, cases: Vec<(i128, i128, u32)>, default: u32 },
+    Cases { ty: Type, cases: Vec<CaseRange>, default: u32 },
 }
 
 impl Table {
@@ -305,24 +305,24 @@ impl Table {
                 targets.get(place as usize).copied().unwrap_or(*default)
             }
             Self::Ranges { ranges, default } => {
-                let after = ranges.partition_point(|range| range.0 <= bits);
+                let after = ranges.partition_point(|range| range.low <= bits);
                 match after.checked_sub(1).map(|index| ranges[index]) {
-                    Some((_, high, target)) if bits <= high => target,
+                    Some(range) if bits <= range.high => range.target,
                     _ => *default,
                 }
             }
             Self::Cases { ty, cases, default } => {
                 let bits = u128::from(upper) << 64 | u128::from(bits);
-                let holds = |case: &&(i128, i128, u32)| arith::in_case(*ty, bits, case.0, case.1);
-                cases.iter().find(holds).map_or(*default, |case| case.2)
+                let holds = |case: &&CaseRange| arith::in_case(*ty, bits, case.low, case.high);
+                cases.iter().find(holds).map_or(*default, |case| case.target)
             }
         }
     }
 }
 
-/// An argument as it is passed.
+/// The slot in which an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(super) struct ArgumentSlot {
     /// Its machine type.
     pub(super) ty: Type,
     /// Its first slot, from the first of all.
@@ -336,7 +336,7 @@ pub(super) enum Receive {
     Register,
     /// It is stored.
     Scalar { offset: u32, size: u32 },
-    /// What it points to is copied.
+    /// It is the address of a record, which is copied.
     Record { offset: u32, size: u32 },
 }
 
@@ -345,7 +345,7 @@ pub(super) struct CallSite<'p> {
     pub(super) stmt: &'p Stmt,
     /// The first slot of the arguments.
     pub(super) at: Slot,
-    pub(super) args: Vec<Passed>,
+    pub(super) args: Vec<ArgumentSlot>,
     /// Where a scalar result goes.
     pub(super) dst: Option<(Slot, Type)>,
     /// The slot of the address where a record goes.
@@ -360,61 +360,164 @@ pub(super) struct CallSite<'p> {
     pub(super) variable: OnceCell<Area>,
 }
 
+/// The values that a call passes.
+pub(super) type Arguments = SmallVec<[u128; 6]>;
+
+impl CallSite<'_> {
+    /// The values of the arguments.
+    pub(super) fn arguments(&self, regs: &Window) -> Arguments {
+        self.args.iter().map(|arg| read(regs, self.at + arg.slot, arg.ty)).collect()
+    }
+
+    /// Gives the call its result.
+    pub(super) fn give(&self, regs: &mut Window, bits: u128) {
+        if let Some((dst, ty)) = self.dst {
+            write(regs, dst, ty, arith::truncate(ty, bits));
+        }
+    }
+}
+
+/// How a function takes its arguments.
+pub(super) struct Parameters {
+    pub(super) slots: Vec<ArgumentSlot>,
+    pub(super) receives: Vec<Receive>,
+    /// Whether every parameter is a register with a slot, and no arguments are variable.
+    pub(super) is_plain: bool,
+    pub(super) is_variadic: bool,
+}
+
+/// Where a statement or terminator begins among the operations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointStart {
+    /// The position of its first operation.
+    pub(super) pc: u32,
+    pub(super) point: Point,
+}
+
+/// The statements and terminators of a function, by the operations that they are made of.
+#[derive(Default)]
+pub(super) struct PointTable {
+    starts: Vec<PointStart>,
+    /// For each [`Op::Steps`] in order the position of its first point.
+    segments: Vec<u32>,
+}
+
+impl PointTable {
+    /// A segment begins: the points that one [`Op::Steps`] counts.
+    pub(super) fn begin_segment(&mut self) {
+        self.segments.push(self.starts.len() as u32);
+    }
+
+    /// A statement or terminator begins at an operation.
+    pub(super) fn begin(&mut self, pc: u32, point: Point) {
+        self.starts.push(PointStart { pc, point });
+    }
+
+    /// The position among the points of the one that the operation at `pc` belongs to.
+    pub(super) fn index_at(&self, pc: usize) -> Option<usize> {
+        self.starts.partition_point(|start| start.pc as usize <= pc).checked_sub(1)
+    }
+
+    /// The position of the first point that begins at or behind `pc`.
+    pub(super) fn index_from(&self, pc: usize) -> usize {
+        self.starts.partition_point(|start| (start.pc as usize) < pc)
+    }
+
+    /// The point at a position.
+    pub(super) fn get(&self, index: usize) -> Option<PointStart> {
+        self.starts.get(index).copied()
+    }
+
+    /// The operation at which a point begins.
+    pub(super) fn start_of(&self, point: Point) -> Option<usize> {
+        self.starts.iter().find(|start| start.point == point).map(|start| start.pc as usize)
+    }
+
+    /// How many points of a segment follow the one at a position.
+    pub(super) fn rest_of_segment(&self, index: usize) -> usize {
+        let next = self.segments.partition_point(|first| *first as usize <= index);
+        let end = self.segments.get(next).map_or(self.starts.len(), |first| *first as usize);
+        end - index - 1
+    }
+}
+
+/// A root with the expression that tells whether it traps, where others follow it at its place.
+#[derive(Debug)]
+pub(super) struct RootEvent {
+    pub(super) root: RootId,
+    pub(super) may_trap: Option<Plan>,
+}
+
+/// The tables of the operations that make events for an observer.
+#[derive(Default)]
+pub(super) struct EventTables {
+    pub(super) origins: Vec<BranchOrigin>,
+    /// The roots of one place each, in the order of their evaluation.
+    pub(super) roots: Vec<Vec<RootEvent>>,
+}
+
 /// A function, ready to run.
 pub(super) struct Code<'p> {
     pub(super) function: FuncId,
     pub(super) body: &'p Body,
     pub(super) ops: Vec<Op>,
-    /// By local.
-    pub(super) homes: Vec<Home>,
-    /// By local: the slot that says whether the register was set, where that is not known.
-    pub(super) flags: Vec<Option<Slot>>,
-    pub(super) types: Vec<Type>,
-    pub(super) params: Vec<Passed>,
-    pub(super) receives: Vec<Receive>,
-    /// Whether every parameter is a register with a slot, and no arguments are variable.
-    pub(super) is_plain: bool,
-    pub(super) is_variadic: bool,
-    /// Bytes of the frame and their alignment.
-    pub(super) frame: (u64, u64),
-    /// How many registers are far.
-    pub(super) far: u32,
-    /// Statements and terminators by the position where they begin.
-    pub(super) points: Vec<(u32, Point)>,
-    /// For each [`Op::Steps`] in order the position of its first point.
-    pub(super) segments: Vec<u32>,
+    pub(super) layout: FrameLayout,
+    pub(super) params: Parameters,
+    pub(super) points: PointTable,
     pub(super) sites: Vec<CallSite<'p>>,
     pub(super) slow: Vec<Slow>,
     pub(super) fields: Vec<BitField>,
     pub(super) tables: Vec<Table>,
     pub(super) plans: Vec<Plan>,
-    pub(super) origins: Vec<BranchOrigin>,
-    /// The roots of one place each, with what says whether one that others follow traps.
-    pub(super) roots: Vec<Vec<(RootId, Option<Plan>)>>,
+    pub(super) events: EventTables,
     /// The types of the body's expressions, made when an observer's view first needs them.
-    pub(super) expr_types: OnceCell<SideTable<ExprId, Type>>,
+    expr_types: OnceCell<SideTable<ExprId, Type>>,
     /// The body's expressions that views evaluated, by expression.
-    pub(super) evaluated: OnceCell<Vec<OnceCell<Box<Plan>>>>,
+    evaluated: OnceCell<Vec<OnceCell<Box<Plan>>>>,
     /// By decision the number of its first condition among those of all.
-    pub(super) first_conditions: Vec<u32>,
+    first_conditions: Vec<u32>,
 }
 
-impl Code<'_> {
+impl<'p> Code<'p> {
+    /// The code of a function, without operations.
+    pub(super) fn new(
+        function: FuncId,
+        body: &'p Body,
+        layout: FrameLayout,
+        is_variadic: bool,
+    ) -> Self {
+        let conditions = body.decisions.values().map(|decision| decision.conditions.len() as u32);
+        let first_conditions = conditions.scan(0, |next, count| {
+            *next += count;
+            Some(*next - count)
+        });
+        Self {
+            function,
+            body,
+            ops: Vec::new(),
+            layout,
+            params: Parameters {
+                slots: Vec::new(),
+                receives: Vec::new(),
+                is_plain: !is_variadic,
+                is_variadic,
+            },
+            points: PointTable::default(),
+            sites: Vec::new(),
+            slow: Vec::new(),
+            fields: Vec::new(),
+            tables: Vec::new(),
+            plans: Vec::new(),
+            events: EventTables::default(),
+            expr_types: OnceCell::new(),
+            evaluated: OnceCell::new(),
+            first_conditions: first_conditions.collect(),
+        }
+    }
+
     /// The types of the body's expressions.
-    pub(super) fn types_of_exprs(&self) -> &SideTable<ExprId, Type> {
+    fn types_of_exprs(&self) -> &SideTable<ExprId, Type> {
         self.expr_types.get_or_init(|| self.body.types_in(&self.body.exprs))
-    }
-
-    /// The position among the points of what the operation at `pc` belongs to.
-    pub(super) fn point_index(&self, pc: usize) -> Option<usize> {
-        self.points.partition_point(|(start, _)| *start as usize <= pc).checked_sub(1)
-    }
-
-    /// How many points of a segment follow one.
-    pub(super) fn rest_of_segment(&self, point: usize) -> usize {
-        let next = self.segments.partition_point(|first| *first as usize <= point);
-        let end = self.segments.get(next).map_or(self.points.len(), |first| *first as usize);
-        end - point - 1
     }
 
     /// An expression of the body, prepared when it is first asked for.
@@ -436,20 +539,6 @@ impl Code<'_> {
         let first = self.first_conditions[decision.index()] as usize;
         first..first + self.body.decisions[decision].conditions.len()
     }
-
-    pub(super) fn home(&self, local: LocalId) -> Home {
-        self.homes[local.index()]
-    }
-}
-
-/// Whether a value takes two slots.
-pub(super) const fn is_wide(ty: Type) -> bool {
-    ty.bits() > 64
-}
-
-/// How many slots a value takes.
-pub(super) const fn slots_of(ty: Type) -> u16 {
-    if is_wide(ty) { 2 } else { 1 }
 }
 
 #[cfg(test)]

@@ -2,27 +2,29 @@
 //!
 //! Blocks come in their order, so that most edges fall through. Each statement is made from its
 //! expressions ([`values`]); a branch on a comparison is one operation. Steps are counted once for
-//! every run of statements up to a call or the end of a block. For an observer ([`Settings::hearing`])
+//! every run of statements up to a call or the end of a block. For an observer ([`Settings::events`])
 //! there are events between the operations, and every register has a flag.
 
 use lydian_base::{EntityId, SideTable};
 use rustc_hash::FxHashMap;
 
-use crate::arith::Overflow;
-use crate::ctype::{CType, CTypeId};
-use crate::expr::{BitField, Expr, ExprId, Type};
-use crate::function::{Body, LocalId, Storage};
 use crate::libc::model_of;
+use crate::program::arith::Overflow;
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::{BitField, CmpOp, Expr, ExprId, Type};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::source::{Point, RootId};
+use crate::program::stmt::{BlockId, Callee, Stmt, Terminator};
 use crate::program::{FuncId, Program};
-use crate::source::{Point, RootId};
-use crate::stmt::{BlockId, Callee, Stmt, Terminator};
 use crate::trap::may_trap;
 
-use super::code::{CallSite, Code, Home, Op, Passed, Receive, Slot, is_wide, slots_of};
-use super::host::HostCall;
+use super::code::{ArgumentSlot, CallSite, Code, Op, Receive, RootEvent};
+use super::host_call::HostCall;
+use super::layout::{FrameLayout, FrameSize, Home};
 use super::memory::GAP;
-use super::observe::Hearing;
+use super::observe::EventLevel;
 use super::plan::Plan;
+use super::slots::{Slot, is_wide, slots_of};
 
 mod access;
 mod assigned;
@@ -30,7 +32,7 @@ mod branch;
 mod select;
 mod values;
 
-use assigned::{Assigned, Set};
+use assigned::{DefiniteAssignment, Set};
 use values::Nodes;
 
 /// How many slots registers can have; the others are far.
@@ -40,12 +42,12 @@ const ARGUMENT_SLOTS: usize = 8_000;
 /// Frames of more bytes than this are never entered.
 const MOST_FRAME: u64 = 1 << 31;
 
-/// What code is made for.
+/// The assumptions that code is compiled for.
 #[derive(Clone, Copy)]
 pub(super) struct Settings<'a> {
     pub(super) overflow: Overflow,
-    /// What an observer hears of.
-    pub(super) hearing: Hearing,
+    /// The events for an observer.
+    pub(super) events: EventLevel,
     /// Whether host calls are served.
     pub(super) hosted: bool,
     /// The addresses of the globals.
@@ -55,8 +57,15 @@ pub(super) struct Settings<'a> {
 impl Settings<'_> {
     /// Whether an observer listens.
     fn watched(&self) -> bool {
-        self.hearing > Hearing::Nothing
+        self.events > EventLevel::Nothing
     }
+}
+
+/// A comparison of two expressions.
+struct Comparison {
+    op: CmpOp,
+    a: ExprId,
+    b: ExprId,
 }
 
 /// A function in the making.
@@ -66,7 +75,7 @@ struct Builder<'a, 'p> {
     settings: Settings<'a>,
     types: SideTable<ExprId, Type>,
     code: Code<'p>,
-    assigned: Assigned,
+    assigned: DefiniteAssignment,
     /// Registers that are surely set here.
     set: Set,
     nodes: Nodes,
@@ -119,47 +128,12 @@ impl<'a, 'p> Builder<'a, 'p> {
             }
         }
         let assigned = match settings.watched() {
-            true => Assigned::nothing_known(body),
-            false => Assigned::new(body),
+            true => DefiniteAssignment::nothing_known(body),
+            false => DefiniteAssignment::new(body),
         };
-        let register = |storage| match storage {
-            Storage::Register(ty) => ty,
-            Storage::Memory { .. } => Type::Ptr,
-        };
-        let types = body.locals.values().map(|local| register(local.storage)).collect();
         let is_variadic =
             crate::variadic::is_variadic(&program.types, program.functions[function].ty);
-        let conditions = body.decisions.values().map(|decision| decision.conditions.len() as u32);
-        let first_conditions = conditions.scan(0, |next, count| {
-            *next += count;
-            Some(*next - count)
-        });
-        let code = Code {
-            function,
-            body,
-            ops: Vec::new(),
-            homes: Vec::new(),
-            flags: vec![None; body.locals.len()],
-            types,
-            params: Vec::new(),
-            receives: Vec::new(),
-            is_plain: !is_variadic,
-            is_variadic,
-            frame: (0, GAP),
-            far: 0,
-            points: Vec::new(),
-            segments: Vec::new(),
-            sites: Vec::new(),
-            slow: Vec::new(),
-            fields: Vec::new(),
-            tables: Vec::new(),
-            plans: Vec::new(),
-            origins: Vec::new(),
-            roots: Vec::new(),
-            expr_types: std::cell::OnceCell::new(),
-            evaluated: std::cell::OnceCell::new(),
-            first_conditions: first_conditions.collect(),
-        };
+        let code = Code::new(function, body, FrameLayout::new(body, GAP), is_variadic);
         Self {
             program,
             body,
@@ -190,7 +164,6 @@ impl<'a, 'p> Builder<'a, 'p> {
     /// Gives every local a place: parameters, then registers with flags, then the others.
     fn homes(&mut self) {
         let body = self.body;
-        self.code.homes = vec![Home::Near(0); body.locals.len()];
         self.frame();
         let mut next = self.params();
         let mut is_param = vec![false; body.locals.len()];
@@ -207,12 +180,12 @@ impl<'a, 'p> Builder<'a, 'p> {
         let mut flagged = Vec::new();
         for id in uncertain {
             if let Some(slot) = self.near_or_far(id, &mut next, 1) {
-                self.code.homes[id.index()] = Home::Near(slot);
+                self.code.layout.place_near(id, slot);
                 flagged.push(id);
             }
         }
         for id in flagged {
-            self.code.flags[id.index()] = Some(next as Slot);
+            self.code.layout.set_flag(id, next as Slot);
             next += 1;
         }
         if next > first_flagged {
@@ -220,7 +193,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         }
         for id in certain {
             if let Some(slot) = self.near_or_far(id, &mut next, 0) {
-                self.code.homes[id.index()] = Home::Near(slot);
+                self.code.layout.place_near(id, slot);
             }
         }
         self.first_temporary = next as Slot;
@@ -229,10 +202,9 @@ impl<'a, 'p> Builder<'a, 'p> {
 
     /// A register's slot, with room for `more` later; or a far place, and `None`.
     fn near_or_far(&mut self, local: LocalId, next: &mut u32, more: u32) -> Option<Slot> {
-        let count = u32::from(slots_of(self.code.types[local.index()]));
+        let count = u32::from(slots_of(self.code.layout.ty(local)));
         if *next + 2 * count + more > REGISTER_SLOTS {
-            self.code.homes[local.index()] = Home::Far(self.code.far);
-            self.code.far += 1;
+            self.code.layout.place_far(local);
             return None;
         }
         *next += count;
@@ -252,10 +224,9 @@ impl<'a, 'p> Builder<'a, 'p> {
                 self.overfull = true;
                 return;
             }
-            let home = Home::Memory { offset: start as u32, size: size as u32 };
-            self.code.homes[id.index()] = home;
+            self.code.layout.place_in_memory(id, start as u32, size as u32);
         }
-        self.code.frame = (end, most);
+        self.code.layout.set_size(FrameSize { bytes: end, align: most });
     }
 
     /// Gives the parameters their slots; the number of slots.
@@ -265,10 +236,10 @@ impl<'a, 'p> Builder<'a, 'p> {
         for param in &body.params {
             let local = &body.locals[*param];
             let scalar = self.program.types.scalar(local.ty).unwrap_or(Type::Ptr);
-            let (ty, receive) = match (local.storage, self.code.home(*param)) {
+            let (ty, receive) = match (local.storage, self.code.layout.home(*param)) {
                 (Storage::Register(ty), _) => (ty, Receive::Register),
                 (_, Home::Memory { offset, size }) => {
-                    self.code.is_plain = false;
+                    self.code.params.is_plain = false;
                     let is_record = self.program.types.scalar(local.ty).is_none();
                     match is_record {
                         true => (Type::Ptr, Receive::Record { offset, size }),
@@ -278,10 +249,10 @@ impl<'a, 'p> Builder<'a, 'p> {
                 _ => (scalar, Receive::Register),
             };
             if matches!(local.storage, Storage::Register(_)) {
-                self.code.homes[param.index()] = Home::Near(next as Slot);
+                self.code.layout.place_near(*param, next as Slot);
             }
-            self.code.params.push(Passed { ty, slot: next as Slot });
-            self.code.receives.push(receive);
+            self.code.params.slots.push(ArgumentSlot { ty, slot: next as Slot });
+            self.code.params.receives.push(receive);
             next += u32::from(slots_of(ty));
             if next as usize > ARGUMENT_SLOTS {
                 self.overfull = true;
@@ -303,7 +274,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         self.starts[id.index()] = self.code.ops.len() as u32;
         self.counter = None;
         self.set = self.assigned.at(id.index());
-        if self.settings.hearing == Hearing::Statements {
+        if self.settings.events == EventLevel::Statements {
             self.emit(Op::SeesBlock(id));
         }
         let body = self.body;
@@ -331,7 +302,7 @@ impl<'a, 'p> Builder<'a, 'p> {
         let counter = match self.counter {
             Some(counter) => counter,
             None => {
-                self.code.segments.push(self.code.points.len() as u32);
+                self.code.points.begin_segment();
                 self.emit(Op::Steps(0));
                 self.code.ops.len() - 1
             }
@@ -340,21 +311,21 @@ impl<'a, 'p> Builder<'a, 'p> {
         if let Op::Steps(count) = &mut self.code.ops[counter] {
             *count += 1;
         }
-        self.code.points.push((self.code.ops.len() as u32, point));
-        if let (Point::Stmt(stmt), Hearing::Statements) = (point, self.settings.hearing) {
+        self.code.points.begin(self.code.ops.len() as u32, point);
+        if let (Point::Stmt(stmt), EventLevel::Statements) = (point, self.settings.events) {
             self.emit(Op::SeesStatement(stmt));
         }
         if let Some(roots) = self.roots.remove(&point) {
-            let number = self.code.roots.len() as u32;
+            let number = self.code.events.roots.len() as u32;
             let roots = self.roots_in_order(roots);
-            self.code.roots.push(roots);
+            self.code.events.roots.push(roots);
             self.emit(Op::SeesRoots(number));
         }
     }
 
     /// The roots of one place, in the order of their evaluation, those that may trap before others
     /// prepared.
-    fn roots_in_order(&self, roots: Vec<RootId>) -> Vec<(RootId, Option<Plan>)> {
+    fn roots_in_order(&self, roots: Vec<RootId>) -> Vec<RootEvent> {
         let body = self.code.body;
         let last = roots.len() - 1;
         let prepare = |(position, root): (usize, RootId)| {
@@ -362,7 +333,8 @@ impl<'a, 'p> Builder<'a, 'p> {
             let overflow = self.settings.overflow;
             let matters =
                 position < last && may_trap(self.program, body, &body.exprs, expr, overflow);
-            (root, matters.then(|| Plan::new(self.program, &body.exprs, &self.types, expr)))
+            let may_trap = matters.then(|| Plan::new(self.program, &body.exprs, &self.types, expr));
+            RootEvent { root, may_trap }
         };
         roots.into_iter().enumerate().map(prepare).collect()
     }
@@ -419,12 +391,12 @@ impl<'a, 'p> Builder<'a, 'p> {
             }
             Stmt::Call { .. } => self.call(stmt),
             Stmt::Enter(local) => {
-                if let Home::Memory { offset, size } = self.code.home(*local) {
+                if let Home::Memory { offset, size } = self.code.layout.home(*local) {
                     self.emit(Op::Enter(offset, size));
                 }
             }
             Stmt::Leave(local) => {
-                if let Home::Memory { offset, size } = self.code.home(*local) {
+                if let Home::Memory { offset, size } = self.code.layout.home(*local) {
                     self.emit(Op::Leave(offset, size));
                 }
             }
@@ -446,17 +418,17 @@ impl<'a, 'p> Builder<'a, 'p> {
         }
     }
 
-    /// Sets a register to what `make` puts into the slot.
+    /// Sets a register to the value that `make` puts into the slot.
     fn assign(&mut self, dst: LocalId, make: impl FnOnce(&mut Self, Slot)) {
-        match self.code.home(dst) {
+        match self.code.layout.home(dst) {
             Home::Near(slot) => {
                 make(self, slot);
-                if let Some(flag) = self.code.flags[dst.index()] {
+                if let Some(flag) = self.code.layout.flag(dst) {
                     self.emit(Op::Const(flag, 1));
                 }
             }
             Home::Far(index) => {
-                let ty = self.code.types[dst.index()];
+                let ty = self.code.layout.ty(dst);
                 let slot = self.temporary(ty).slot;
                 make(self, slot);
                 self.emit(Op::SetFar(slot, index, is_wide(ty)));
@@ -466,10 +438,10 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn release(&mut self, pointer: LocalId) {
-        match self.code.home(pointer) {
+        match self.code.layout.home(pointer) {
             Home::Near(slot) => {
                 self.emit(Op::Release(slot));
-                if let Some(flag) = self.code.flags[pointer.index()] {
+                if let Some(flag) = self.code.layout.flag(pointer) {
                     self.emit(Op::Const(flag, 1));
                 }
             }
@@ -493,10 +465,10 @@ impl<'a, 'p> Builder<'a, 'p> {
     fn call(&mut self, stmt: &'p Stmt) {
         let Stmt::Call { callee, args, dst, .. } = stmt else { return };
         let number = self.code.sites.len() as u32;
-        let ty = dst.map(|dst| self.code.types[dst.index()]);
-        let far = dst.filter(|dst| matches!(self.code.home(*dst), Home::Far(_)));
-        let far_slot = far.map(|dst| self.temporary(self.code.types[dst.index()]).slot);
-        let result = dst.map(|dst| match self.code.home(dst) {
+        let ty = dst.map(|dst| self.code.layout.ty(dst));
+        let far = dst.filter(|dst| matches!(self.code.layout.home(*dst), Home::Far(_)));
+        let far_slot = far.map(|dst| self.temporary(self.code.layout.ty(dst)).slot);
+        let result = dst.map(|dst| match self.code.layout.home(dst) {
             Home::Near(slot) => slot,
             _ => far_slot.unwrap_or(0),
         });
@@ -536,22 +508,22 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     fn after_call(&mut self, dst: LocalId, far_slot: Option<Slot>) {
-        if let Some(flag) = self.code.flags[dst.index()] {
+        if let Some(flag) = self.code.layout.flag(dst) {
             self.emit(Op::Const(flag, 1));
         }
-        if let (Home::Far(index), Some(slot)) = (self.code.home(dst), far_slot) {
-            let wide = is_wide(self.code.types[dst.index()]);
+        if let (Home::Far(index), Some(slot)) = (self.code.layout.home(dst), far_slot) {
+            let wide = is_wide(self.code.layout.ty(dst));
             self.emit(Op::SetFar(slot, index, wide));
         }
     }
 
     /// Computes arguments into slots that lie together; the first, and each one's place.
-    fn arguments(&mut self, args: &[ExprId]) -> (Slot, Vec<Passed>) {
+    fn arguments(&mut self, args: &[ExprId]) -> (Slot, Vec<ArgumentSlot>) {
         let mut passed = Vec::with_capacity(args.len());
         let mut count = 0usize;
         for arg in args {
             let ty = self.types[*arg];
-            passed.push(Passed { ty, slot: count as Slot });
+            passed.push(ArgumentSlot { ty, slot: count as Slot });
             count += usize::from(slots_of(ty));
         }
         if count > ARGUMENT_SLOTS {
@@ -633,9 +605,9 @@ impl<'a, 'p> Builder<'a, 'p> {
     }
 
     /// Whether an expression is a comparison.
-    fn comparison(&self, expr: ExprId) -> Option<(crate::expr::CmpOp, ExprId, ExprId)> {
+    fn comparison(&self, expr: ExprId) -> Option<Comparison> {
         match &self.body.exprs[expr] {
-            Expr::Cmp(op, a, b) => Some((*op, *a, *b)),
+            Expr::Cmp(op, a, b) => Some(Comparison { op: *op, a: *a, b: *b }),
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
-//! The few calls by which a program reaches the world outside: what a C library written in C rests
-//! on. They are served only in a run of a whole program ([`super::run_program`]); elsewhere
+//! Host calls: the few calls by which a program reaches the world outside, and on which the C library in
+//! C rests. They are served only in a run of a whole program ([`super::run_program`]); elsewhere
 //! functions of these names are undefined like any other.
 //!
 //! | function | gives |
@@ -26,12 +26,6 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use super::End;
-use super::calls::{arguments, give};
-use super::code::CallSite;
-use super::machine::{Machine, Step, Stop, Window};
-use crate::program::Moment;
-
 /// Numbers of failures, as Linux has them.
 const NOT_FOUND: i64 = -2;
 const IO: i64 = -5;
@@ -53,60 +47,20 @@ const APPEND: u64 = 0o2000;
 /// Descriptors from this one on are refused.
 const MOST_FILES: usize = 1024;
 
-/// A host call by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HostCall {
-    Write,
-    Read,
-    Open,
-    Close,
-    Seek,
-    Remove,
-    Rename,
-    IsTerminal,
-    Time,
-    Clock,
-    Getenv,
-    Destructor,
-    Exit,
-}
-
-impl HostCall {
-    /// The call of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name.strip_prefix("__lydian_")? {
-            "write" => Self::Write,
-            "read" => Self::Read,
-            "open" => Self::Open,
-            "close" => Self::Close,
-            "seek" => Self::Seek,
-            "remove" => Self::Remove,
-            "rename" => Self::Rename,
-            "isatty" => Self::IsTerminal,
-            "time" => Self::Time,
-            "clock" => Self::Clock,
-            "getenv" => Self::Getenv,
-            "destructor" => Self::Destructor,
-            "exit" => Self::Exit,
-            _ => return None,
-        })
-    }
-}
-
 /// Which files a program may reach: those at these paths, and below them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// What it may read.
+    /// Files that it may read.
     pub read: Vec<PathBuf>,
-    /// What it may write, make, and read.
+    /// Files that it may write, make, and read.
     pub write: Vec<PathBuf>,
 }
 
-/// Hears what a program writes to descriptor 1 or 2.
+/// Receives the output of a program: the descriptor (1 or 2), and the bytes.
 pub type Output<'a> = dyn FnMut(i32, &[u8]) + 'a;
 
 /// An open file.
-enum Open {
+enum OpenFile {
     Input,
     Output(i32),
     File(File),
@@ -117,7 +71,7 @@ pub(super) struct Host<'a> {
     input: &'a [u8],
     output: &'a mut Output<'a>,
     files: &'a Files,
-    open: Vec<Option<Open>>,
+    open: Vec<Option<OpenFile>>,
     /// Names and the addresses of their values.
     pub(super) environment: Vec<(Vec<u8>, u64)>,
     /// Seconds since 1970, if the program is to see always the same.
@@ -134,7 +88,8 @@ impl<'a> Host<'a> {
         files: &'a Files,
         time: Option<u64>,
     ) -> Self {
-        let open = vec![Some(Open::Input), Some(Open::Output(1)), Some(Open::Output(2))];
+        let open =
+            vec![Some(OpenFile::Input), Some(OpenFile::Output(1)), Some(OpenFile::Output(2))];
         let environment = Vec::new();
         Self {
             input,
@@ -148,23 +103,29 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn file(&mut self, descriptor: i64) -> Option<&mut Open> {
+    /// The address of the value of an environment variable.
+    pub(super) fn variable(&self, name: &[u8]) -> Option<u64> {
+        let found = self.environment.iter().find(|(key, _)| key == name);
+        found.map(|(_, address)| *address)
+    }
+
+    fn file(&mut self, descriptor: i64) -> Option<&mut OpenFile> {
         self.open.get_mut(usize::try_from(descriptor).ok()?)?.as_mut()
     }
 
     /// Whether a descriptor is a terminal.
-    fn is_terminal(&mut self, descriptor: i64) -> bool {
-        self.terminal && matches!(self.file(descriptor), Some(Open::Output(_)))
+    pub(super) fn is_terminal(&mut self, descriptor: i64) -> bool {
+        self.terminal && matches!(self.file(descriptor), Some(OpenFile::Output(_)))
     }
 
-    fn write(&mut self, descriptor: i64, bytes: &[u8]) -> i64 {
+    pub(super) fn write(&mut self, descriptor: i64, bytes: &[u8]) -> i64 {
         match self.file(descriptor) {
-            Some(Open::Output(number)) => {
+            Some(OpenFile::Output(number)) => {
                 let number = *number;
                 (self.output)(number, bytes);
                 bytes.len() as i64
             }
-            Some(Open::File(file)) => match file.write(bytes) {
+            Some(OpenFile::File(file)) => match file.write(bytes) {
                 Ok(count) => count as i64,
                 Err(error) => number_of(error.kind()),
             },
@@ -173,15 +134,15 @@ impl<'a> Host<'a> {
     }
 
     /// At most `count` bytes, or a failure.
-    fn read(&mut self, descriptor: i64, count: u64) -> Result<Vec<u8>, i64> {
+    pub(super) fn read(&mut self, descriptor: i64, count: u64) -> Result<Vec<u8>, i64> {
         match self.file(descriptor) {
-            Some(Open::Input) => {
+            Some(OpenFile::Input) => {
                 let count = self.input.len().min(count as usize);
                 let (taken, rest) = self.input.split_at(count);
                 self.input = rest;
                 Ok(taken.to_vec())
             }
-            Some(Open::File(file)) => {
+            Some(OpenFile::File(file)) => {
                 let mut bytes = Vec::new();
                 match file.take(count).read_to_end(&mut bytes) {
                     Ok(_) => Ok(bytes),
@@ -192,7 +153,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn open(&mut self, name: &[u8], flags: u64) -> i64 {
+    pub(super) fn open(&mut self, name: &[u8], flags: u64) -> i64 {
         let Ok(name) = std::str::from_utf8(name) else { return NOT_FOUND };
         let path = Path::new(name);
         let writes = flags & ACCESS != 0 || flags & (CREATE | TRUNCATE) != 0;
@@ -218,11 +179,11 @@ impl<'a> Host<'a> {
         if free == self.open.len() {
             self.open.push(None);
         }
-        self.open[free] = Some(Open::File(file));
+        self.open[free] = Some(OpenFile::File(file));
         free as i64
     }
 
-    fn close(&mut self, descriptor: i64) -> i64 {
+    pub(super) fn close(&mut self, descriptor: i64) -> i64 {
         let place = usize::try_from(descriptor).ok().and_then(|at| self.open.get_mut(at));
         match place.and_then(Option::take) {
             Some(_) => 0,
@@ -231,7 +192,7 @@ impl<'a> Host<'a> {
     }
 
     /// Removes a file, or an empty folder.
-    fn remove(&self, name: &[u8]) -> i64 {
+    pub(super) fn remove(&self, name: &[u8]) -> i64 {
         let Some(path) = self.changeable(name) else { return NOT_ALLOWED };
         let removed = match path.is_dir() {
             true => std::fs::remove_dir(path),
@@ -240,7 +201,7 @@ impl<'a> Host<'a> {
         removed.map_or_else(|error| number_of(error.kind()), |()| 0)
     }
 
-    fn rename(&self, from: &[u8], to: &[u8]) -> i64 {
+    pub(super) fn rename(&self, from: &[u8], to: &[u8]) -> i64 {
         match (self.changeable(from), self.changeable(to)) {
             (Some(from), Some(to)) => {
                 std::fs::rename(from, to).map_or_else(|error| number_of(error.kind()), |()| 0)
@@ -255,7 +216,7 @@ impl<'a> Host<'a> {
         self.files.allow(path, true).then_some(path)
     }
 
-    fn seek(&mut self, descriptor: i64, offset: i64, whence: i64) -> i64 {
+    pub(super) fn seek(&mut self, descriptor: i64, offset: i64, whence: i64) -> i64 {
         let to = match whence {
             0 if offset >= 0 => SeekFrom::Start(offset as u64),
             1 => SeekFrom::Current(offset),
@@ -263,19 +224,19 @@ impl<'a> Host<'a> {
             _ => return INVALID,
         };
         match self.file(descriptor) {
-            Some(Open::File(file)) => file.seek(to).map_or(INVALID, |position| position as i64),
+            Some(OpenFile::File(file)) => file.seek(to).map_or(INVALID, |position| position as i64),
             Some(_) => CANNOT_SEEK,
             None => BAD_DESCRIPTOR,
         }
     }
 
-    fn seconds(&self) -> i64 {
+    pub(super) fn seconds(&self) -> i64 {
         let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         self.time.unwrap_or_else(|| now().map_or(0, |time| time.as_secs())) as i64
     }
 
     /// Microseconds; by steps where the program is to see always the same.
-    fn clock(&self, steps: u64) -> i64 {
+    pub(super) fn clock(&self, steps: u64) -> i64 {
         match self.time {
             Some(_) => (steps / 32) as i64,
             None => self.started.elapsed().as_micros() as i64,
@@ -308,85 +269,5 @@ const fn number_of(kind: ErrorKind) -> i64 {
         ErrorKind::AlreadyExists => EXISTS,
         ErrorKind::InvalidInput => INVALID,
         _ => IO,
-    }
-}
-
-impl<'p, 'c> Machine<'p, 'c> {
-    /// Serves a host call.
-    pub(super) fn call_host(
-        &mut self,
-        call: HostCall,
-        site: &CallSite<'p>,
-        regs: &mut Window,
-    ) -> Step<()> {
-        let args = arguments(site, regs);
-        let arg = |index: usize| args.get(index).copied().unwrap_or(0) as u64;
-        let descriptor = i64::from(arg(0) as u32 as i32);
-        let signed_arg = |index: usize| {
-            let bits = site.args.get(index).map_or(64, |arg| arg.ty.bits());
-            crate::arith::signed(bits, u128::from(arg(index))) as i64
-        };
-        let result = match call {
-            HostCall::Exit => return Err(Stop::End(End::Exited(descriptor as i32))),
-            HostCall::Write => {
-                let bytes = self.memory.read(arg(1), arg(2))?;
-                if !bytes.is_written() {
-                    self.note_uninitialised()?;
-                }
-                self.host().write(descriptor, &bytes.values())
-            }
-            HostCall::Read => match self.host().read(descriptor, arg(2)) {
-                Ok(bytes) => {
-                    self.memory.write(arg(1), &bytes)?;
-                    bytes.len() as i64
-                }
-                Err(number) => number,
-            },
-            HostCall::Open => {
-                let name = self.text(arg(0))?;
-                self.host().open(&name, arg(1))
-            }
-            HostCall::Close => self.host().close(descriptor),
-            HostCall::Seek => {
-                let whence = i64::from(arg(2) as u32 as i32);
-                self.host().seek(descriptor, signed_arg(1), whence)
-            }
-            HostCall::Remove => {
-                let name = self.text(arg(0))?;
-                self.host().remove(&name)
-            }
-            HostCall::Rename => {
-                let (from, to) = (self.text(arg(0))?, self.text(arg(1))?);
-                self.host().rename(&from, &to)
-            }
-            HostCall::IsTerminal => i64::from(self.host().is_terminal(descriptor)),
-            HostCall::Time => self.host().seconds(),
-            HostCall::Clock => {
-                let steps = self.steps;
-                self.host().clock(steps)
-            }
-            HostCall::Getenv => {
-                let name = self.text(arg(0))?;
-                let found = self.host().environment.iter().find(|(key, _)| *key == name);
-                found.map_or(0, |(_, address)| *address as i64)
-            }
-            HostCall::Destructor => {
-                let functions = self.program.run_at(Moment::AtExit);
-                let function = functions.get(usize::try_from(descriptor).unwrap_or(usize::MAX));
-                function.map_or(0, |function| self.memory.function_address(*function) as i64)
-            }
-        };
-        give(site, regs, result as u64 as u128);
-        Ok(())
-    }
-
-    fn host(&mut self) -> &mut Host<'c> {
-        self.host.as_deref_mut().expect("host calls are made only where there is a host")
-    }
-
-    /// A string without its zero.
-    fn text(&mut self, address: u64) -> Step<Vec<u8>> {
-        let length = self.length(address, u64::MAX)?;
-        Ok(self.memory.read(address, length)?.values())
     }
 }

@@ -1,108 +1,48 @@
-//! The machine: calls in progress, and what a run needs besides its code and memory.
+//! The machine: the state of a run.
+//!
+//! Its parts own their state: the call stack, the counter of steps, the marks of undefined values, the
+//! answers of the test to undefined functions, the calls of allocators. The modules below it execute code
+//! on it; the models of library functions ([`super::library`]) see its memory and its methods alone.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::VecDeque;
+use std::cell::RefCell;
 
 use lydian_base::{EntityId, StopReason};
-use rustc_hash::FxHashMap;
 
-use super::code::{Code, Home, Op, Receive, Slot, WINDOW, is_wide};
-use super::compile::{Settings, compile};
-use super::flow::Forgotten;
+use super::code::{Code, Receive};
+use super::code_cache::{CodeCache, PatchedCode};
 use super::host::Host;
+use super::layout::FrameSize;
 use super::memory::{Bytes, FrameSpan, Memory};
-use super::observe::{DecisionEvent, Hearing, Observer, View};
-use super::plan::Ground;
+use super::observe::{DecisionEvent, Observer, View};
+use super::plan::EvalContext;
+use super::slots::{FarRegister, Slot, Window, few_slots, read, write};
 use super::start::{self, CharacterTables};
-use super::writes::GivenWrite;
-use super::{BadTest, End, Location, Options, Outcome};
-use crate::arith;
-use crate::ctype::{CType, CTypeId};
-use crate::libc::{gives_inputs, names_variable};
-use crate::program::{FuncId, Program};
-use crate::stmt::TrapKind;
+use crate::interp::options::{Options, UninitialisedUse};
+use crate::interp::outcome::{BadTest, End, Location, Outcome};
+use crate::libc::gives_inputs;
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::stmt::TrapKind;
+use crate::program::{FuncId, Program, arith};
 use crate::test::{ANY_BYTES, ANY_NUMBER, NumberKind, Test};
 
-/// The slots that a call can name.
-pub(super) type Window = [u64; WINDOW];
+mod allocations;
+mod call_stack;
+mod calls;
+mod exec;
+mod externals;
+mod flow;
+mod host_calls;
+mod sequence;
+mod stack;
+mod steps;
+mod undefined;
+mod writes;
 
-/// The code of every function that ran, made when it is first called.
-pub(super) struct Codes<'p> {
-    program: &'p Program,
-    overflow: arith::Overflow,
-    hearing: Hearing,
-    hosted: bool,
-    globals: Vec<u64>,
-    codes: Vec<OnceCell<Option<Code<'p>>>>,
-}
-
-/// The code in which a run stops within a run of statements, made when its limit of steps comes near.
-pub(super) type Stops = OnceCell<Vec<Op>>;
-
-/// Slots for a run, which begins with few of them, made of those of another.
-pub(super) fn few_slots(mut slots: Vec<u64>) -> Vec<u64> {
-    slots.resize(2 * WINDOW, 0);
-    slots
-}
-
-impl<'p> Codes<'p> {
-    pub(super) fn new(
-        program: &'p Program,
-        memory: &Memory,
-        overflow: arith::Overflow,
-        (hearing, hosted): (Hearing, bool),
-    ) -> Self {
-        let globals = program.globals.ids().map(|id| memory.global_address(id)).collect();
-        let codes = program.functions.ids().map(|_| OnceCell::new()).collect();
-        Self { program, overflow, hearing, hosted, globals, codes }
-    }
-
-    /// The code of a function; `None` where it has no body or needs more room than there is.
-    #[inline]
-    fn get(&self, function: FuncId) -> Option<&Code<'p>> {
-        let made = self.codes[function.index()].get_or_init(|| {
-            let body = self.program.functions[function].body.as_ref()?;
-            let settings = Settings {
-                overflow: self.overflow,
-                hearing: self.hearing,
-                hosted: self.hosted,
-                globals: &self.globals,
-            };
-            compile(self.program, function, body, settings)
-        });
-        made.as_ref()
-    }
-}
-
-/// A register beside the window: its bits, and whether it was set.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FarRegister {
-    pub(super) bits: u128,
-    pub(super) set: bool,
-}
-
-/// One call that has not returned.
-pub(super) struct Frame<'p, 'c> {
-    pub(super) code: &'c Code<'p>,
-    /// Where its window begins.
-    pub(super) base: usize,
-    /// The operation after the one that runs, or that called.
-    pub(super) pc: usize,
-    pub(super) span: FrameSpan,
-    /// The bytes of its objects.
-    pub(super) bytes: u64,
-    /// The call in its caller.
-    pub(super) site: u32,
-    /// Where a record that it returns goes; 0 for nowhere.
-    pub(super) dst_addr: u64,
-    /// Tells it from all calls before.
-    pub(super) serial: u64,
-    /// The address of its variable arguments; 0 where it takes none.
-    pub(super) variable: u64,
-    pub(super) far: Vec<FarRegister>,
-    /// The conditions of all decisions that were reached since each was last begun, for an observer.
-    pub(super) conditions: Vec<Option<bool>>,
-}
+use self::allocations::Allocations;
+use self::call_stack::{CallStack, Frame};
+use self::externals::{ExternalAnswer, Externals};
+use self::steps::StepCounter;
+use self::undefined::UndefinedValues;
 
 /// Why a run does not go on.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +54,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// The end of the run; what is to be followed is a use where nothing runs yet.
+    /// The end of the run. Where no operation runs yet, reading an undefined value is a use of it.
     pub(super) const fn end(self) -> End {
         match self {
             Self::End(end) => end,
@@ -131,18 +71,13 @@ impl From<TrapKind> for Stop {
 
 pub(super) type Step<T> = Result<T, Stop>;
 
-/// Under what the value of an environment variable is kept among results.
-fn variable_key(variable: &str) -> String {
-    format!("${variable}")
-}
-
-/// What one call of an undefined function gives.
-#[derive(Debug, Default)]
-pub(super) struct Given {
-    /// Its result.
-    pub(super) bytes: Vec<u8>,
-    /// What it writes.
-    pub(super) writes: Vec<GivenWrite>,
+/// The places where a run first did something that C does not define without ending.
+#[derive(Clone, Copy, Debug, Default)]
+struct FirstUses {
+    /// Of a value that was never written.
+    uninitialised: Option<Location>,
+    /// Of a function or address in a way that machines and libraries allow.
+    misused: Option<Location>,
 }
 
 /// A run in progress.
@@ -150,88 +85,72 @@ pub(super) struct Machine<'p, 'c> {
     pub(super) program: &'p Program,
     pub(super) options: Options,
     pub(super) memory: Memory,
-    pub(super) frames: Vec<Frame<'p, 'c>>,
-    pub(super) codes: &'c Codes<'p>,
-    pub(super) stops: &'c Stops,
-    pub(super) slots: Vec<u64>,
-    /// What undefined functions return, by name.
-    results: FxHashMap<String, VecDeque<Given>>,
-    /// The environment variables that were asked for and that the test does not give.
-    missed: Vec<String>,
-    /// How often each allocator was called.
-    pub(super) allocations: Vec<(String, u32)>,
-    /// The calls of allocators, by number, that failed for their size alone.
-    pub(super) refused: Vec<(String, u32)>,
-    pub(super) tables: Option<CharacterTables>,
-    pub(super) result: Option<Vec<u8>>,
-    pub(super) uninitialised: Option<Location>,
-    pub(super) misused: Option<Location>,
-    /// By slot of all windows: whether its value is undefined. Empty until something is.
-    pub(super) undefined: Vec<bool>,
-    pub(super) forgotten: Option<Forgotten>,
-    /// What the `setjmp` that returns again gives.
-    pub(super) jump_value: Option<u32>,
-    pub(super) steps: u64,
-    /// Where the limit of steps will stop the run.
-    pub(super) stop_at: Option<Location>,
-    /// Where it did.
-    pub(super) stopped_at: Option<Location>,
+    codes: &'c CodeCache<'p>,
+    /// The code of the call that the limit of steps will stop.
+    patched: &'c PatchedCode,
+    calls: CallStack<'p, 'c>,
+    slots: Vec<u64>,
+    steps: StepCounter,
+    undefined: UndefinedValues,
+    externals: Externals,
+    allocations: Allocations,
+    first_uses: FirstUses,
+    tables: Option<CharacterTables>,
+    result: Option<Vec<u8>>,
+    /// The value with which a `setjmp` returns again.
+    jump_value: Option<u32>,
     /// Bytes of the heap and stack.
-    pub(super) used: u64,
-    pub(super) externals: Vec<FuncId>,
-    pub(super) scratch: Vec<u128>,
-    serial: u64,
-    pub(super) host: Option<Box<Host<'c>>>,
+    used: u64,
+    /// Room for the values of a plan's nodes.
+    scratch: Vec<u128>,
+    host: Option<Box<Host<'c>>>,
 }
 
 impl<'p, 'c> Machine<'p, 'c> {
-    /// A machine that runs nothing yet and has no slots.
+    /// A machine that runs nothing yet, with slots of an earlier run.
     pub(super) fn new(
         program: &'p Program,
         options: Options,
         memory: Memory,
-        (codes, stops): (&'c Codes<'p>, &'c Stops),
+        codes: &'c CodeCache<'p>,
+        patched: &'c PatchedCode,
+        slots: Vec<u64>,
     ) -> Self {
         Self {
             program,
             options,
             memory,
-            frames: Vec::new(),
             codes,
-            stops,
-            slots: Vec::new(),
-            results: FxHashMap::default(),
-            missed: Vec::new(),
-            allocations: Vec::new(),
-            refused: Vec::new(),
+            patched,
+            calls: CallStack::default(),
+            slots: few_slots(slots),
+            steps: StepCounter::new(options.max_steps),
+            undefined: UndefinedValues::default(),
+            externals: Externals::default(),
+            allocations: Allocations::default(),
+            first_uses: FirstUses::default(),
             tables: None,
             result: None,
-            uninitialised: None,
-            misused: None,
-            undefined: Vec::new(),
-            forgotten: None,
             jump_value: None,
-            steps: 0,
-            stop_at: None,
-            stopped_at: None,
             used: 0,
-            externals: Vec::new(),
             scratch: Vec::new(),
-            serial: 0,
             host: None,
         }
     }
 
-    /// Takes what a test says of undefined functions.
+    /// The same machine with host calls served.
+    pub(super) fn with_host(mut self, host: Option<Box<Host<'c>>>) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// Takes the answers of a test to calls of undefined functions.
     pub(super) fn take_externals(&mut self, test: &Test) -> Result<(), BadTest> {
         for external in &test.externals {
-            let name = external.function.as_str();
-            let image = &external.result;
+            let (name, image) = (external.function.as_str(), &external.result);
             let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
             let writes = self.given_writes(test, external)?;
-            let given = Given { bytes, writes };
-            let name = external.variable().map_or_else(|| name.to_owned(), variable_key);
-            self.results.entry(name).or_default().push_back(given);
+            self.externals.add(external, ExternalAnswer { bytes, writes });
         }
         Ok(())
     }
@@ -241,7 +160,9 @@ impl<'p, 'c> Machine<'p, 'c> {
         let codes = self.codes;
         let code = codes.get(function).ok_or(self.no_room())?;
         let span = self.push(code, 0, 0, 0)?;
-        for ((receive, param), image) in code.receives.iter().zip(&code.params).zip(images) {
+        for ((receive, param), image) in
+            code.params.receives.iter().zip(&code.params.slots).zip(images)
+        {
             match receive {
                 Receive::Register => {
                     let mut raw = [0; 16];
@@ -271,6 +192,11 @@ impl<'p, 'c> Machine<'p, 'c> {
         if self.used > self.options.max_memory { Err(self.no_room()) } else { Ok(()) }
     }
 
+    /// Counts bytes of objects that are no more.
+    pub(super) const fn give_back_bytes(&mut self, bytes: u64) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+
     /// Begins a call: a frame whose parameters are not received yet.
     #[inline]
     fn push(
@@ -280,8 +206,8 @@ impl<'p, 'c> Machine<'p, 'c> {
         site: u32,
         dst_addr: u64,
     ) -> Step<FrameSpan> {
-        let caller = self.frames.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
-        let (bytes, align) = code.frame;
+        let caller = self.calls.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
+        let FrameSize { bytes, align } = code.layout.size();
         let span = match bytes {
             0 => FrameSpan { base: caller.end, end: caller.end },
             _ => {
@@ -289,9 +215,8 @@ impl<'p, 'c> Machine<'p, 'c> {
                 self.memory.push_frame(bytes, align).ok_or(self.no_room())?
             }
         };
-        self.serial += 1;
-        let watched = self.codes.hearing > Hearing::Nothing;
-        self.frames.push(Frame {
+        let serial = self.calls.next_serial();
+        self.calls.push(Frame {
             code,
             base,
             pc: 0,
@@ -299,10 +224,10 @@ impl<'p, 'c> Machine<'p, 'c> {
             bytes,
             site,
             dst_addr,
-            serial: self.serial,
+            serial,
             variable: 0,
-            far: vec![FarRegister::default(); code.far as usize],
-            conditions: if watched { code.no_conditions() } else { Vec::new() },
+            far: vec![FarRegister::default(); code.layout.far_count()],
+            conditions: if self.codes.is_watched() { code.no_conditions() } else { Vec::new() },
         });
         Ok(span)
     }
@@ -310,10 +235,10 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// Ends the newest call.
     #[inline]
     pub(super) fn pop(&mut self) -> Frame<'p, 'c> {
-        let frame = self.frames.pop().expect("a run has a frame until it ends");
-        let caller = self.frames.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
+        let frame = self.calls.pop();
+        let caller = self.calls.last().map_or(self.memory.stack_bottom(), |frame| frame.span);
         if frame.bytes > 0 || frame.span.end != caller.end {
-            self.used = self.used.saturating_sub(frame.bytes);
+            self.give_back_bytes(frame.bytes);
             self.memory.pop_frame(frame.span, caller);
         }
         frame
@@ -330,7 +255,7 @@ impl<'p, 'c> Machine<'p, 'c> {
     ) -> Step<()> {
         let codes = self.codes;
         let Some(callee) = codes.get(function) else { return Err(self.no_room()) };
-        if self.frames.len() as u64 >= u64::from(self.options.max_depth) {
+        if self.calls.depth() as u64 >= u64::from(self.options.max_depth) {
             return Err(Stop::End(End::TooDeep(self.options.max_depth)));
         }
         let site = &caller.sites[number as usize];
@@ -339,7 +264,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         }
         let dst_addr = site.dst_addr.map_or(0, |slot| regs[usize::from(slot)]);
         let base = self.frame().base + usize::from(site.at);
-        if callee.is_plain {
+        if callee.params.is_plain {
             self.push(callee, base, number, dst_addr)?;
             return Ok(());
         }
@@ -361,16 +286,16 @@ impl<'p, 'c> Machine<'p, 'c> {
         regs: &mut Window,
     ) -> Step<()> {
         let site = &caller.sites[number as usize];
-        if callee.params.len() > site.args.len() {
+        if callee.params.slots.len() > site.args.len() {
             return Err(TrapKind::BadCall.into());
         }
-        if site.args.starts_with(&callee.params) {
+        if site.args.starts_with(&callee.params.slots) {
             site.suits.set(callee.function.index() as u32 + 1);
             return Ok(());
         }
         let values: Vec<u128> =
             site.args.iter().map(|arg| read(regs, site.at + arg.slot, arg.ty)).collect();
-        for (param, value) in callee.params.iter().zip(values) {
+        for (param, value) in callee.params.slots.iter().zip(values) {
             write(regs, site.at + param.slot, param.ty, arith::truncate(param.ty, value));
         }
         Ok(())
@@ -379,7 +304,7 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// The structs and unions that are passed, read before the callee begins.
     fn records(&self, callee: &Code<'p>, at: Slot, regs: &Window) -> Step<Vec<Bytes>> {
         let mut records = Vec::new();
-        for (receive, param) in callee.receives.iter().zip(&callee.params) {
+        for (receive, param) in callee.params.receives.iter().zip(&callee.params.slots) {
             if let Receive::Record { size, .. } = receive {
                 let from = regs[usize::from(at + param.slot)];
                 records.push(self.memory.read(from, u64::from(*size))?);
@@ -398,7 +323,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         records: &[Bytes],
     ) -> Step<()> {
         let mut records = records.iter();
-        for (receive, param) in callee.receives.iter().zip(&callee.params) {
+        for (receive, param) in callee.params.receives.iter().zip(&callee.params.slots) {
             match receive {
                 Receive::Register => {}
                 Receive::Scalar { offset, size } => {
@@ -419,42 +344,126 @@ impl<'p, 'c> Machine<'p, 'c> {
         Ok(())
     }
 
+    /// The newest call.
+    #[inline]
     pub(super) fn frame(&self) -> &Frame<'p, 'c> {
-        self.frames.last().expect("a run has a frame until it ends")
+        self.calls.newest()
     }
 
+    #[inline]
     pub(super) fn frame_mut(&mut self) -> &mut Frame<'p, 'c> {
-        self.frames.last_mut().expect("a run has a frame until it ends")
-    }
-
-    /// The statement or terminator that runs.
-    pub(super) fn location(&self) -> Option<Location> {
-        location(self.frames.last()?)
+        self.calls.newest_mut()
     }
 
     /// Where each open call stands, the newest first.
     pub(super) fn trace(&self) -> Vec<Location> {
-        self.frames.iter().rev().filter_map(location).collect()
+        self.calls.trace()
+    }
+
+    /// The call of this number, if it has not returned.
+    pub(super) fn call_of(&self, serial: u64) -> Option<&Frame<'p, 'c>> {
+        self.calls.with_serial(serial)
+    }
+
+    /// Ends all calls that are newer than the call of this number.
+    pub(super) fn return_to(&mut self, serial: u64) {
+        while self.calls.last().is_some_and(|frame| frame.serial != serial) {
+            self.pop();
+        }
+    }
+
+    /// The slots, which another run may use.
+    pub(super) fn take_slots(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.slots)
+    }
+
+    /// The result of the function that was called from outside, given once.
+    pub(super) const fn take_result(&mut self) -> Option<Vec<u8>> {
+        self.result.take()
+    }
+
+    /// The world outside, which another machine may go on with.
+    pub(super) const fn take_host(&mut self) -> Option<Box<Host<'c>>> {
+        self.host.take()
+    }
+
+    /// Where a value that was never written was first used.
+    pub(super) const fn uninitialised(&self) -> Option<Location> {
+        self.first_uses.uninitialised
+    }
+
+    /// The undefined functions that were called, in order.
+    pub(super) fn called_externals(&self) -> &[FuncId] {
+        self.externals.called()
+    }
+
+    /// A value that was never written is used.
+    #[cold]
+    pub(super) fn note_uninitialised(&mut self) -> Step<()> {
+        if self.first_uses.uninitialised.is_none() {
+            self.first_uses.uninitialised = self.calls.location();
+        }
+        match self.options.uninitialised {
+            UninitialisedUse::Note => Ok(()),
+            UninitialisedUse::Trap => Err(Stop::End(End::Trapped(TrapKind::Uninitialised))),
+        }
+    }
+
+    /// Notes where the run first does what C does not define though machines and libraries do what is
+    /// expected, if this is one: a function called with what it may not be given, an address made of a
+    /// null pointer.
+    pub(super) fn note_misuse(&mut self, is_misuse: bool) {
+        if is_misuse && self.first_uses.misused.is_none() {
+            self.first_uses.misused = self.calls.location();
+        }
+    }
+
+    /// Counts a call of an allocator; how many there were before.
+    pub(super) fn count_allocation(&mut self, name: &str) -> u32 {
+        self.allocations.count(name)
+    }
+
+    /// A call of an allocator fails for its size alone.
+    pub(super) fn refuse_allocation(&mut self, name: &str, number: u32) {
+        self.allocations.refuse(name, number);
+    }
+
+    /// The tables of characters, placed where they are asked for first.
+    pub(super) fn character_tables(&mut self) -> CharacterTables {
+        match self.tables {
+            Some(tables) => tables,
+            None => *self.tables.insert(CharacterTables::place(&mut self.memory)),
+        }
+    }
+
+    /// The newest call's `setjmp` returns again, with this value.
+    pub(super) const fn jump_with(&mut self, value: u32) {
+        self.jump_value = Some(value);
+    }
+
+    /// The value with which the newest call's `setjmp` returns again, given once.
+    pub(super) const fn take_jump_value(&mut self) -> Option<u32> {
+        self.jump_value.take()
     }
 
     /// Where a run that ended so was, and how many steps it took.
     pub(super) fn place_and_steps(&self, end: End) -> (Option<Location>, u64) {
         let location = match end {
             End::Returned => None,
-            _ => self.stopped_at.or_else(|| self.location()),
+            _ => self.steps.stopped_at().or_else(|| self.calls.location()),
         };
-        let mut steps = self.steps;
-        if self.stopped_at.is_none()
-            && let Some(frame) = self.frames.last()
-            && let Some(point) = frame.code.point_index(frame.pc.saturating_sub(1))
+        let mut steps = self.steps.taken();
+        if self.steps.stopped_at().is_none()
+            && let Some(frame) = self.calls.last()
+            && let Some(point) = frame.point_index()
         {
             // The whole run of statements was counted when it began.
-            steps -= frame.code.rest_of_segment(point) as u64;
+            steps -= frame.code.points.rest_of_segment(point) as u64;
         }
         (location, steps)
     }
 
-    /// Ends the run: what it did.
+    /// Ends the run and gives its outcome.
     pub(super) fn outcome(self, end: End, objects: &[u64]) -> Outcome {
         let (location, steps) = self.place_and_steps(end);
         let undetermined_objects = objects.iter().enumerate().flat_map(|(at, base)| {
@@ -467,6 +476,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             (undetermined_objects.collect(), undetermined_globals.collect());
         let objects = objects.iter().map(|base| self.memory.input_bytes(*base)).collect();
         let globals = self.program.globals.ids().map(|id| self.memory.global_bytes(id));
+        let externals = self.externals.into_calls();
         Outcome {
             end,
             location,
@@ -476,12 +486,12 @@ impl<'p, 'c> Machine<'p, 'c> {
             undetermined_objects,
             undetermined_globals,
             undetermined_blocks: self.memory.blocks_undetermined(),
-            uninitialised: self.uninitialised,
-            misused: self.misused,
+            uninitialised: self.first_uses.uninitialised,
+            misused: self.first_uses.misused,
             steps,
-            externals: self.externals,
-            missed_variables: self.missed,
-            refused: self.refused,
+            externals: externals.called,
+            missed_variables: externals.missed_variables,
+            refused: self.allocations.into_refused(),
             memory: self.memory,
         }
     }
@@ -491,24 +501,23 @@ impl<'p, 'c> Machine<'p, 'c> {
         let frame = self.frame();
         View {
             program: self.program,
-            function: frame.code.function,
-            body: frame.code.body,
-            depth: self.frames.len(),
-            undefined: self.uninitialised.is_some(),
-            ground: self.ground(slots),
+            code: frame.code,
+            depth: self.calls.depth(),
+            undefined: self.first_uses.uninitialised.is_some(),
+            context: self.eval_context(slots),
             scratch: RefCell::new(Vec::new()),
         }
     }
 
-    /// What expressions are evaluated on.
-    pub(super) fn ground<'a>(&'a self, slots: &'a [u64]) -> Ground<'a> {
+    /// The state on which expressions are evaluated.
+    pub(super) fn eval_context<'a>(&'a self, slots: &'a [u64]) -> EvalContext<'a> {
         let frame = self.frame();
-        Ground {
+        EvalContext {
             memory: &self.memory,
             slots,
-            undefined: self.undefined.get(frame.base..).unwrap_or_default(),
+            undefined: self.undefined.of_window(frame.base),
             far: &frame.far,
-            code: frame.code,
+            layout: &frame.code.layout,
             frame: frame.span.base,
             overflow: self.options.overflow,
         }
@@ -516,43 +525,36 @@ impl<'p, 'c> Machine<'p, 'c> {
 
     /// The next result that the test gives a function.
     pub(super) fn next_result(&mut self, name: &str) -> Option<Vec<u8>> {
-        Some(self.next_given(name)?.bytes)
+        Some(self.externals.next(name)?.bytes)
     }
 
     /// The address of an environment variable's value; 0 where the test has no such variable.
     pub(super) fn variable(&mut self, name: &str) -> u64 {
-        let given = self.results.get(&variable_key(name)).and_then(|given| given.front());
-        let is_missed = given.is_none() && names_variable(name);
-        if is_missed && !self.missed.iter().any(|known| known == name) {
-            self.missed.push(name.to_owned());
-        }
-        let bytes = given.and_then(|given| given.bytes.first_chunk::<8>());
-        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        self.externals.variable(name)
     }
 
-    fn next_given(&mut self, name: &str) -> Option<Given> {
-        self.results.get_mut(name)?.pop_front()
-    }
-
-    /// What the next call of a function gives; where the test does not say which function gives
-    /// what, the next of its inputs, as a number of this kind. `None` where it says nothing.
-    pub(super) fn next_input(&mut self, name: &str, kind: NumberKind) -> Step<Option<Given>> {
-        let own = self.next_given(name);
-        let any = [ANY_NUMBER, ANY_BYTES].iter().any(|any| self.results.contains_key(*any));
-        if own.is_some() || !any || !gives_inputs(name) {
+    /// The answer to the next call of a function. Where the test lists inputs without functions, it is
+    /// the next of its inputs, as a number of this kind. `None` where the test has no answer.
+    pub(super) fn next_input(
+        &mut self,
+        name: &str,
+        kind: NumberKind,
+    ) -> Step<Option<ExternalAnswer>> {
+        let own = self.externals.next(name);
+        if own.is_some() || !self.externals.has_inputs_of_any() || !gives_inputs(name) {
             return Ok(own);
         }
         if let Some(image) = self.next_result(ANY_NUMBER) {
             let (at, size) = kind.place();
             let bytes = image.get(at..at + size).map(<[u8]>::to_vec);
-            return Ok(bytes.map(|bytes| Given { bytes, writes: Vec::new() }));
+            return Ok(bytes.map(|bytes| ExternalAnswer { bytes, writes: Vec::new() }));
         }
-        let given = self.next_given(ANY_BYTES);
+        let given = self.externals.next(ANY_BYTES);
         // The native run ends there too.
         given.map(Some).ok_or(Stop::End(End::Exited(1)))
     }
 
-    /// The size of what a function returns, and whether it is a struct or union.
+    /// The size of a function's result, and whether it is a struct or union.
     pub(super) fn result_shape(&self, function: FuncId) -> (u64, bool) {
         let types = &self.program.types;
         let result = |ty: CTypeId| match types.get(ty) {
@@ -579,7 +581,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         value: bool,
     ) {
         let frame = self.frame_mut();
-        let origin = frame.code.origins[number as usize];
+        let origin = frame.code.events.origins[number as usize];
         let reached = &mut frame.conditions[frame.code.conditions_of(origin.decision)];
         reached[origin.condition.index()] = Some(value);
         let outcome = if value { origin.then_outcome } else { origin.else_outcome };
@@ -598,45 +600,10 @@ impl<'p, 'c> Machine<'p, 'c> {
         number: u32,
     ) {
         let frame = self.frame_mut();
-        let origin = frame.code.origins[number as usize];
+        let origin = frame.code.events.origins[number as usize];
         if origin.begins {
             frame.conditions[frame.code.conditions_of(origin.decision)].fill(None);
         }
         observer.condition(&self.view(regs), &origin);
-    }
-}
-
-/// The statement or terminator of a call that runs, or that called.
-fn location(frame: &Frame<'_, '_>) -> Option<Location> {
-    let index = frame.code.point_index(frame.pc.saturating_sub(1)).unwrap_or(0);
-    let point = frame.code.points.get(index)?.1;
-    Some(Location { function: frame.code.function, point })
-}
-
-/// A value in a slot or two.
-pub(super) fn read(slots: &[u64], slot: Slot, ty: crate::expr::Type) -> u128 {
-    let at = usize::from(slot);
-    match is_wide(ty) {
-        true => u128::from(slots[at + 1]) << 64 | u128::from(slots[at]),
-        false => u128::from(slots[at]),
-    }
-}
-
-/// Puts a value into a slot or two.
-pub(super) fn write(slots: &mut [u64], slot: Slot, ty: crate::expr::Type, bits: u128) {
-    let at = usize::from(slot);
-    slots[at] = bits as u64;
-    if is_wide(ty) {
-        slots[at + 1] = (bits >> 64) as u64;
-    }
-}
-
-impl Code<'_> {
-    /// The address of a memory local whose frame begins at `frame`.
-    pub(super) fn address_of(&self, local: crate::function::LocalId, frame: u64) -> u64 {
-        match self.home(local) {
-            Home::Memory { offset, .. } => frame + u64::from(offset),
-            _ => 0,
-        }
     }
 }

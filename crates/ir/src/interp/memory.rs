@@ -20,10 +20,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::ctype::Target;
 use crate::libc::STREAM_BYTES;
+use crate::program::ctype::Target;
+use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, GlobalId};
-use crate::stmt::TrapKind;
 use lydian_base::EntityId;
 
 mod area;
@@ -73,7 +73,7 @@ pub(super) fn function_address(target: Target, function: FuncId) -> u64 {
 
 /// An object that is there from the start to the end.
 #[derive(Clone, Copy, Debug)]
-struct Fixed {
+struct PermanentObject {
     base: u64,
     size: u64,
 }
@@ -86,9 +86,9 @@ pub struct Memory {
     areas: [Area; AREAS],
     target: Target,
     /// In the order of the program.
-    globals: Vec<Fixed>,
+    globals: Vec<PermanentObject>,
     /// By address.
-    inputs: Vec<Fixed>,
+    inputs: Vec<PermanentObject>,
     /// Those whose life the program ended.
     released_inputs: BTreeSet<u64>,
     /// The standard streams that the program uses, by the variables that hold them.
@@ -156,7 +156,7 @@ impl Memory {
         1 << self.shift
     }
 
-    /// What the program is made for.
+    /// The target that the program is compiled for.
     pub fn target(&self) -> Target {
         self.target
     }
@@ -232,7 +232,7 @@ impl Memory {
         let area = &mut self.areas[GLOBALS];
         area.grow(end);
         area.mark(base, size, LIVE | WRITTEN | WRITABLE);
-        self.globals.push(Fixed { base, size });
+        self.globals.push(PermanentObject { base, size });
         Some(base)
     }
 
@@ -270,7 +270,7 @@ impl Memory {
             .is_none_or(|object| object.base + object.size <= base && object.base < base)
             && inputs.get(at).is_none_or(|next| end.is_some_and(|end| end <= next.base));
         if inside && free {
-            inputs.insert(at, Fixed { base, size });
+            inputs.insert(at, PermanentObject { base, size });
             let area = &mut self.areas[INPUTS];
             area.grow(base + size);
             area.mark(base, size, LIVE | WRITTEN | WRITABLE);
@@ -290,7 +290,7 @@ impl Memory {
             false => (&self.inputs, INPUTS),
         };
         if let Ok(index) = list.binary_search_by_key(&base, |object| object.base) {
-            let Fixed { base, size } = list[index];
+            let PermanentObject { base, size } = list[index];
             self.areas[number].mark(base, size, LIVE | WRITTEN);
         }
     }

@@ -1,33 +1,33 @@
-//! What watches a run, and the state that it sees.
+//! Observers of runs, and their view of the state.
 
 use std::cell::RefCell;
 
 use lydian_base::{Arena, EntityId};
 
-use super::code::Home;
+use super::code::Code;
+use super::layout::Home;
 use super::memory::Memory;
-use super::plan::{Ground, Plan, Value};
-use crate::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Truth};
-use crate::expr::{ExprArena, ExprId};
-use crate::function::{Body, LocalId};
+use super::plan::{EvalContext, Plan, Value};
+use crate::program::decision::{BoolTree, Condition, ConditionId, Decision, DecisionId, Truth};
+use crate::program::expr::{ExprArena, ExprId};
+use crate::program::function::{Body, LocalId};
+use crate::program::source::RootId;
+use crate::program::stmt::{BlockId, BranchOrigin, Edge, MarkId, StmtId, TrapKind};
 use crate::program::{FuncId, GlobalId, Program};
-use crate::source::RootId;
-use crate::stmt::{BlockId, BranchOrigin, Edge, MarkId, StmtId, TrapKind};
 
 /// The state at a place of a run: the running call's registers and locals, and all memory.
 pub struct View<'a> {
     pub(super) program: &'a Program,
-    pub(super) function: FuncId,
-    pub(super) body: &'a Body,
+    pub(super) code: &'a Code<'a>,
     pub(super) depth: usize,
     pub(super) undefined: bool,
-    pub(super) ground: Ground<'a>,
+    pub(super) context: EvalContext<'a>,
     pub(super) scratch: RefCell<Vec<u128>>,
 }
 
 impl std::fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "View({})", self.function)
+        write!(f, "View({})", self.code.function)
     }
 }
 
@@ -48,7 +48,7 @@ impl DecisionEvent {
     pub fn value(&self, view: &View<'_>, condition: ConditionId) -> Truth {
         match self.reached[condition.index()] {
             Some(value) => Truth::from(value),
-            None => view.unreached(&view.body.decisions[self.decision].conditions[condition]),
+            None => view.unreached(&view.code.body.decisions[self.decision].conditions[condition]),
         }
     }
 }
@@ -98,9 +98,9 @@ pub trait Observer {
     }
 }
 
-/// What there are events for.
+/// The places of a run at which there are events for an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Hearing {
+pub(super) enum EventLevel {
     /// Nothing.
     Nothing,
     /// The places that most labels stand at.
@@ -109,11 +109,11 @@ pub(super) enum Hearing {
     Statements,
 }
 
-impl Hearing {
-    /// How many there are.
+impl EventLevel {
+    /// How many levels there are.
     pub(super) const COUNT: usize = 3;
 
-    /// What an observer hears of.
+    /// The events for an observer.
     pub(super) fn of(observer: &dyn Observer) -> Self {
         match (observer.listens(), observer.hears_statements()) {
             (false, _) => Self::Nothing,
@@ -141,12 +141,12 @@ fn truth_of(value: Result<Value, TrapKind>) -> Truth {
 impl View<'_> {
     /// The function that runs.
     pub fn function(&self) -> FuncId {
-        self.function
+        self.code.function
     }
 
     /// Its body.
     pub fn body(&self) -> &Body {
-        self.body
+        self.code.body
     }
 
     /// How many calls are open, this one among them.
@@ -163,9 +163,9 @@ impl View<'_> {
     /// Where a local of the running call lies in memory, and how many bytes it has; `None` for a
     /// register.
     pub fn place_of_local(&self, local: LocalId) -> Option<(u64, u64)> {
-        match self.ground.code.home(local) {
+        match self.context.layout.home(local) {
             Home::Memory { offset, size } => {
-                Some((self.ground.frame + u64::from(offset), u64::from(size)))
+                Some((self.context.frame + u64::from(offset), u64::from(size)))
             }
             Home::Near(_) | Home::Far(_) => None,
         }
@@ -174,12 +174,12 @@ impl View<'_> {
     /// Where a global lies, and how many bytes it has.
     pub fn place_of_global(&self, global: GlobalId) -> Option<(u64, u64)> {
         let size = self.program.globals[global].size;
-        Some((self.ground.memory.global_address(global), size))
+        Some((self.context.memory.global_address(global), size))
     }
 
     /// All memory.
     pub fn memory(&self) -> &Memory {
-        self.ground.memory
+        self.context.memory
     }
 
     /// The value of an expression of `arena`, which is the body's or extends it. Prepares it anew;
@@ -188,12 +188,12 @@ impl View<'_> {
     /// # Errors
     /// The trap that evaluating it gives.
     pub fn eval(&self, arena: &ExprArena, expr: ExprId) -> Result<Value, TrapKind> {
-        self.eval_plan(&Plan::new(self.program, arena, &self.body.types_in(arena), expr))
+        self.eval_plan(&Plan::new(self.program, arena, &self.code.body.types_in(arena), expr))
     }
 
     /// The truth of a condition of the body's.
     fn condition(&self, expr: ExprId) -> Truth {
-        truth_of(self.eval_plan(self.ground.code.plan_of(self.program, expr)))
+        truth_of(self.eval_plan(self.code.plan_of(self.program, expr)))
     }
 
     /// The value of a prepared expression of this function.
@@ -201,7 +201,7 @@ impl View<'_> {
     /// # Errors
     /// The trap that evaluating it gives.
     pub fn eval_plan(&self, plan: &Plan) -> Result<Value, TrapKind> {
-        plan.eval(&self.ground, &mut self.scratch.borrow_mut())
+        plan.eval(&self.context, &mut self.scratch.borrow_mut())
     }
 
     /// The truth of an `i1` expression, unknown where evaluating it traps or uses what was never

@@ -5,17 +5,17 @@
 //! one in that order. Where there is a [`Expr::Select`], each node has a value or a trap of its own,
 //! and the choice passes on what its chosen operand has.
 
-use lydian_base::{EntityId, SideTable};
+use lydian_base::SideTable;
 use rustc_hash::FxHashMap;
 
-use super::code::{Code, Home};
-use super::machine::{FarRegister, read};
+use super::layout::{FrameLayout, Home};
 use super::memory::Memory;
-use crate::arith::{self, Overflow};
-use crate::expr::{BitField, Expr, ExprArena, ExprId, Type};
-use crate::function::LocalId;
-use crate::program::{Program, RelocationTarget};
-use crate::stmt::TrapKind;
+use super::slots::{FarRegister, read};
+use crate::program::Program;
+use crate::program::arith::{self, Overflow};
+use crate::program::expr::{BitField, Expr, ExprArena, ExprId, Type};
+use crate::program::function::LocalId;
+use crate::program::stmt::TrapKind;
 
 /// A node with the positions of its operands.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct Node {
     a: u32,
     b: u32,
     c: u32,
-    /// What is added to the base, for a member.
+    /// For a member: its offset from the base.
     offset: u64,
     /// For what is read: the positions of the subscripts on the way to it, each with how many
     /// elements there are. Memory alone does not tell where an array ends and another object begins.
@@ -68,26 +68,26 @@ pub struct Value {
     pub uninitialised: bool,
 }
 
-/// What an expression is evaluated on.
-pub(super) struct Ground<'a> {
+/// The state on which an expression is evaluated.
+pub(super) struct EvalContext<'a> {
     pub(super) memory: &'a Memory,
     /// The running call's window.
     pub(super) slots: &'a [u64],
     /// By slot whether its value is undefined; those beyond are not.
     pub(super) undefined: &'a [bool],
     pub(super) far: &'a [FarRegister],
-    pub(super) code: &'a Code<'a>,
+    pub(super) layout: &'a FrameLayout,
     /// Address of the frame's first byte.
     pub(super) frame: u64,
     pub(super) overflow: Overflow,
 }
 
-impl Ground<'_> {
+impl EvalContext<'_> {
     fn register(&self, local: LocalId) -> Value {
-        let ty = self.code.types[local.index()];
-        match self.code.home(local) {
+        let ty = self.layout.ty(local);
+        match self.layout.home(local) {
             Home::Near(slot) => {
-                let flag = self.code.flags[local.index()];
+                let flag = self.layout.flag(local);
                 let marked = self.undefined.get(usize::from(slot)).copied().unwrap_or(false);
                 let unset = flag.is_some_and(|flag| self.slots[usize::from(flag)] == 0);
                 let uninitialised = marked || unset;
@@ -145,11 +145,13 @@ impl Plan {
                 c: position(operands[2]),
                 offset,
                 subscripts: subscripts(arena, id).map(|(e, n)| (positions[&e], n)).collect(),
-                within: accessed(program, arena, id).map(|(e, extent, bytes)| Within {
-                    variable: positions[&e],
-                    extent,
-                    bytes,
-                }),
+                within: accessed(program, arena, id).map(
+                    |Access { variable: e, extent, bytes }| Within {
+                        variable: positions[&e],
+                        extent,
+                        bytes,
+                    },
+                ),
             });
             positions.insert(id, nodes.len() as u32 - 1);
         }
@@ -159,11 +161,11 @@ impl Plan {
 
     pub(super) fn eval(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         scratch: &mut Vec<u128>,
     ) -> Result<Value, TrapKind> {
         if self.chooses {
-            return self.eval_choosing(ground);
+            return self.eval_choosing(context);
         }
         scratch.clear();
         let mut uninitialised = false;
@@ -171,23 +173,23 @@ impl Plan {
             let (a, b) = (operand(scratch, node.a), operand(scratch, node.b));
             let beyond = |(at, bound): &(u32, u64)| operand(scratch, *at) as u64 >= *bound;
             let leaves = |within: &Within| {
-                within.is_left(ground, operand(scratch, within.variable) as u64, a as u64)
+                within.is_left(context, operand(scratch, within.variable) as u64, a as u64)
             };
             if node.subscripts.iter().any(beyond) || node.within.as_ref().is_some_and(leaves) {
                 return Err(TrapKind::OutOfBounds);
             }
-            let value = node.eval(ground, a, b, &mut uninitialised)?;
+            let value = node.eval(context, a, b, &mut uninitialised)?;
             scratch.push(value);
         }
         let bits = scratch.last().copied().unwrap_or(0);
         Ok(Value { bits, uninitialised })
     }
 
-    /// Evaluates every node for itself: what is not chosen may trap.
-    fn eval_choosing(&self, ground: &Ground<'_>) -> Result<Value, TrapKind> {
+    /// Evaluates every node for itself, since an operand that is not chosen may trap.
+    fn eval_choosing(&self, context: &EvalContext<'_>) -> Result<Value, TrapKind> {
         let mut values: Vec<Result<Value, TrapKind>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let value = node.eval_alone(ground, &values);
+            let value = node.eval_alone(context, &values);
             values.push(value);
         }
         values.pop().unwrap_or(Ok(Value { bits: 0, uninitialised: false }))
@@ -196,10 +198,10 @@ impl Plan {
 
 impl Within {
     /// Whether an access at an address leaves the variable, whose own address is `start`.
-    fn is_left(&self, ground: &Ground<'_>, start: u64, at: u64) -> bool {
+    fn is_left(&self, context: &EvalContext<'_>, start: u64, at: u64) -> bool {
         let size = match self.extent {
             Extent::Global(size) => size,
-            Extent::Local(local) => match ground.code.home(local) {
+            Extent::Local(local) => match context.layout.home(local) {
                 Home::Memory { size, .. } => u64::from(size),
                 Home::Near(_) | Home::Far(_) => return false,
             },
@@ -209,8 +211,17 @@ impl Within {
     }
 }
 
+/// An access at an address that is made from a variable's.
+struct Access {
+    /// The variable's address.
+    variable: ExprId,
+    extent: Extent,
+    /// How many bytes are accessed.
+    bytes: u64,
+}
+
 /// The variable from whose address the one is made that an expression reads at, and the bytes.
-fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<(ExprId, Extent, u64)> {
+fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<Access> {
     let (mut at, bytes) = match &arena[expr] {
         Expr::Load { ty, addr, .. } => (*addr, program.types.target.stored_bytes(*ty)),
         Expr::LoadBits { addr, field, .. } => (*addr, field.bytes()),
@@ -220,15 +231,18 @@ fn accessed(program: &Program, arena: &ExprArena, expr: ExprId) -> Option<(ExprI
         match &arena[at] {
             Expr::Field { base, .. } | Expr::Index { base, .. } => at = *base,
             Expr::AddrGlobal(global) => {
-                return Some((at, Extent::Global(program.globals[*global].size), bytes));
+                let extent = Extent::Global(program.globals[*global].size);
+                return Some(Access { variable: at, extent, bytes });
             }
-            Expr::AddrLocal(local) => return Some((at, Extent::Local(*local), bytes)),
+            Expr::AddrLocal(local) => {
+                return Some(Access { variable: at, extent: Extent::Local(*local), bytes });
+            }
             _ => return None,
         }
     }
 }
 
-/// The subscripts of arrays of known length in the address of what an expression reads.
+/// The subscripts of arrays of known length in the address that an expression reads at.
 fn subscripts(arena: &ExprArena, expr: ExprId) -> impl Iterator<Item = (ExprId, u64)> {
     let mut at = match &arena[expr] {
         Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => Some(*addr),
@@ -258,7 +272,7 @@ impl Node {
     /// The node's value where each of its operands has a value, or a trap, of its own.
     fn eval_alone(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         values: &[Result<Value, TrapKind>],
     ) -> Result<Value, TrapKind> {
         let at = |position: u32| values[position as usize];
@@ -292,44 +306,44 @@ impl Node {
         }
         if let Some(within) = &self.within {
             let start = at(within.variable)?.bits as u64;
-            if within.is_left(ground, start, operands[0] as u64) {
+            if within.is_left(context, start, operands[0] as u64) {
                 return Err(TrapKind::OutOfBounds);
             }
         }
-        let bits = self.eval(ground, operands[0], operands[1], &mut uninitialised)?;
+        let bits = self.eval(context, operands[0], operands[1], &mut uninitialised)?;
         Ok(Value { bits, uninitialised })
     }
 
     fn eval(
         &self,
-        ground: &Ground<'_>,
+        context: &EvalContext<'_>,
         a: u128,
         b: u128,
         uninitialised: &mut bool,
     ) -> Result<u128, TrapKind> {
-        let target = ground.memory.target();
+        let target = context.memory.target();
         Ok(match &self.expr {
             Expr::Const(_, bits) => *bits,
             Expr::Local(local) => {
-                let value = ground.register(*local);
+                let value = context.register(*local);
                 *uninitialised |= value.uninitialised;
                 value.bits
             }
-            Expr::AddrLocal(local) => u128::from(ground.code.address_of(*local, ground.frame)),
-            Expr::AddrGlobal(global) => u128::from(ground.memory.global_address(*global)),
-            Expr::AddrFunc(function) => u128::from(ground.memory.function_address(*function)),
+            Expr::AddrLocal(local) => u128::from(context.layout.address_of(*local, context.frame)),
+            Expr::AddrGlobal(global) => u128::from(context.memory.global_address(*global)),
+            Expr::AddrFunc(function) => u128::from(context.memory.function_address(*function)),
             Expr::Load { ty, .. } => {
-                let (bits, written) = ground.memory.load(a as u64, target.stored_bytes(*ty))?;
+                let (bits, written) = context.memory.load(a as u64, target.stored_bytes(*ty))?;
                 *uninitialised |= !written;
                 bits
             }
             Expr::LoadBits { field, .. } => {
-                let (bits, written) = load_bits(ground.memory, a as u64, field)?;
+                let (bits, written) = load_bits(context.memory, a as u64, field)?;
                 *uninitialised |= !written;
                 bits
             }
-            Expr::Unary(op, _) => arith::unary(*op, self.ty, a, ground.overflow)?,
-            Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, ground.overflow)?,
+            Expr::Unary(op, _) => arith::unary(*op, self.ty, a, context.overflow)?,
+            Expr::Binary(op, ..) => arith::binary(*op, self.ty, a, b, context.overflow)?,
             Expr::Cmp(op, ..) => u128::from(arith::compare(*op, self.ty, a, b)),
             Expr::Cast(op, to, _) => arith::cast(*op, self.ty, *to, a)?,
             Expr::Field { .. } => {
@@ -354,12 +368,4 @@ impl Node {
 fn load_bits(memory: &Memory, address: u64, field: &BitField) -> Result<(u128, bool), TrapKind> {
     let (raw, written) = memory.load(address, field.bytes())?;
     Ok((arith::extract_bits(field, raw), written))
-}
-
-/// The address of what a relocation in a global's first contents names.
-pub(super) fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
-    match target {
-        RelocationTarget::Global(global) => memory.global_address(global),
-        RelocationTarget::Function(function) => memory.function_address(function),
-    }
 }

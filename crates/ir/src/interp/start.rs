@@ -1,10 +1,9 @@
 //! The state in which a test begins.
 
-use super::BadTest;
 use super::memory::{GAP, Memory};
-use super::plan::target_address;
+use crate::interp::outcome::BadTest;
 use crate::libc::{TABLE_START, case_table, class_table, streams};
-use crate::program::{GlobalInit, Program};
+use crate::program::{GlobalInit, Program, RelocationTarget};
 use crate::test::{Image, PointerTarget, Test, TestObject};
 
 /// Bytes of an image, its pointers being filled in.
@@ -72,7 +71,7 @@ pub(super) fn with_inputs(
 ) -> Result<Memory, BadTest> {
     for object in &test.objects {
         let size = program.types.size(object.ty).and_then(|size| size.checked_mul(object.count));
-        // What follows the elements belongs to a flexible array member.
+        // The bytes behind the elements belong to a flexible array member.
         let size = size.unwrap_or(0).max(object.image.bytes.len() as u64);
         if size > max_size {
             return Err(BadTest::TooLarge(object.name.clone()));
@@ -135,6 +134,14 @@ fn initialise_globals(program: &Program, memory: &mut Memory) {
             let bytes = memory.pointer_bytes(address);
             _ = memory.write(base + relocation.offset, &bytes);
         }
+    }
+}
+
+/// The address of the target of a relocation.
+fn target_address(memory: &Memory, target: RelocationTarget) -> u64 {
+    match target {
+        RelocationTarget::Global(global) => memory.global_address(global),
+        RelocationTarget::Function(function) => memory.function_address(function),
     }
 }
 

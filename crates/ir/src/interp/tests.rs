@@ -1,16 +1,17 @@
 use super::*;
-use crate::CTypeId;
-use crate::decision::{ConditionId, Truth};
-use crate::source::RootId;
-use crate::stmt::{BranchOrigin, Edge, MarkId};
+use crate::program::arith::Overflow;
+use crate::program::decision::{ConditionId, Truth};
+use crate::program::source::RootId;
+use crate::program::stmt::{BranchOrigin, Edge, MarkId, TrapKind};
+use crate::program::{CTypeId, FuncId, GlobalId, Program};
 use crate::test::INPUT_REGION;
 use crate::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,
-    TestObject, WriteBase,
+    Test, TestObject, WriteBase,
 };
 use crate::text::parse;
 use crate::verify::verify;
-use lydian_base::EntityId;
+use lydian_base::{EntityId, StopReason};
 
 mod library;
 

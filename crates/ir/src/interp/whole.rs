@@ -2,13 +2,16 @@
 
 use lydian_base::EntityId;
 
+use super::code_cache::{CodeCache, PatchedCode};
 use super::host::{Files, Host, Output};
-use super::machine::{Codes, Machine, Stops, few_slots};
-use super::observe::Hearing;
+use super::machine::Machine;
+use super::observe::EventLevel;
 use super::start::{self, place_constant};
-use super::{BadTest, End, Location, Observer, Options, Silent};
+use crate::interp::observe::{Observer, Silent};
+use crate::interp::options::Options;
+use crate::interp::outcome::{BadTest, End, Location};
+use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, Moment, Program};
-use crate::stmt::TrapKind;
 
 /// How a program is to be run.
 #[derive(Clone, Debug)]
@@ -17,7 +20,7 @@ pub struct ProgramRun<'a> {
     pub args: Vec<Vec<u8>>,
     /// The environment: names and values.
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
-    /// What descriptor 0 gives.
+    /// The standard input.
     pub input: &'a [u8],
     /// Which files the program may open.
     pub files: Files,
@@ -26,7 +29,7 @@ pub struct ProgramRun<'a> {
     pub time: Option<u64>,
     /// Whether the program's output goes to a terminal: a C library then writes every line at once.
     pub terminal: bool,
-    /// What the run may use. The default of 10 million steps is over in less than a second.
+    /// The limits of the run. The default of 10 million steps is over in less than a second.
     pub options: Options,
 }
 
@@ -44,7 +47,7 @@ impl Default for ProgramRun<'_> {
     }
 }
 
-/// What a run of a program did.
+/// The outcome of a run of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramOutcome {
     /// How it ended: [`End::Exited`] where `main` returned or the program called `exit`.
@@ -61,15 +64,15 @@ pub struct ProgramOutcome {
     pub externals: Vec<FuncId>,
 }
 
-/// Steps that writing what is buffered may take, once a run was stopped.
+/// The limit of steps for writing buffered output, once a run was stopped.
 const FLUSH_STEPS: u64 = 10_000_000;
 
-/// Runs a program from `main` to its end. What it writes to descriptors 1 and 2 goes to `output` at
-/// once. Constructors run before `main`; what runs at the exit is for `exit` to call
-/// (`__lydian_destructor`). Where the program defines `exit`, that is called with what `main` returns, as a C library
-/// would do. Where it defines `lydian_flush_all`, that is called after a run that was ended for what
-/// it did or for its limits, so that nothing is lost of what it had written up to there; a program
-/// that ends itself by `abort` or a trap loses what it has not flushed, as it does on the machine.
+/// Runs a program from `main` to its end. Bytes that it writes to descriptors 1 and 2 go to `output` at
+/// once. Constructors run before `main`; `exit` calls the functions that run at the exit
+/// (`__lydian_destructor`). Where the program defines `exit`, that is called with the result of `main`, as a
+/// C library would do. Where it defines `lydian_flush_all`, that is called after a run that ended by a fault
+/// or a limit, so that its buffered output is written. A program
+/// that ends itself by `abort` or a trap loses its buffered output, as it does on the machine.
 ///
 /// # Errors
 /// Where there is no `main` with a body, of at most three parameters.
@@ -101,17 +104,16 @@ pub fn run_program(
         memory.pointer_bytes(argv),
         memory.pointer_bytes(envp),
     ];
-    let hearing = Hearing::of(observer);
-    let codes = Codes::new(program, &memory, run.options.overflow, (hearing, true));
+    let events = EventLevel::of(observer);
+    let codes = CodeCache::new(program, &memory, run.options.overflow, events, true);
     let codes_to_flush =
-        Codes::new(program, &memory, run.options.overflow, (Hearing::Nothing, true));
+        CodeCache::new(program, &memory, run.options.overflow, EventLevel::Nothing, true);
     let mut host = Host::new(run.input, output, &run.files, run.time);
     host.environment = environment;
     host.terminal = run.terminal;
-    let (stops, stops_of_flush) = (Stops::default(), Stops::default());
-    let mut machine = Machine::new(program, run.options, memory, (&codes, &stops));
-    machine.slots = few_slots(Vec::new());
-    machine.host = Some(Box::new(host));
+    let (patched, patched_to_flush) = (PatchedCode::default(), PatchedCode::default());
+    let machine = Machine::new(program, run.options, memory, &codes, &patched, Vec::new());
+    let mut machine = machine.with_host(Some(Box::new(host)));
     let mut end = End::Returned;
     for function in program.run_at(Moment::BeforeMain).into_iter().chain([main]) {
         if end == End::Returned {
@@ -125,18 +127,18 @@ pub fn run_program(
     let end = leave(program, &mut machine, end, observer);
     let trace = machine.trace();
     let (location, steps) = machine.place_and_steps(end);
-    let mut externals = std::mem::take(&mut machine.externals);
+    let mut externals = machine.called_externals().to_vec();
     externals.sort_unstable_by_key(|function| function.index());
     externals.dedup();
-    let uninitialised = machine.uninitialised;
+    let uninitialised = machine.uninitialised();
     if !ends_itself(end)
         && let Some(flush) = defined(program, "lydian_flush_all")
     {
         let options = Options { max_steps: FLUSH_STEPS, ..run.options };
-        let codes = (&codes_to_flush, &stops_of_flush);
-        let mut last = Machine::new(program, options, machine.memory, codes);
-        last.slots = few_slots(machine.slots);
-        last.host = machine.host;
+        let (slots, host) = (machine.take_slots(), machine.take_host());
+        let (codes, patched) = (&codes_to_flush, &patched_to_flush);
+        let last = Machine::new(program, options, machine.memory, codes, patched, slots);
+        let mut last = last.with_host(host);
         // Nothing is left to be said of a run that has ended, not even that its streams are broken.
         if last.first_call(flush, &[]).is_ok() {
             last.execute(&mut Silent);
@@ -145,7 +147,7 @@ pub fn run_program(
     Ok(ProgramOutcome { end, location, trace, uninitialised, steps, externals })
 }
 
-/// Whether a program ends this way on the machine, too, with what it has buffered lost or written.
+/// Whether a program ends this way on the machine, too, which decides itself what becomes of its buffers.
 const fn ends_itself(end: End) -> bool {
     matches!(end, End::Exited(_) | End::Trapped(TrapKind::Abort | TrapKind::Trap))
 }
@@ -160,7 +162,7 @@ fn leave(
     if end != End::Returned {
         return end;
     }
-    let image = machine.result.take().unwrap_or_default();
+    let image = machine.take_result().unwrap_or_default();
     let mut raw = [0; 4];
     let len = image.len().min(4);
     raw[..len].copy_from_slice(&image[..len]);
@@ -181,7 +183,7 @@ fn defined(program: &Program, name: &str) -> Option<FuncId> {
 }
 
 /// A string that the program may write to.
-fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
+fn memory_text(memory: &mut crate::interp::memory::Memory, text: &[u8]) -> u64 {
     let bytes = [text, b"\0"].concat();
     let address = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
     _ = memory.write(address, &bytes);
@@ -189,7 +191,7 @@ fn memory_text(memory: &mut super::Memory, text: &[u8]) -> u64 {
 }
 
 /// Addresses one after the other, and a null pointer.
-fn list(memory: &mut super::Memory, addresses: &[u64]) -> u64 {
+fn list(memory: &mut crate::interp::memory::Memory, addresses: &[u64]) -> u64 {
     let bytes: Vec<u8> =
         addresses.iter().chain([&0]).flat_map(|address| memory.pointer_bytes(*address)).collect();
     let at = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);

@@ -49,7 +49,7 @@ pub const fn class_bit(function: CharacterClassFn) -> u16 {
 /// The least character that glibc's tables have an entry for; they go up to 255.
 pub const TABLE_START: i32 = -128;
 
-/// What `*__ctype_b_loc()` points into, from [`TABLE_START`] on.
+/// The table into which `*__ctype_b_loc()` points, from [`TABLE_START`] on.
 pub fn class_table() -> [u16; 384] {
     std::array::from_fn(|index| match index as i32 + TABLE_START {
         c @ 0..=127 => character_classes(c as u8),
@@ -57,7 +57,7 @@ pub fn class_table() -> [u16; 384] {
     })
 }
 
-/// What `*__ctype_tolower_loc()` (or `toupper`) points into, from [`TABLE_START`] on.
+/// The table into which `*__ctype_tolower_loc()` (or `toupper`) points, from [`TABLE_START`] on.
 pub fn case_table(to_upper: bool) -> [i32; 384] {
     std::array::from_fn(|index| case_of(index as i32 + TABLE_START, to_upper))
 }

@@ -1,4 +1,4 @@
-//! What library functions do to what their arguments point to.
+//! Effects of library functions on the memory behind their arguments.
 
 /// A set of parameters, by position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Params {
     }
 }
 
-/// What a function does, as far as those ask who do not follow the call. A table's row makes one out
+/// The effects of a function, for analyses that do not follow the call. A table's row makes one out
 /// of [`Effects::NONE`] by the functions below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effects {
@@ -116,7 +116,7 @@ impl Effects {
     }
 }
 
-/// What is true of a function's name.
+/// Properties of a function's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Whether programs call it as `__builtin_name`, too.

@@ -1,9 +1,9 @@
 //! The functions that engines model: a row each.
 //!
 //! A row has the function's name in the enum of its kind, its name in C, its signature
-//! ([`Model::signature`](super::Model)), in brackets what is true of its name
-//! ([`Traits`](super::Traits)), and in braces what it does ([`Effects`](super::Effects)). The kind is
-//! what an engine dispatches on: its enum has no other functions, so that an engine that forgets one
+//! ([`Model::signature`](super::Model)), in brackets the properties of its name
+//! ([`Traits`](super::Traits)), and in braces its effects ([`Effects`](super::Effects)). Engines
+//! dispatch on the kind: its enum has no other functions, so that an engine that forgets one
 //! does not compile.
 
 use super::{Effects, Family, LibraryFunction, Model, Source, Traits};

@@ -1,7 +1,7 @@
 //! The functions of the C library that engines do not model: a row each.
 //!
-//! A row has the function's name, in brackets what is true of that name ([`Traits`](super::Traits)),
-//! and in braces what it does ([`Effects`](super::Effects)). Of a function without braces nothing is
+//! A row has the function's name, in brackets the properties of that name ([`Traits`](super::Traits)),
+//! and in braces its effects ([`Effects`](super::Effects)). Of a function without braces nothing is
 //! known but its family. Functions stand together that are followed in the same way: those that
 //! Lydian has in C and explores, those that it has in C for runs of whole programs alone, and those
 //! that only the system's library has.

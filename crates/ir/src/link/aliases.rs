@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::Expr;
+use crate::program::expr::Expr;
+use crate::program::stmt::{Callee, Stmt};
 use crate::program::{FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
-use crate::stmt::{Callee, Stmt};
 
-/// What stands for what.
+/// The replacement of each function and global that is an alias.
 #[derive(Default)]
 struct Found {
     functions: FxHashMap<FuncId, FuncId>,

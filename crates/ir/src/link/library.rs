@@ -1,19 +1,19 @@
-//! What a library gives a program: definitions of what it leaves undefined, and what those need.
+//! Takes definitions from a library: of all that the program leaves undefined, and of all that these need.
 
 use lydian_base::EntityId;
 use rustc_hash::FxHashMap;
 
-use super::Chosen;
-use crate::expr::Expr;
+use super::UnitSelection;
+use crate::program::expr::Expr;
+use crate::program::stmt::{Callee, Stmt};
 use crate::program::{FuncId, Global, GlobalId, GlobalInit, Linkage, Program, RelocationTarget};
-use crate::stmt::{Callee, Stmt};
 
 /// The functions and globals of `library` that `program` is to have.
-pub(super) fn wanted(program: &Program, library: &Program) -> Chosen {
+pub(super) fn wanted(program: &Program, library: &Program) -> UnitSelection {
     let mut search = Search {
         library,
         defined: names_defined(program),
-        chosen: Chosen {
+        chosen: UnitSelection {
             functions: vec![false; library.functions.len()],
             globals: vec![false; library.globals.len()],
         },
@@ -54,7 +54,7 @@ fn names_defined(program: &Program) -> FxHashMap<&str, bool> {
 struct Search<'p> {
     library: &'p Program,
     defined: FxHashMap<&'p str, bool>,
-    chosen: Chosen,
+    chosen: UnitSelection,
     functions: Vec<FuncId>,
     globals: Vec<GlobalId>,
 }
@@ -84,8 +84,8 @@ impl Search<'_> {
         }
     }
 
-    /// Follows what was chosen to all that it names.
-    fn close(mut self) -> Chosen {
+    /// Adds everything that a chosen definition names.
+    fn close(mut self) -> UnitSelection {
         loop {
             if let Some(id) = self.functions.pop() {
                 self.follow_function(id);

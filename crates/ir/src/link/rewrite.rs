@@ -3,15 +3,15 @@
 use lydian_base::{EntityId, Span};
 
 use super::types::{RecordIndex, UnitTypes};
-use crate::ctype::CTypes;
-use crate::decision::Decision;
-use crate::expr::Expr;
-use crate::function::{Body, Function};
+use crate::program::ctype::CTypes;
+use crate::program::decision::Decision;
+use crate::program::expr::Expr;
+use crate::program::function::{Body, Function};
+use crate::program::source::FunctionSource;
+use crate::program::stmt::{Callee, MarkKind, Stmt, Terminator};
 use crate::program::{FuncId, Global, GlobalId, GlobalInit, RelocationTarget};
-use crate::source::FunctionSource;
-use crate::stmt::{Callee, MarkKind, Stmt, Terminator};
 
-/// What a unit's ids and spans are in the program.
+/// The ids and spans in the program of a unit's ids and spans.
 pub(super) struct Renumbering<'t> {
     pub(super) types: UnitTypes<'t>,
     pub(super) functions: Vec<FuncId>,

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{LinkUnit, Role};
-use crate::function::Function;
 use crate::program::Linkage;
+use crate::program::function::Function;
 
 /// Whether a function is the one of its name in every unit. A static function without a body is an
 /// inline function of a system header, of which no unit has the text: it is the library's.

@@ -2,7 +2,7 @@
 
 use lydian_base::SourceMap;
 
-use super::{LinkError, LinkUnit, Linked, Role, link, resolve_weak};
+use super::{LinkError, LinkUnit, LinkedUnits, Role, link, resolve_weak};
 use crate::program::{GlobalInit, Program};
 use crate::text;
 use crate::verify::verify;
@@ -24,7 +24,7 @@ fn constant(name: &str, linkage: &str, value: u32) -> String {
     )
 }
 
-fn linked(units: Vec<LinkUnit>) -> Linked {
+fn linked(units: Vec<LinkUnit>) -> LinkedUnits {
     let linked = link(units).unwrap();
     assert_eq!(verify(&linked.program), []);
     linked

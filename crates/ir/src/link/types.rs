@@ -7,7 +7,7 @@ use lydian_base::EntityId;
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
-use crate::ctype::{CType, CTypeId, CTypes, Record, RecordId};
+use crate::program::ctype::{CType, CTypeId, CTypes, Record, RecordId};
 
 /// The structs and unions of the program so far.
 pub(super) struct RecordIndex {
@@ -19,7 +19,7 @@ pub(super) struct RecordIndex {
     incomplete: FxHashMap<String, RecordId>,
 }
 
-/// What a struct or union is compared by. Structs within it count by their names alone, so that
+/// The key by which structs and unions are compared. Structs within it count by their names alone, so that
 /// recursion ends.
 fn key(types: &CTypes, record: &Record) -> String {
     let mut key = format!("{} {} {} {:?}", record.name, record.is_union, record.align, record.size);

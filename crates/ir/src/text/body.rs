@@ -5,12 +5,12 @@ use rustc_hash::FxHashSet;
 
 use super::names::{MARK_STYLES, PURITIES, TRAPS, word};
 use super::print::{constant, in_range, line, list, quoted, span};
-use crate::arithmetic_type::ExprTypes;
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
-use crate::expr::{BitField, Expr, ExprArena, ExprId};
-use crate::function::{Body, Local, LocalKind, Storage};
-use crate::source::{Point, Root, RootKind};
-use crate::stmt::{BlockId, Callee, Havoc, MarkKind, Stmt, StmtId, Terminator};
+use crate::program::arithmetic_type::ExprTypes;
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
+use crate::program::expr::{BitField, Expr, ExprArena, ExprId};
+use crate::program::function::{Body, Local, LocalKind, Storage};
+use crate::program::source::{Point, Root, RootKind};
+use crate::program::stmt::{BlockId, Callee, Havoc, MarkKind, Stmt, StmtId, Terminator};
 
 /// Trees are cut where their height is a multiple of this.
 const CUT: u32 = 24;
@@ -77,7 +77,7 @@ impl<'a> BodyPrinter<'a> {
         }
     }
 
-    /// One tree for people; what is too much for one tree is left as ids.
+    /// One tree for people. Expressions too large for one tree are left as ids.
     pub(super) fn tree(arena: &'a ExprArena, expr: ExprId) -> String {
         let mut printer = Self::on(arena);
         printer.plain = Some(PLAIN_NODES);
@@ -183,7 +183,7 @@ impl<'a> BodyPrinter<'a> {
         if label { format!("{id}:{node}") } else { node }
     }
 
-    /// An operand. What breaks the order of ids is not followed, as it could be a circle.
+    /// An operand. An id that breaks the order of ids is not followed, as it could close a cycle.
     fn operand(&mut self, user: ExprId, id: ExprId) -> String {
         if id < user { self.expr(id) } else { id.to_string() }
     }
@@ -355,9 +355,9 @@ impl<'a> BodyPrinter<'a> {
             return String::new();
         }
         match condition.unreached {
-            Unreached::Never => " unreached never".to_owned(),
-            Unreached::Always(expr) => format!(" unreached always {}", self.expr(expr)),
-            Unreached::WhereDefined(expr) => format!(" unreached defined {}", self.expr(expr)),
+            UnreachedValue::Never => " unreached never".to_owned(),
+            UnreachedValue::Always(expr) => format!(" unreached always {}", self.expr(expr)),
+            UnreachedValue::WhereDefined(expr) => format!(" unreached defined {}", self.expr(expr)),
         }
     }
 

@@ -9,7 +9,7 @@ pub(super) enum Token {
     Word(String),
     /// A number as written.
     Number(String),
-    /// What stands in quotes, its escapes resolved.
+    /// The text between quotes, its escapes resolved.
     Quoted(Vec<u8>),
     /// A punctuation mark, or two that belong together (`..`, `->`).
     Mark(&'static str),

@@ -1,10 +1,10 @@
 //! Words that the printer writes and the parser reads, each list in one place.
 
-use crate::ctype::IntKind;
-use crate::decision::Purity;
 use crate::program::Moment;
-use crate::source::MarkStyle;
-use crate::stmt::TrapKind;
+use crate::program::ctype::IntKind;
+use crate::program::decision::Purity;
+use crate::program::source::MarkStyle;
+use crate::program::stmt::TrapKind;
 
 pub(super) const MOMENTS: [(Moment, &str); 2] =
     [(Moment::BeforeMain, "before"), (Moment::AtExit, "after")];

@@ -7,9 +7,9 @@ use lydian_base::{Arena, EntityId, Span};
 use super::lex::{Placed, Token, tokens};
 use super::names::{INT_KINDS, MOMENTS};
 use super::read_body;
-use crate::ctype::{CType, Field, Record, Target};
-use crate::expr::Type;
-use crate::function::Function;
+use crate::program::ctype::{CType, Field, Record, Target};
+use crate::program::expr::Type;
+use crate::program::function::Function;
 use crate::program::{
     Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
@@ -22,7 +22,7 @@ pub struct ParseError {
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -37,7 +37,7 @@ impl ParseError {
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
-/// Reads what [`super::print`] wrote.
+/// Reads a program that [`super::print`] wrote.
 ///
 /// # Errors
 /// The first place that does not follow the grammar.
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(word)
     }
 
-    /// One of the words of a list, as what it stands for.
+    /// One of the words of a list: the value that it stands for.
     pub(super) fn one_of<T: Copy>(&mut self, what: &str, list: &[(T, &str)]) -> Result<T> {
         let found = self.peek_word().and_then(|word| super::names::named(list, word));
         let found = found.ok_or_else(|| self.expected(what))?;

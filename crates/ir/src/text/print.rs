@@ -6,10 +6,10 @@ use lydian_base::{Span, arena::EntityId};
 
 use super::body::BodyPrinter;
 use super::names::{MOMENTS, word};
-use crate::arith;
-use crate::ctype::{CType, CTypes, Field, Target};
-use crate::expr::{ExprArena, ExprId, Type};
-use crate::function::{Body, Function};
+use crate::program::arith;
+use crate::program::ctype::{CType, CTypes, Field, Target};
+use crate::program::expr::{ExprArena, ExprId, Type};
+use crate::program::function::{Body, Function};
 use crate::program::{
     Alias, FuncId, Global, GlobalInit, Linkage, Program, RelocationTarget, Startup,
 };

@@ -7,15 +7,15 @@ use lydian_base::{Arena, EntityId, SideTable, Span};
 use super::lex::Token;
 use super::names::{MARK_STYLES, PURITIES, TRAPS};
 use super::parse::{Reader, Result};
-use crate::arith;
-use crate::arithmetic_type::{ArithmeticType, ExprTypes};
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
-use crate::function::{Body, Local, LocalId, LocalKind, Storage};
-use crate::source::{
+use crate::program::arith;
+use crate::program::arithmetic_type::{ArithmeticType, ExprTypes};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::{Body, Local, LocalId, LocalKind, Storage};
+use crate::program::source::{
     Capture, DecisionSite, FunctionSource, LabelSite, MarkSite, Point, Root, RootKind, SwitchSite,
 };
-use crate::stmt::{
+use crate::program::stmt::{
     Block, BlockId, BranchOrigin, Callee, Havoc, Mark, MarkKind, Stmt, StmtId, SwitchCase,
     Terminator,
 };
@@ -23,7 +23,7 @@ use crate::stmt::{
 /// Deeper trees are refused: the reader works by recursion.
 const MAX_DEPTH: u32 = 150;
 
-/// What is read of a body whose ids need not come in order.
+/// The parts of a body as they are read: their ids need not come in order.
 #[derive(Default)]
 struct Draft {
     exprs: BTreeMap<ExprId, Expr>,
@@ -89,7 +89,7 @@ pub(super) fn body(reader: &mut Reader<'_>) -> Result<Body> {
     Ok(Body { params, locals, exprs, stmts, blocks, entry, decisions, marks, source })
 }
 
-/// An arena of what was read in any order, if no id is left out.
+/// An arena of entities that were read in any order, if no id is left out.
 fn dense<I: EntityId, T>(reader: &Reader<'_>, items: BTreeMap<I, T>) -> Result<Arena<I, T>> {
     let mut arena = Arena::new();
     for (id, item) in items {
@@ -512,14 +512,14 @@ impl Draft {
         Ok(Decision { kind, tree, conditions, span })
     }
 
-    fn unreached(&mut self, reader: &mut Reader<'_>) -> Result<Unreached> {
+    fn unreached(&mut self, reader: &mut Reader<'_>) -> Result<UnreachedValue> {
         if reader.take_word("never") {
-            return Ok(Unreached::Never);
+            return Ok(UnreachedValue::Never);
         }
         let kinds = [(true, "always"), (false, "defined")];
         let always = reader.one_of("`never`, `always` or `defined`", &kinds)?;
         let expr = self.expr(reader, 0)?;
-        Ok(if always { Unreached::Always(expr) } else { Unreached::WhereDefined(expr) })
+        Ok(if always { UnreachedValue::Always(expr) } else { UnreachedValue::WhereDefined(expr) })
     }
 
     fn mark(&mut self, reader: &mut Reader<'_>) -> Result<Mark> {

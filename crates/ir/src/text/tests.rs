@@ -1,16 +1,16 @@
 use lydian_base::{Arena, EntityId, Rng, Span};
 
 use super::*;
-use crate::arithmetic_type::{ArithmeticType, ExprTypes};
-use crate::ctype::{CType, Field, Record, Target};
-use crate::decision::{BoolTree, Condition, Decision, DecisionKind, Unreached};
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
-use crate::function::{Body, Function, Local, LocalKind, Storage};
+use crate::program::arithmetic_type::{ArithmeticType, ExprTypes};
+use crate::program::ctype::{CType, Field, Record, Target};
+use crate::program::decision::{BoolTree, Condition, Decision, DecisionKind, UnreachedValue};
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::{Body, Function, Local, LocalKind, Storage};
+use crate::program::source::*;
+use crate::program::stmt::*;
 use crate::program::{
     Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
 };
-use crate::source::*;
-use crate::stmt::*;
 
 /// Makes programs of every shape that the types allow, most of them without any sense.
 struct Soup(Rng);
@@ -82,7 +82,7 @@ impl Soup {
             0 | 1 => {
                 let (ty, bits) = (self.machine(), self.wide());
                 let fits = self.below(8) > 0;
-                Expr::Const(ty, if fits { crate::arith::truncate(ty, bits) } else { bits })
+                Expr::Const(ty, if fits { crate::program::arith::truncate(ty, bits) } else { bits })
             }
             2 => Expr::Local(self.id()),
             3 => Expr::AddrLocal(self.id()),
@@ -211,9 +211,9 @@ impl Soup {
             expr: soup.any_expr(exprs),
             purity: soup.pick(&super::names::PURITIES).0,
             unreached: match soup.below(3) {
-                0 => Unreached::Never,
-                1 => Unreached::Always(soup.any_expr(exprs)),
-                _ => Unreached::WhereDefined(soup.any_expr(exprs)),
+                0 => UnreachedValue::Never,
+                1 => UnreachedValue::Always(soup.any_expr(exprs)),
+                _ => UnreachedValue::WhereDefined(soup.any_expr(exprs)),
             },
             span: soup.span(),
         });

@@ -11,27 +11,27 @@ use lydian_base::SideTable;
 use rustc_hash::FxHashSet;
 
 use super::{Region, Variable, place};
-use crate::expr::{Expr, ExprId};
-use crate::function::{Body, LocalId, Storage};
 use crate::program::Program;
-use crate::stmt::{BlockId, Callee, Stmt};
+use crate::program::expr::{Expr, ExprId};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{BlockId, Callee, Stmt};
 
 /// Bits of one variable: disjoint ranges that do not touch, by their first bit.
 type Ranges = BTreeMap<u64, u64>;
 
-/// What is written: registers as one bit.
+/// The variables that are written: registers as one bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct State {
     written: BTreeMap<LocalId, Ranges>,
 }
 
-/// What is surely written of the variables that were asked for.
-pub(super) struct Written {
+/// The bits of the variables of interest that are written on every path.
+pub(super) struct WrittenVariables {
     /// At the end of each block; `None` for one that no way leads to.
     at_end: SideTable<BlockId, Option<State>>,
 }
 
-impl Written {
+impl WrittenVariables {
     /// Analyses a body for the variables of some regions.
     pub(super) fn new<'r>(
         program: &Program,
@@ -97,7 +97,7 @@ impl State {
         ranges.insert(from, to);
     }
 
-    /// What both have written.
+    /// The bits that both have written.
     fn common(&self, with: &Self) -> Self {
         let mut both = Self::default();
         for (local, ranges) in &self.written {
@@ -115,7 +115,7 @@ impl State {
     }
 }
 
-/// What one statement writes.
+/// The transfer function of one statement.
 struct Step<'a> {
     program: &'a Program,
     body: &'a Body,

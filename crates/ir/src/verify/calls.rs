@@ -1,27 +1,27 @@
 //! Rule 14: calls.
 
-use super::{Found, Rule, Scope};
-use crate::ctype::{CType, CTypeId};
-use crate::expr::Type;
-use crate::function::Storage;
-use crate::stmt::{Callee, Stmt, StmtId};
+use super::violation::{BodyContext, Rule, Violations};
+use crate::program::ctype::{CType, CTypeId};
+use crate::program::expr::Type;
+use crate::program::function::Storage;
+use crate::program::stmt::{Callee, Stmt, StmtId};
 
-/// The machine type of a value as it is passed or returned: an address for what is kept in memory.
-/// `None` for what cannot be.
-fn passed(scope: &Scope<'_>, ty: CTypeId) -> Option<Type> {
+/// The machine type of a value as it is passed or returned: an address for a value in memory.
+/// `None` for a type that cannot be passed.
+fn passed(scope: &BodyContext<'_>, ty: CTypeId) -> Option<Type> {
     let types = &scope.program.types;
     if types.is_aggregate(ty) { Some(Type::Ptr) } else { types.scalar(ty) }
 }
 
-/// The machine type of what a function of this type returns; `None` for `void`.
-pub(super) fn result(scope: &Scope<'_>, ty: CTypeId) -> Option<Type> {
+/// The machine type of the result of a function of this type; `None` for `void`.
+pub(super) fn result(scope: &BodyContext<'_>, ty: CTypeId) -> Option<Type> {
     match scope.program.types.get(ty) {
         CType::Function { result, .. } => passed(scope, *result),
         _ => None,
     }
 }
 
-pub(super) fn check(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
+pub(super) fn check(scope: &BodyContext<'_>, id: StmtId, stmt: &Stmt, found: &mut Violations) {
     let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = stmt else { return };
     if let Callee::Indirect(pointer) = callee {
         found.require(scope.types[*pointer] == Type::Ptr, Rule::Calls, || {

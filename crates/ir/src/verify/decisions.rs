@@ -5,18 +5,18 @@ use std::fmt::Display;
 use lydian_base::EntityId;
 use rustc_hash::FxHashSet;
 
-use super::{Found, Rule, Scope};
-use crate::arith::Overflow;
+use super::violation::{BodyContext, Rule, Violations};
 use crate::cfg::Cfg;
-use crate::decision::{BoolTree, Decision, DecisionId, Purity, Unreached};
-use crate::expr::Type;
-use crate::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
+use crate::program::arith::Overflow;
+use crate::program::decision::{BoolTree, Decision, DecisionId, Purity, UnreachedValue};
+use crate::program::expr::Type;
+use crate::program::stmt::{BlockId, BranchOrigin, MarkKind, Terminator};
 use crate::trap::may_trap;
 
 /// How many states of one decision are looked at; beyond that its rest is taken on trust.
 const MAX_STATES: usize = 20_000;
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
+pub(super) fn check(scope: &BodyContext<'_>, found: &mut Violations) {
     for (id, decision) in scope.body.decisions.iter() {
         if one_decision(scope, decision, id, found) {
             origins(scope, id, decision, found);
@@ -31,10 +31,10 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
 
 /// Rules 19 and 21.
 fn one_decision(
-    scope: &Scope<'_>,
+    scope: &BodyContext<'_>,
     decision: &Decision,
     name: impl Display,
-    found: &mut Found,
+    found: &mut Violations,
 ) -> bool {
     let mut uses = vec![0u32; decision.conditions.len()];
     decision.tree.for_each_condition(&mut |condition| uses[condition.index()] += 1);
@@ -56,7 +56,7 @@ fn one_decision(
             found.require(scope.types[expr] == Type::BOOL, Rule::Trees, || {
                 format!("{id} of {name} is no i1 where it is not reached")
             });
-            let always = matches!(condition.unreached, Unreached::Always(_));
+            let always = matches!(condition.unreached, UnreachedValue::Always(_));
             found.require(!always || !traps(expr), Rule::Purity, || {
                 format!("{id} of {name} is said to have a value always but may trap")
             });
@@ -66,7 +66,7 @@ fn one_decision(
 }
 
 /// Rule 20: follows all paths from the branches that begin an evaluation.
-fn origins(scope: &Scope<'_>, id: DecisionId, decision: &Decision, found: &mut Found) {
+fn origins(scope: &BodyContext<'_>, id: DecisionId, decision: &Decision, found: &mut Violations) {
     let branches = branches_of(scope, id);
     let mut walk =
         Walk { scope, id, seen: FxHashSet::default(), met: FxHashSet::default(), work: vec![] };
@@ -92,7 +92,7 @@ fn origins(scope: &Scope<'_>, id: DecisionId, decision: &Decision, found: &mut F
     }
 }
 
-fn branches_of(scope: &Scope<'_>, id: DecisionId) -> Vec<(BlockId, BranchOrigin)> {
+fn branches_of(scope: &BodyContext<'_>, id: DecisionId) -> Vec<(BlockId, BranchOrigin)> {
     let origin = |term: &Terminator| match term {
         Terminator::Branch { origin, .. } => origin.filter(|origin| origin.decision == id),
         _ => None,
@@ -103,7 +103,7 @@ fn branches_of(scope: &Scope<'_>, id: DecisionId) -> Vec<(BlockId, BranchOrigin)
 
 /// A walk over blocks, each with what is left of the tree there.
 struct Walk<'a> {
-    scope: &'a Scope<'a>,
+    scope: &'a BodyContext<'a>,
     id: DecisionId,
     seen: FxHashSet<(BlockId, BoolTree)>,
     met: FxHashSet<BlockId>,
@@ -111,7 +111,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn block(&mut self, block: BlockId, rest: BoolTree, found: &mut Found) {
+    fn block(&mut self, block: BlockId, rest: BoolTree, found: &mut Violations) {
         if !self.seen.insert((block, rest.clone())) {
             return;
         }
@@ -133,7 +133,7 @@ impl Walk<'_> {
         block: BlockId,
         origin: &BranchOrigin,
         rest: &BoolTree,
-        found: &mut Found,
+        found: &mut Violations,
     ) {
         let id = self.id;
         let wanted = rest.next_condition();

@@ -2,14 +2,14 @@
 
 use lydian_base::EntityId;
 
-use super::{Found, Rule, Scope};
-use crate::arith;
-use crate::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
-use crate::function::{Body, LocalKind, Storage};
-use crate::stmt::Stmt;
+use super::violation::{BodyContext, Rule, Violations};
+use crate::program::arith;
+use crate::program::expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::{Body, LocalKind, Storage};
+use crate::program::stmt::Stmt;
 
 /// Rule 5. Types are only asked for where it holds, as they follow operands.
-pub(super) fn operands_first(body: &Body, found: &mut Found) -> bool {
+pub(super) fn operands_first(body: &Body, found: &mut Violations) -> bool {
     let mut holds = true;
     for (id, expr) in body.exprs.iter() {
         expr.for_each_operand(|operand| {
@@ -21,7 +21,7 @@ pub(super) fn operands_first(body: &Body, found: &mut Found) -> bool {
     holds
 }
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
+pub(super) fn check(scope: &BodyContext<'_>, found: &mut Violations) {
     for (id, expr) in scope.body.exprs.iter() {
         check_types_written(id, expr, found);
         check_operands(scope, id, expr, found);
@@ -60,7 +60,12 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
 }
 
 /// Rule 9 for bit-fields.
-pub(super) fn bit_field(scope: &Scope<'_>, user: &str, field: &BitField, found: &mut Found) {
+pub(super) fn bit_field(
+    scope: &BodyContext<'_>,
+    user: &str,
+    field: &BitField,
+    found: &mut Violations,
+) {
     let record = &scope.program.types.records[field.record];
     let place = field.byte_offset.checked_mul(8).and_then(|at| at.checked_add(field.bit.into()));
     let matches = record.fields.get(field.field as usize).is_some_and(|member| {
@@ -81,7 +86,7 @@ pub(super) fn bit_field(scope: &Scope<'_>, user: &str, field: &BitField, found: 
 }
 
 /// Rule 6.
-fn check_types_written(id: ExprId, expr: &Expr, found: &mut Found) {
+fn check_types_written(id: ExprId, expr: &Expr, found: &mut Violations) {
     let ty = match expr {
         Expr::Const(ty, _) | Expr::Load { ty, .. } | Expr::Cast(_, ty, _) => *ty,
         _ => return,
@@ -95,8 +100,8 @@ fn check_types_written(id: ExprId, expr: &Expr, found: &mut Found) {
     }
 }
 
-/// Rule 24: what code evaluates has no choice in it.
-fn check_choices(scope: &Scope<'_>, found: &mut Found) {
+/// Rule 24: no expression that code evaluates contains a choice.
+fn check_choices(scope: &BodyContext<'_>, found: &mut Violations) {
     let body = scope.body;
     let is_choice = |expr: &Expr| matches!(expr, Expr::Select { .. });
     if !body.exprs.values().any(is_choice) {
@@ -129,7 +134,7 @@ pub(super) const fn is_machine_type(ty: Type) -> bool {
 }
 
 /// Rule 7.
-fn check_operands(scope: &Scope<'_>, id: ExprId, expr: &Expr, found: &mut Found) {
+fn check_operands(scope: &BodyContext<'_>, id: ExprId, expr: &Expr, found: &mut Violations) {
     let ty = |expr: ExprId| scope.types[expr];
     let holds = match expr {
         Expr::Load { ty: loaded, addr, .. } => ty(*addr) == Type::Ptr && *loaded != Type::BOOL,
@@ -201,7 +206,7 @@ fn cast_fits(op: CastOp, from: Type, to: Type) -> bool {
 }
 
 /// Rule 10.
-fn volatile_loads(scope: &Scope<'_>, found: &mut Found) {
+fn volatile_loads(scope: &BodyContext<'_>, found: &mut Violations) {
     let body = scope.body;
     let is_volatile = |id: ExprId| matches!(body.exprs[id], Expr::Load { volatile: true, .. });
     if !body.exprs.ids().any(is_volatile) {

@@ -4,18 +4,18 @@ use std::fmt::Display;
 
 use lydian_base::{Arena, EntityId};
 
-use super::{Found, Rule};
-use crate::ctype::{CType, CTypeId, CTypes};
-use crate::decision::Decision;
-use crate::expr::Expr;
-use crate::function::Body;
+use super::violation::{Rule, Violations};
+use crate::program::ctype::{CType, CTypeId, CTypes};
+use crate::program::decision::Decision;
+use crate::program::expr::Expr;
+use crate::program::function::Body;
+use crate::program::source::{Point, RootKind};
+use crate::program::stmt::{Callee, MarkKind, Stmt, Terminator};
 use crate::program::{Alias, GlobalInit, Program, RelocationTarget};
-use crate::source::{Point, RootKind};
-use crate::stmt::{Callee, MarkKind, Stmt, Terminator};
 
 /// Looks ids up and remembers whether all were there.
 struct Check<'a> {
-    found: &'a mut Found,
+    found: &'a mut Violations,
     type_count: usize,
     holds: bool,
 }
@@ -41,7 +41,7 @@ fn count(types: &CTypes) -> usize {
 }
 
 /// Ids in types, globals and functions' heads.
-pub(super) fn of_program(program: &Program, found: &mut Found) -> bool {
+pub(super) fn of_program(program: &Program, found: &mut Violations) -> bool {
     let mut check = Check { found, type_count: count(&program.types), holds: true };
     for (id, ty) in program.types.iter() {
         CTypes::parts(ty).into_iter().for_each(|part| check.ty(part, id));
@@ -84,7 +84,7 @@ pub(super) fn of_program(program: &Program, found: &mut Found) -> bool {
 }
 
 /// Ids in a body.
-pub(super) fn of_body(program: &Program, body: &Body, found: &mut Found) -> bool {
+pub(super) fn of_body(program: &Program, body: &Body, found: &mut Violations) -> bool {
     let mut check = Check { found, type_count: count(&program.types), holds: true };
     check.in_arena(body.entry, &body.blocks, "the body");
     body.params.iter().for_each(|id| check.in_arena(*id, &body.locals, "the parameter list"));

@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Found, Rule};
-use crate::ctype::{CType, Target};
+use super::violation::{Rule, Violations};
+use crate::program::ctype::{CType, Target};
 use crate::program::{Global, GlobalId, GlobalInit, Program};
 
-pub(super) fn check(program: &Program, found: &mut Found) {
+pub(super) fn check(program: &Program, found: &mut Violations) {
     let mut names: FxHashSet<&str> = FxHashSet::default();
     for (id, function) in program.functions.iter() {
         let is_new = names.insert(&function.name);
@@ -27,7 +27,7 @@ pub(super) fn check(program: &Program, found: &mut Found) {
     }
 }
 
-fn initialiser(target: Target, id: GlobalId, global: &Global, found: &mut Found) {
+fn initialiser(target: Target, id: GlobalId, global: &Global, found: &mut Violations) {
     found.require(global.align.is_power_of_two(), Rule::Initialisers, || {
         format!("{id} has the alignment {}", global.align)
     });

@@ -3,15 +3,16 @@
 use lydian_base::EntityId;
 
 use super::exprs::is_machine_type;
-use super::{Found, Rule, Scope, calls, exprs};
-use crate::ctype::CType;
-use crate::expr::{ExprId, Type};
-use crate::function::{Local, LocalId, LocalKind, Storage};
-use crate::source::RootKind;
-use crate::stmt::{BlockId, Stmt, StmtId, SwitchCase, Terminator};
+use super::violation::{BodyContext, Rule, Violations};
+use super::{calls, exprs};
+use crate::program::ctype::CType;
+use crate::program::expr::{ExprId, Type};
+use crate::program::function::{Local, LocalId, LocalKind, Storage};
+use crate::program::source::RootKind;
+use crate::program::stmt::{BlockId, Stmt, StmtId, SwitchCase, Terminator};
 
 /// Rule 4.
-pub(super) fn locals(scope: &Scope<'_>, found: &mut Found) {
+pub(super) fn locals(scope: &BodyContext<'_>, found: &mut Violations) {
     let types = &scope.program.types;
     let declared = &scope.program.functions[scope.function];
     if let CType::Function { params, .. } = types.get(declared.ty) {
@@ -38,7 +39,7 @@ pub(super) fn locals(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-fn one_local(scope: &Scope<'_>, id: LocalId, local: &Local, found: &mut Found) {
+fn one_local(scope: &BodyContext<'_>, id: LocalId, local: &Local, found: &mut Violations) {
     let types = &scope.program.types;
     let is_param = scope.body.params.contains(&id);
     found.require(is_param || local.kind != LocalKind::Param, Rule::Locals, || {
@@ -64,7 +65,7 @@ fn one_local(scope: &Scope<'_>, id: LocalId, local: &Local, found: &mut Found) {
     }
 }
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
+pub(super) fn check(scope: &BodyContext<'_>, found: &mut Violations) {
     placement(scope, found);
     for (id, stmt) in scope.body.stmts.iter() {
         statement(scope, id, stmt, found);
@@ -75,7 +76,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Found) {
 }
 
 /// Rules 11 and 12.
-fn placement(scope: &Scope<'_>, found: &mut Found) {
+fn placement(scope: &BodyContext<'_>, found: &mut Violations) {
     let mut uses = vec![0u32; scope.body.stmts.len()];
     for (id, block) in scope.body.blocks.iter() {
         block.stmts.iter().for_each(|stmt| uses[stmt.index()] += 1);
@@ -90,14 +91,14 @@ fn placement(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-fn statement(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
+fn statement(scope: &BodyContext<'_>, id: StmtId, stmt: &Stmt, found: &mut Violations) {
     let ty = |expr: ExprId| scope.types[expr];
-    let types = |holds: bool, found: &mut Found| {
+    let types = |holds: bool, found: &mut Violations| {
         found.require(holds, Rule::StatementTypes, || {
             format!("{id} does not suit the types of its expressions")
         });
     };
-    let at_least_one = |size: u64, found: &mut Found| {
+    let at_least_one = |size: u64, found: &mut Violations| {
         found.require(size > 0, Rule::Sizes, || format!("{id} is of no bytes"));
     };
     match stmt {
@@ -156,12 +157,12 @@ fn statement(scope: &Scope<'_>, id: StmtId, stmt: &Stmt, found: &mut Found) {
     }
 }
 
-fn is_pointer_register(scope: &Scope<'_>, local: LocalId) -> bool {
+fn is_pointer_register(scope: &BodyContext<'_>, local: LocalId) -> bool {
     scope.body.locals[local].storage == Storage::Register(Type::Ptr)
 }
 
 /// Rules 17 and 18.
-fn terminator(scope: &Scope<'_>, id: BlockId, term: &Terminator, found: &mut Found) {
+fn terminator(scope: &BodyContext<'_>, id: BlockId, term: &Terminator, found: &mut Violations) {
     match term {
         Terminator::Goto(_) | Terminator::Trap(_) | Terminator::Return(None) => {}
         Terminator::Branch { cond, .. } => {
@@ -184,7 +185,7 @@ fn terminator(scope: &Scope<'_>, id: BlockId, term: &Terminator, found: &mut Fou
     }
 }
 
-fn cases_are_disjoint(id: BlockId, cases: &[SwitchCase], found: &mut Found) {
+fn cases_are_disjoint(id: BlockId, cases: &[SwitchCase], found: &mut Violations) {
     let mut ranges: Vec<(i128, i128)> = cases.iter().map(|case| (case.low, case.high)).collect();
     ranges.sort_unstable();
     let ordered = ranges.iter().all(|(low, high)| low <= high);
@@ -195,7 +196,7 @@ fn cases_are_disjoint(id: BlockId, cases: &[SwitchCase], found: &mut Found) {
 }
 
 /// Rule 22.
-pub(super) fn source(scope: &Scope<'_>, found: &mut Found) {
+pub(super) fn source(scope: &BodyContext<'_>, found: &mut Violations) {
     let source = &scope.body.source;
     for site in &source.decisions {
         let conditions = scope.body.decisions[site.decision].conditions.len();

@@ -1,9 +1,9 @@
 //! Pairs of definitions and uses in two units of a program.
 //!
-//! Units are compiled apart, so which pairs there are is found here, program by program: a linked
-//! file that no other one needs, with all libraries that it needs. A library that nothing needs may
-//! be loaded by any program with which it shares a symbol. Objects that are in no linked file, and
-//! those of two programs, have no pairs.
+//! Units are compiled separately, so pairs across units are found here, for each program: a linked file
+//! that no other one needs, with all libraries that it needs. A library that nothing needs may be
+//! loaded by any program with which it shares a symbol. Objects in no linked file have no pairs, nor do
+//! objects of two different programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::wrapper::absolute;
 /// A unit that shares variables with others.
 pub(super) struct Unit {
     id: UnitId,
-    /// The position of what was covered of it.
+    /// The position of its coverage.
     part: usize,
     shared: NotedShared,
     source: PathBuf,
@@ -34,16 +34,16 @@ pub(super) struct Unit {
     criteria: Vec<Criterion>,
     /// The names of its watched functions, and where they begin.
     functions: Vec<(String, Position)>,
-    /// The file of each in what was covered of the unit, and its position there.
+    /// For each function, the positions of its file and of itself in the unit's coverage.
     places: Vec<Option<(usize, usize)>>,
-    /// The definitions of other units that reached uses, with the cells of these.
+    /// The definitions of other units that reached uses, with the cells of the uses.
     reached: FxHashSet<(u64, u64)>,
     /// Whether there may be more of them.
     is_short: bool,
 }
 
 impl Unit {
-    /// A unit by its id, with the position of what was covered of it.
+    /// A unit with the position of its coverage.
     pub(super) fn new(
         (id, part): (UnitId, usize),
         shared: NotedShared,
@@ -86,7 +86,7 @@ impl Unit {
         path.canonicalize().unwrap_or(path)
     }
 
-    /// A definition with its function and file.
+    /// A definition in words, with its function and file.
     fn said(&self, definition: &NotedDefinition) -> String {
         let file = Path::new(&*definition.place.file);
         let file = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
@@ -107,7 +107,7 @@ impl Unit {
         Some(&mut parts[self.part].files[file].functions[function])
     }
 
-    /// Finds where functions are in what was covered of the unit.
+    /// Finds the functions in the coverage of the unit.
     fn find_functions(&mut self, coverage: &Coverage) {
         let mut places = FxHashMap::default();
         for (file, of_file) in coverage.files.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Unit {
     }
 }
 
-/// Adds the pairs between units to what was covered of these.
+/// Adds the pairs between units to the units' coverage.
 pub(super) fn add(parts: &mut [Coverage], mut units: Vec<Unit>, images: &[Image]) {
     units.iter_mut().for_each(|unit| unit.find_functions(&parts[unit.part]));
     units.sort_by(|a, b| (&a.source, a.id).cmp(&(&b.source, b.id)));
@@ -183,7 +183,7 @@ fn needs(image: &Image, other: &Image) -> bool {
     image.needed.iter().any(|name| other.is_called(name))
 }
 
-/// A linked file with those that it needs, and that these do.
+/// A linked file with all files that it needs, directly or through others.
 fn with_needed<'a>(root: &'a Image, needed: &[&'a Image]) -> Vec<&'a Image> {
     let mut found = vec![root];
     let mut at = 0;
@@ -196,7 +196,8 @@ fn with_needed<'a>(root: &'a Image, needed: &[&'a Image]) -> Vec<&'a Image> {
     found
 }
 
-/// The functions that linkers and compilers add to programs, which call `main` alone.
+/// The functions that linkers and compilers add to programs. The only user function that they call is
+/// `main`.
 const STARTING: [&str; 6] =
     ["_start", "_init", "_fini", "__libc_csu_init", "__libc_csu_fini", "_dl_relocate_static_pie"];
 
@@ -216,7 +217,7 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// Whether the use's unit has the definition's place itself, as that of an inline function.
+    /// Whether the use's unit contains the definition itself, as one of an inline function.
     fn is_own(&self, pair: &ForeignPair) -> bool {
         let (using, defining) = (&self.units[pair.using], &self.units[pair.defining]);
         let definition = defining.definition(pair);
@@ -226,8 +227,8 @@ impl Pairs<'_> {
         own.any(|other| other.place == definition.place)
     }
 
-    /// What became of a pair on one way of its use. `unknown` says why it is not known what reached
-    /// the use, if that is so.
+    /// The status of a pair on one side of its use. `unknown` is the reason for which the definitions
+    /// that reached the use are not known, if they are not.
     fn status(&self, pair: &ForeignPair, way: u32, unknown: Option<&str>) -> ObjectiveStatus {
         let (using, defining) = (&self.units[pair.using], &self.units[pair.defining]);
         let usage = using.usage(pair);
@@ -243,18 +244,18 @@ impl Pairs<'_> {
         }
     }
 
-    /// For each use why it is not known which definition of another unit reached it: it is not
-    /// recorded itself, or one that may reach it is not.
+    /// The uses for which the definitions of other units that reached them are not known, with the
+    /// reason: the use is not recorded itself, or a definition that may reach it is not.
     fn unknown(&self) -> BTreeMap<(usize, u32), &str> {
         let mut unknown = BTreeMap::new();
         for pair in &self.all {
             let (using, defining) = (&self.units[pair.using], &self.units[pair.defining]);
             let own = &using.shared.flow.graph.uses[pair.usage as usize];
             let reasons = [
-                &using.usage(pair).lost,
-                &using.shared.variables[own.variable as usize].lost,
-                &defining.shared.variables[pair.variable as usize].lost,
-                &defining.definition(pair).lost,
+                &using.usage(pair).uninstrumentable,
+                &using.shared.variables[own.variable as usize].uninstrumentable,
+                &defining.shared.variables[pair.variable as usize].uninstrumentable,
+                &defining.definition(pair).uninstrumentable,
             ];
             if let Some(reason) = reasons.into_iter().flatten().next() {
                 unknown.entry((pair.using, pair.usage)).or_insert(reason.as_str());
@@ -304,15 +305,15 @@ impl Pairs<'_> {
         }
     }
 
-    /// Adds the uses in other units to what definitions are asked for.
+    /// Adds the uses in other units to the objectives of definitions.
     fn definitions(&self, parts: &mut [Coverage]) {
         let unknown = self.unknown();
-        let mut by_definition: BTreeMap<(usize, u32, u32), Vec<&ForeignPair>> = BTreeMap::new();
+        let mut by_definition: BTreeMap<DefinitionKey, Vec<&ForeignPair>> = BTreeMap::new();
         for pair in self.all.iter().filter(|pair| !self.is_own(pair)) {
-            let key = (pair.defining, pair.variable, pair.number);
-            by_definition.entry(key).or_default().push(pair);
+            let ForeignPair { defining: unit, variable, number, .. } = *pair;
+            by_definition.entry(DefinitionKey { unit, variable, number }).or_default().push(pair);
         }
-        for ((unit, variable, number), pairs) in by_definition {
+        for (DefinitionKey { unit, variable, number }, pairs) in by_definition {
             let unit = &self.units[unit];
             let variable = &unit.shared.variables[variable as usize];
             let definition = &variable.definitions[number as usize - 1];
@@ -340,8 +341,19 @@ impl Pairs<'_> {
     }
 }
 
-/// Whether a criterion asks this of a variable. Where cells are told apart, an array has objectives for
-/// its cells instead.
+/// A definition of a variable that several units share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct DefinitionKey {
+    /// The position of the unit that defines it.
+    unit: usize,
+    /// The variable's position among the shared ones of the unit.
+    variable: u32,
+    /// The number of the definition, from 1.
+    number: u32,
+}
+
+/// Whether a criterion has this demand on a variable. If it distinguishes cells, an array has
+/// objectives for its cells instead.
 fn asks_for(criterion: Criterion, demand: FlowDemand, variable: &NotedVariable) -> bool {
     let whole = |flow: Flow| flow.asks == demand && !(flow.cells && variable.has_cells);
     criterion.flow().is_some_and(whole)
@@ -349,7 +361,7 @@ fn asks_for(criterion: Criterion, demand: FlowDemand, variable: &NotedVariable) 
 
 const SHORT: &str = "a table was too small for all definitions of other files";
 
-/// Adds a pair to those of a function. The ways of a switch are shown as one.
+/// Adds a pair to those of a function. The sides of a switch are shown as one.
 fn add_pair(pairs: &mut Vec<DefUseCoverage>, pair: DefUseCoverage) {
     let is_it = |other: &&mut DefUseCoverage| {
         let covered = other.covered;
@@ -361,7 +373,7 @@ fn add_pair(pairs: &mut Vec<DefUseCoverage>, pair: DefUseCoverage) {
     }
 }
 
-/// Adds further ways to cover an objective that the function may have already.
+/// Adds alternatives for covering an objective that the function may already have.
 fn add_alternative(objectives: &mut Vec<ObjectiveCoverage>, more: ObjectiveCoverage) {
     let is_it = |other: &&mut ObjectiveCoverage| {
         other.criterion == more.criterion && other.name == more.name && other.start == more.start
@@ -376,7 +388,7 @@ fn add_alternative(objectives: &mut Vec<ObjectiveCoverage>, more: ObjectiveCover
     }
 }
 
-/// What becomes of an objective that any of several things covers.
+/// The status of an objective that any of several alternatives covers.
 fn any(all: Vec<ObjectiveStatus>) -> ObjectiveStatus {
     let rank = |status: &ObjectiveStatus| match status {
         ObjectiveStatus::Covered => 2,

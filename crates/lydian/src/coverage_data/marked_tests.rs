@@ -1,17 +1,17 @@
-//! Which lines each marked test passed.
+//! The lines that each marked test executed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lydian_base::Place;
-use lydian_native::add_implied;
-use lydian_native::cc::{NotedFunction, Notes, TestRuns, UnitId, read_cells};
+use lydian_native::add_redundant;
+use lydian_native::cc::{NotedFunction, NotedLabels, Notes, TestRuns, UnitId, read_cells};
 use lydian_objective::{Criterion, LabelId};
 use lydian_report::coverage::{LineRanges, TestCoverage};
 
 use crate::wrapper::absolute;
 
-/// What cells tell of lines, unit by unit.
+/// The lines that cells stand for, by unit.
 #[derive(Default)]
 pub(super) struct MarkedTests {
     runs: Vec<TestRuns>,
@@ -21,7 +21,7 @@ pub(super) struct MarkedTests {
 struct Unit {
     /// The file and line of the statement or function that a cell records.
     lines: BTreeMap<u32, Vec<(PathBuf, u32)>>,
-    implied: Vec<lydian_native::Implied>,
+    redundant: Vec<lydian_native::RedundantCell>,
 }
 
 impl MarkedTests {
@@ -29,7 +29,7 @@ impl MarkedTests {
         Self { runs, units: BTreeMap::new() }
     }
 
-    /// Takes from the notes of a unit what is asked of it later.
+    /// Adds the cells of a unit from its notes.
     pub(super) fn add(&mut self, id: UnitId, notes: &Notes) {
         if self.runs.is_empty() {
             return;
@@ -40,8 +40,8 @@ impl MarkedTests {
             notes.functions.iter().map(places).collect();
         // The system is asked once for each file.
         let mut files: BTreeMap<&str, PathBuf> = BTreeMap::new();
-        for (cell, number, labels) in &notes.plan.labels {
-            let Some(places) = places.get(*number as usize) else { continue };
+        for NotedLabels { cell, function, labels } in &notes.plan.labels {
+            let Some(places) = places.get(*function as usize) else { continue };
             for place in labels.iter().filter_map(|label| places.get(label)).flatten() {
                 let file = files.entry(&place.file).or_insert_with(|| {
                     let file = absolute(directory, &*place.file);
@@ -50,11 +50,11 @@ impl MarkedTests {
                 lines.entry(*cell).or_default().push((file.clone(), place.line));
             }
         }
-        self.units.insert(id, Unit { lines, implied: notes.plan.implied.clone() });
+        self.units.insert(id, Unit { lines, redundant: notes.plan.redundant.clone() });
     }
 
-    /// The lines that each test passed. What of its counters is damaged or out of date counts for
-    /// nothing, which is told where all runs are read.
+    /// The lines that each test executed. Damaged and outdated counters are left out; they are reported
+    /// where all runs are read.
     pub(super) fn coverage(self) -> Vec<TestCoverage> {
         let Self { runs, units } = self;
         runs.into_iter().map(|test| of_test(test, &units)).collect()
@@ -82,7 +82,7 @@ fn of_test(test: TestRuns, units: &BTreeMap<UnitId, Unit>) -> TestCoverage {
     let mut passed: BTreeMap<PathBuf, BTreeSet<u32>> = BTreeMap::new();
     for (id, mut cells) in set {
         let Some(unit) = units.get(&id) else { continue };
-        add_implied(&mut cells, &unit.implied);
+        add_redundant(&mut cells, &unit.redundant);
         for (file, line) in cells.iter().filter_map(|cell| unit.lines.get(cell)).flatten() {
             passed.entry(file.clone()).or_default().insert(*line);
         }

@@ -1,48 +1,51 @@
-//! What a unit's counters say about each of its functions.
+//! The coverage of the functions of one unit, from its counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lydian_base::{EntityId as _, Place};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{ConditionId, DecisionId, Truth, Unreached};
-use lydian_native::cc::{NotedDecision, NotedFunction, NotedSwitch, NotedUnmeasured, Notes};
-use lydian_native::{Column, Count, CountOf};
-use lydian_objective::event::DecisionVector;
-use lydian_objective::harvest::{Consolidation, Harvest};
-use lydian_objective::pairs::PairObjective;
+use lydian_ir::{ConditionId, DecisionId, Truth, UnreachedValue};
+use lydian_native::cc::{
+    NotedDecision, NotedFunction, NotedLabels, NotedOutcome, NotedSequence, NotedSwitch,
+    NotedUnmeasured, Notes,
+};
+use lydian_native::{Column, Count, CountOf, UnmeasuredLabel, UnmeasuredSequence};
+use lydian_objective::coverage_record::{Consolidation, CoverageRecord};
+use lydian_objective::decision::clause_pairs::ClausePairObjective;
+use lydian_objective::decision::vector::DecisionVector;
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, LabelId, SequenceId, Site};
 use lydian_report::coverage::{
-    ConditionCoverage, Count as Times, DecisionCoverage, DecisionRow, DefUseCoverage,
+    ConditionCoverage, DecisionCoverage, DecisionRow, DefUseCoverage, ExecutionCount as Times,
     FunctionCoverage, LineCoverage, ObjectiveCoverage, ObjectiveStatus, Position, SwitchCoverage,
     SwitchWay,
 };
 
 use super::Counters;
 
-/// What is known of one function.
+/// The records of one function.
 #[derive(Debug, Default)]
 struct FunctionRecords {
-    harvest: Harvest,
+    record: CoverageRecord,
     covered: BTreeSet<LabelId>,
-    /// The evaluations of decisions that are recorded, and the conditions, as bits, whose value they
-    /// have where these are not reached too.
+    /// The recorded evaluations of decisions, with a bit set of the conditions whose value is known
+    /// even where they are not reached.
     vectors: BTreeMap<DecisionId, (BTreeSet<DecisionVector>, u64)>,
-    /// The outcomes of decisions of which no more is recorded.
+    /// The outcomes of decisions for which nothing else is recorded.
     outcomes: BTreeMap<DecisionId, [bool; 2]>,
-    /// The labels that cells stand for.
+    /// The labels whose cells are set.
     recorded: BTreeSet<LabelId>,
     unmeasured: BTreeMap<LabelId, String>,
-    /// The labels of which what they bind is not recorded.
+    /// The labels whose bound values are not recorded, with the reason.
     unbound: BTreeMap<LabelId, String>,
-    /// The sequences that cells say were covered.
+    /// The sequences whose cells are set.
     sequences: BTreeSet<SequenceId>,
     unmeasured_sequences: BTreeMap<SequenceId, String>,
-    /// How often control passed the places of labels, where that was counted.
+    /// The number of executions of labels' places, if they were counted.
     counts: BTreeMap<LabelId, u64>,
-    /// How often conditions were false, and true.
+    /// The numbers of evaluations in which conditions were false and true.
     ways: BTreeMap<(DecisionId, ConditionId), [u64; 2]>,
-    /// What became of each hyperlabel.
+    /// The status of each hyperlabel.
     hypers: Vec<ObjectiveStatus>,
 }
 
@@ -71,7 +74,7 @@ pub(super) fn functions(
     let functions = functions.map(|(function, records)| {
         let mut parts = by_file(function, records, notes.short_circuit);
         for (_, found) in &mut parts {
-            // Lines and entries are recorded whatever is asked for.
+            // Lines and entries are recorded for all criteria.
             found.objectives.retain(|objective| notes.criteria.contains(&objective.criterion));
         }
         parts
@@ -82,22 +85,22 @@ pub(super) fn functions(
 /// Reads the cells and tables as the plan says.
 fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     let plan = &notes.plan;
-    for (cell, function, labels) in &plan.labels {
+    for NotedLabels { cell, function, labels } in &plan.labels {
         let Some(records) = all.get_mut(*function as usize) else { continue };
         records.recorded.extend(labels);
         if counters.set.contains(cell) {
             records.covered.extend(labels);
         }
     }
-    for (cell, function, sequence) in &plan.sequences {
+    for NotedSequence { cell, function, sequence } in &plan.sequences {
         if let Some(records) = all.get_mut(*function as usize)
             && counters.set.contains(cell)
         {
-            records.harvest.cover_sequence(*sequence);
+            records.record.cover_sequence(*sequence);
             records.sequences.insert(*sequence);
         }
     }
-    for (function, decision, first) in &plan.outcomes {
+    for NotedOutcome { function, decision, first } in &plan.outcomes {
         let Some(records) = all.get_mut(*function as usize) else { continue };
         let seen = [0, 1].map(|outcome| counters.set.contains(&(first + outcome)));
         records.outcomes.insert(*decision, seen);
@@ -105,24 +108,24 @@ fn read_plan(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     read_counts(notes, counters, all);
     read_vectors(notes, counters, all);
     read_bound(notes, counters, all);
-    for (function, label, reason) in &plan.unbound {
+    for UnmeasuredLabel { function, label, reason } in &plan.unbound_labels {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unbound.insert(*label, reason.clone());
         }
     }
-    for (function, label, reason) in &plan.unwatched {
+    for UnmeasuredLabel { function, label, reason } in &plan.unmeasured_labels {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unmeasured.insert(*label, reason.clone());
         }
     }
-    for (function, sequence, reason) in &plan.unmeasured {
+    for UnmeasuredSequence { function, sequence, reason } in &plan.unmeasured_sequences {
         if let Some(records) = all.get_mut(*function as usize) {
             records.unmeasured_sequences.insert(*sequence, reason.clone());
         }
     }
 }
 
-/// Reads the counters. Where none was read nothing ran.
+/// Reads the counters. Without any, nothing ran.
 fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
     let count = |at: u32| counters.counts.get(at as usize).copied().unwrap_or(0);
     for Count { function, of, terms } in &notes.plan.counts {
@@ -131,13 +134,13 @@ fn read_counts(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) 
             let terms = terms.iter().filter(|term| term.1 == subtracts);
             terms.fold(0u64, |sum, term| sum.saturating_add(count(term.0)))
         };
-        // Where threads lost counts, more may be subtracted than is added.
+        // Threads may lose counts, so that more is subtracted than was added.
         let times = sum(false).saturating_sub(sum(true));
         match of {
             CountOf::Labels(labels) => {
                 records.counts.extend(labels.iter().map(|label| (*label, times)));
             }
-            CountOf::Way(decision, condition, value) => {
+            CountOf::Condition { decision, condition, value } => {
                 let ways = records.ways.entry((*decision, *condition)).or_default();
                 ways[usize::from(*value)] = times;
             }
@@ -184,19 +187,19 @@ fn read_bound(notes: &Notes, counters: &Counters, all: &mut [FunctionRecords]) {
         for words in &counters.tables {
             for row in rows(words, table.at, table.capacity, table.words) {
                 if let Some(row) = Column::row(&table.columns, row) {
-                    table.of.add(row, &mut records.harvest);
+                    table.of.add(row, &mut records.record);
                 }
             }
         }
     }
     for short in notes.plan.short.iter().filter(|short| counters.set.contains(&short.cell)) {
         if let Some(records) = all.get_mut(short.function as usize) {
-            short.of.add(&mut records.harvest);
+            short.of.add(&mut records.record);
         }
     }
 }
 
-/// The entries of a table that are there.
+/// The entries of a table that are filled.
 pub(super) fn rows(
     tables: &[u64],
     at: u32,
@@ -239,27 +242,27 @@ fn labels_of_vectors(function: &NotedFunction, records: &mut FunctionRecords) {
 fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
     let objectives: Vec<FunctionObjectives> =
         notes.functions.iter().map(NotedFunction::objectives).collect();
-    let harvest = |records: &mut FunctionRecords| {
-        let mut harvest = std::mem::take(&mut records.harvest);
+    let record = |records: &mut FunctionRecords| {
+        let mut record = std::mem::take(&mut records.record);
         for label in &records.covered {
-            harvest.cover_label(*label);
+            record.cover_label(*label);
         }
         for (decision, (vectors, _)) in &records.vectors {
             for vector in vectors {
-                harvest.add_vector(*decision, vector.clone());
+                record.add_vector(*decision, vector.clone());
             }
         }
-        harvest
+        record
     };
-    let harvests: Vec<Harvest> = all.iter_mut().map(harvest).collect();
+    let records: Vec<CoverageRecord> = all.iter_mut().map(record).collect();
     let mut consolidation = Consolidation::new(&objectives);
-    consolidation.update(&harvests);
+    consolidation.update(&records);
     for (number, of) in objectives.iter().enumerate() {
         let status = |(id, hyper): (_, &lydian_objective::Hyperlabel)| {
             if consolidation.is_covered(number, id) {
                 return ObjectiveStatus::Covered;
             }
-            let reason = match consolidation.unjudged(number, id) {
+            let reason = match consolidation.judgement_error(number, id) {
                 Some(why) => Some(why.to_string()),
                 None => unmeasured(&hyper.hyper, number, &objectives, all),
             };
@@ -270,7 +273,8 @@ fn judge_hypers(notes: &Notes, all: &mut [FunctionRecords]) {
     }
 }
 
-/// Why a hyperlabel of a function, by its position, may be covered without anything telling.
+/// The reason for which a hyperlabel of a function may be covered without a record of it, if there is
+/// one.
 fn unmeasured(
     hyper: &Hyper,
     owner: usize,
@@ -301,7 +305,7 @@ fn unmeasured(
 
 const NOT_RECORDED: &str = "nothing in the instrumented text records it";
 
-/// What is known of a function, for each file that its text comes from: its own, and those that it
+/// The coverage of a function, for each file that its text comes from: its own, and those that it
 /// includes or that `#line` names.
 fn by_file(
     function: &NotedFunction,
@@ -325,7 +329,7 @@ fn by_file(
     files.iter().map(part).collect()
 }
 
-/// What of a function comes from one file.
+/// The part of a function that comes from one file.
 struct Part<'a> {
     function: &'a NotedFunction,
     records: &'a FunctionRecords,
@@ -339,8 +343,9 @@ impl Part<'_> {
         place.file == *self.file
     }
 
-    /// Where an objective is shown, if that is here. What it is about may be no text of the function, as
-    /// a variable that a header declares: then it is the function's.
+    /// The position of an objective, if it is shown in this file. An objective may be about text
+    /// outside of the function, such as a variable that a header declares; then it is shown at the
+    /// function.
     fn shown(&self, place: &Place) -> Option<Position> {
         if self.files.contains(&place.file) {
             return self.has(place).then(|| position(place));
@@ -403,7 +408,7 @@ impl Part<'_> {
         let mut all = Vec::new();
         let mut add = |criterion: Criterion, name: &str, place, text: &str, status| {
             let Some(start) = self.shown(place) else { return };
-            let decision = PairObjective::named(criterion, name);
+            let decision = ClausePairObjective::named(criterion, name);
             all.push(ObjectiveCoverage {
                 criterion,
                 name: name.to_owned(),
@@ -436,7 +441,7 @@ impl Part<'_> {
         all
     }
 
-    /// Where a decision of the function is among those of this file.
+    /// The position of a decision among the function's decisions in this file.
     fn position_of(&self, decision: usize) -> Option<u32> {
         let (before, rest) = self.function.decisions.split_at_checked(decision)?;
         let is_here = rest.first().is_some_and(|noted| self.has(&noted.place));
@@ -444,9 +449,19 @@ impl Part<'_> {
     }
 }
 
-/// The pairs that sequences ask for. Those of the ways of a switch are shown as one.
+/// A pair of a definition and a use as reports show it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PairKey {
+    definition: Position,
+    usage: Position,
+    variable: String,
+    /// The side of the condition that the use is; none if it is no condition.
+    branch: Option<bool>,
+}
+
+/// The pairs that sequences ask for. The sides of a switch are shown as one pair.
 fn def_uses(function: &NotedFunction, records: &FunctionRecords) -> Vec<DefUseCoverage> {
-    let mut pairs: BTreeMap<(Position, Position, String, Option<bool>), bool> = BTreeMap::new();
+    let mut pairs: BTreeMap<PairKey, bool> = BTreeMap::new();
     for (id, sequence) in function.sequences.iter() {
         let (pair, flow, suffix) = match (sequence.flow, sequence.cell_pair()) {
             (Some(pair), _) => (pair, &function.flow, ""),
@@ -461,15 +476,16 @@ fn def_uses(function: &NotedFunction, records: &FunctionRecords) -> Vec<DefUseCo
             continue;
         };
         let variable = format!("{variable}{suffix}");
-        // What is shown is lines of one file.
+        // Reports show lines of one file.
         if definition.file != function.place.file || usage.file != function.place.file {
             continue;
         }
         let branch = is_condition.then_some(pair.way == 1);
-        let key = (position(definition), position(usage), variable, branch);
+        let (definition, usage) = (position(definition), position(usage));
+        let key = PairKey { definition, usage, variable, branch };
         *pairs.entry(key).or_default() |= records.sequences.contains(&id);
     }
-    let pair = |((definition, usage, variable, branch), covered)| DefUseCoverage {
+    let pair = |(PairKey { definition, usage, variable, branch }, covered)| DefUseCoverage {
         variable,
         definition,
         definition_file: None,
@@ -484,7 +500,7 @@ pub(super) fn position(place: &Place) -> Position {
     Position { line: place.line, column: place.column }
 }
 
-/// Whether the function was entered, as far as something tells.
+/// Whether the function was entered, if any record tells.
 fn entered(function: &NotedFunction, records: &FunctionRecords) -> Option<bool> {
     let telling = Criterion::OF_EVERY_REPORT.iter();
     let entries = telling.filter_map(|criterion| function.criteria.get(criterion));
@@ -493,7 +509,7 @@ fn entered(function: &NotedFunction, records: &FunctionRecords) -> Option<bool> 
     Some(labels.any(|label| records.covered.contains(&label)))
 }
 
-/// How often it was, where that was counted.
+/// The number of entries, if they were counted.
 fn entries(function: &NotedFunction, records: &FunctionRecords) -> Times {
     let labels = function.criteria.get(&Criterion::Fc).into_iter().flatten();
     labels.map(|entry| records.times(entry.label)).fold(Times::default(), Times::max)
@@ -527,7 +543,7 @@ fn decision(
             .map(|(noted, (condition, of))| ConditionCoverage {
                 start: position(&noted.place),
                 text: noted.text.clone(),
-                pure: of.unreached != Unreached::Never,
+                pure: of.unreached != UnreachedValue::Never,
                 counts: records
                     .ways
                     .get(&(id, condition))
@@ -542,8 +558,8 @@ fn decision(
     }
 }
 
-/// A row of the decision's table. A condition that was not reached may have a value that nobody
-/// looked at, unless it is one of the `settled` ones.
+/// A row of the decision's table. The value of a condition that was not reached is not shown, unless it
+/// is one of the `settled` ones.
 fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> DecisionRow {
     let is_settled =
         |id: ConditionId| settled.checked_shr(id.index() as u32).is_none_or(|bits| bits & 1 == 1);
@@ -560,7 +576,7 @@ fn row(noted: &NotedDecision, vector: &DecisionVector, settled: u64) -> Decision
     }
 }
 
-/// A switch, if its ways are watched.
+/// A switch, if its sides are recorded.
 fn switch(
     function: &NotedFunction,
     noted: &NotedSwitch,
@@ -582,7 +598,7 @@ fn switch(
     Some(SwitchCoverage { start: position(&noted.place), ways: ways.collect::<Option<_>>()? })
 }
 
-/// What stands for the criteria that are not measured of a function.
+/// The objectives that stand for criteria not measured in a function.
 pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
     let start = position(&noted.place);
     let one = |criterion: &Criterion| {
@@ -591,7 +607,7 @@ pub(super) fn not_asked(noted: &NotedUnmeasured) -> Vec<ObjectiveCoverage> {
     noted.criteria.iter().map(one).collect()
 }
 
-/// A function of which nothing is measured.
+/// A function without any measurement.
 pub(super) fn left_out(
     noted: &NotedUnmeasured,
     objectives: Vec<ObjectiveCoverage>,

@@ -1,23 +1,28 @@
-//! What tests of other functions cover.
+//! Coverage of a function by the tests of other functions.
 //!
-//! A test of a function also runs those that it calls. Where an objective of such a function is left by
-//! its own tests, or is covered only by ones that do not end well, those of its callers count, too: the
-//! table then claims what the suite as a whole covers. These tests were measured in this run. The ledger
-//! learns nothing of it, since its evidence on a function is to hold whatever becomes of the callers.
+//! A test of a function also executes its callees. If the tests of a callee leave one of its
+//! objectives, or cover it only with tests that do not end well, the tests of its callers count, too:
+//! the table then shows the coverage of the suite as a whole. These tests were measured in this run.
+//! They are not recorded in the ledger, since its evidence on a function must not depend on the
+//! callers.
 
+use lydian_objective::LabelId;
 use lydian_report::{CriterionSummary, ObjectiveSummary, VerdictKind};
 
 use crate::session::SessionOutcome;
 use crate::suite::KeptTest;
 
-/// Adds to what came of each function what tests of the others cover of it. `target` says where the
-/// function of a target stands among all that are measured. What is covered and was
-/// proved to be infeasible becomes a contradiction.
-pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usize) -> usize) {
+/// Adds to the outcome of each function the coverage by tests of the others. `target` maps a function
+/// of a task to its position among all measured functions. Returns the objectives that are covered now
+/// and were proved infeasible.
+pub(crate) fn credit(
+    all: &mut [&mut SessionOutcome],
+    target: impl Fn(usize, usize) -> usize,
+) -> Vec<SharedContradiction> {
+    let mut contradictions = Vec::new();
     for at in 0..all.len() {
         let mut own = std::mem::take(&mut all[at].objectives);
         let mut rows = std::mem::take(&mut all[at].rows);
-        let mut contradictions = Vec::new();
         for (position, (objectives, rows)) in own.iter_mut().zip(&mut rows).enumerate() {
             let index = target(at, position);
             for objective in objectives {
@@ -41,17 +46,39 @@ pub(crate) fn credit(all: &mut [&mut SessionOutcome], target: impl Fn(usize, usi
                     tests.filter(|(_, kept)| covers(kept)).map(move |(test, _)| (other, test))
                 });
                 objective.elsewhere = others.collect();
-                if !objective.elsewhere.is_empty() {
-                    contradictions.extend(count(&mut objective.told, rows));
+                let Some(test) = objective.elsewhere.first().copied() else { continue };
+                if let Some(sentence) = count(&mut objective.told, rows) {
+                    let told = objective.told.clone();
+                    contradictions.push(SharedContradiction {
+                        at,
+                        index,
+                        label,
+                        told,
+                        test,
+                        sentence,
+                    });
                 }
             }
         }
         (all[at].objectives, all[at].rows) = (own, rows);
-        all[at].contradictions.extend(contradictions);
     }
+    contradictions
 }
 
-/// Has an objective count as covered. Gives a sentence if it was proved to be infeasible.
+/// An objective that was proved infeasible and that a test of another function covers.
+pub(crate) struct SharedContradiction {
+    /// The position of the objective's function among the outcomes.
+    pub(crate) at: usize,
+    /// The position of the function among all measured functions.
+    pub(crate) index: usize,
+    pub(crate) label: LabelId,
+    pub(crate) told: ObjectiveSummary,
+    /// The position of the test's function among the outcomes, and that of the test.
+    pub(crate) test: (usize, usize),
+    pub(crate) sentence: String,
+}
+
+/// Counts an objective as covered. Returns a sentence if it was proved infeasible.
 fn count(told: &mut ObjectiveSummary, rows: &mut [CriterionSummary]) -> Option<String> {
     let row = rows.iter_mut().find(|row| row.criterion == told.criterion)?;
     match told.verdict {

@@ -1,7 +1,7 @@
 //! Independent tasks on several threads.
 //!
-//! Threads take tasks in their order, and what comes of them is given in that order too, so that it
-//! does not matter how many threads there are or which of them is done first.
+//! Threads take tasks in their order, and results are returned in that order too, whatever the number
+//! of threads and the order in which they finish.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -12,27 +12,27 @@ use lydian_base::CancelToken;
 
 use crate::error::Error;
 
-/// Bytes of a thread's stack. Only what is used takes memory; terms and expressions are walked to
-/// their depths.
+/// Bytes of a thread's stack. Only used pages take memory. Recursion follows the depth of terms and
+/// expressions.
 const STACK: usize = 64 << 20;
 
-/// What came of tasks.
+/// The results of tasks.
 pub(crate) struct Results<R> {
     /// The tasks that were done, by position, in order.
     pub(crate) done: Vec<(usize, R)>,
-    /// What ended the first of those that failed.
+    /// The error of the first task that failed.
     pub(crate) failure: Option<Error>,
 }
 
-/// How many threads are used for so many tasks: as many as the user says, else as there are cores.
+/// The number of threads for a number of tasks: the user's, else one for each core.
 pub(crate) fn count(asked: Option<NonZeroUsize>, tasks: usize) -> usize {
     jobs(asked).min(tasks.max(1))
 }
 
-/// How many workers explore together in the first of so many tasks that are left. Each task has one
-/// while there are as many tasks as threads; the last ones, behind which threads would have nothing to
-/// do, have more. It depends on the number of jobs alone, never on which thread is done first, so that
-/// what workers find is the same in each run.
+/// The number of workers for the next task, when `left` tasks are left. Each task has one while there
+/// are as many tasks as threads. The last tasks, during which threads would otherwise be idle, have
+/// more. The number depends on the number of jobs alone, never on the order in which threads finish, so
+/// the findings of workers are the same in each run.
 pub(crate) fn within(asked: Option<NonZeroUsize>, left: usize) -> usize {
     (jobs(asked) / left.max(1)).max(1)
 }
@@ -42,9 +42,9 @@ fn jobs(asked: Option<NonZeroUsize>) -> usize {
     asked.unwrap_or_else(cores).get()
 }
 
-/// Works on tasks in as many threads as there are `workers`, each of which is what one thread works
-/// with. A task that fails or panics cancels the others; once `cancel` is cancelled no task is begun,
-/// and those that are worked on are to come to their ends. A panic goes on here.
+/// Runs tasks in one thread for each of `workers`, which are the threads' own data. A task that fails
+/// or panics cancels the others. Once `cancel` is cancelled no task is begun, and running tasks are to
+/// stop early. A panic is propagated.
 pub(crate) fn work_on<T: Sync, W: Send, R: Send>(
     tasks: &[T],
     workers: Vec<W>,
@@ -91,7 +91,7 @@ pub(crate) fn work_on<T: Sync, W: Send, R: Send>(
     Ok(all)
 }
 
-/// Keeps the other threads from working on for nothing.
+/// Cancels the other threads if this one panics.
 struct CancelOnPanic<'c>(&'c CancelToken);
 
 impl Drop for CancelOnPanic<'_> {

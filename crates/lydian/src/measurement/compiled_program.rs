@@ -1,4 +1,4 @@
-//! The program under test as it is measured: instrumented, and compiled once.
+//! The program under test, instrumented and compiled once.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use lydian_base::CancelToken;
 use lydian_ir::Program;
 use lydian_ir::libc::{model_named, model_of};
 use lydian_native::{
-    Confinement, Instrumented, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
+    Confinement, InstrumentedProgram, Limits, MeasureError, MeasureRequest, Measurer, Optimization,
     RewriteRequest,
 };
 use lydian_objective::FunctionObjectives;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::objectives::{Objectives, Semantics};
 use crate::project::{COMPILER, Project};
 
-/// What a measurer borrows, and how it is made.
+/// The parts that a measurer borrows.
 pub(crate) struct Measurement<'a> {
     pub(super) project: &'a Project,
     pub(super) objectives: &'a [FunctionObjectives],
@@ -26,15 +26,15 @@ pub(crate) struct Measurement<'a> {
     modelled: Box<dyn Fn(&str) -> bool + Send + Sync + 'a>,
 }
 
-/// The program as it is measured, instrumented and compiled once for all threads.
+/// The instrumented program, compiled once for all threads.
 pub(crate) struct CompiledProgram<'m> {
     measurement: &'m Measurement<'m>,
-    made: OnceLock<Result<Arc<Instrumented<'m>>, Error>>,
+    made: OnceLock<Result<Arc<InstrumentedProgram<'m>>, Error>>,
 }
 
 impl<'m> CompiledProgram<'m> {
-    /// The program, which the first that asks compiles while all others that ask wait.
-    pub(crate) fn get(&self) -> Result<&Arc<Instrumented<'m>>, Error> {
+    /// The program. The first caller compiles it, and all other callers wait.
+    pub(crate) fn get(&self) -> Result<&Arc<InstrumentedProgram<'m>>, Error> {
         let made = self.made.get_or_init(|| self.measurement.compile().map(Arc::new));
         made.as_ref().map_err(Clone::clone)
     }
@@ -50,8 +50,8 @@ impl<'m> CompiledProgram<'m> {
     }
 }
 
-/// Whether a function is the one of C's library that engines model, also by its type; the others
-/// return what tests say.
+/// Whether a function is the one of C's library that engines model, also by its type. For the others,
+/// tests give the results.
 fn is_modelled(program: &Program, name: &str) -> bool {
     match program.function_named(name) {
         Some(function) => {
@@ -74,10 +74,10 @@ impl<'a> Measurement<'a> {
             project,
             objectives: &objectives.functions,
             short_circuit: objectives.semantics == Semantics::ShortCircuit,
-            flags: project.flags.for_parsing().map(String::from).collect(),
+            flags: project.build.flags.for_parsing().map(String::from).collect(),
             limits: Limits {
                 test: options.test_time,
-                // After Ctrl-C the tests that were found are still run and written.
+                // After Ctrl-C, tests that were found are still run and written.
                 cancel: CancelToken::new(),
                 confinement,
                 ..Limits::default()
@@ -92,11 +92,11 @@ impl<'a> Measurement<'a> {
     }
 
     /// Instruments and compiles the program.
-    fn compile(&self) -> Result<Instrumented<'_>, Error> {
+    fn compile(&self) -> Result<InstrumentedProgram<'_>, Error> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
-                map: &self.project.users,
-                starts: &self.project.starts,
+                map: &self.project.texts.users,
+                starts: &self.project.texts.starts,
                 program: &self.project.program,
                 watched: self.objectives,
                 short_circuit: self.short_circuit,
@@ -107,16 +107,16 @@ impl<'a> Measurement<'a> {
                 any_order: false,
                 flows: None,
             },
-            companions: &self.project.companions,
+            companions: &self.project.build.companions,
             flags: &self.flags,
             entries: self.project.entries(),
             modelled: &*self.modelled,
-            // Tests are few and short, and each is followed by the interpreter, too: what an
-            // optimiser takes is more than what it brings.
+            // Tests are few and short, and the interpreter follows each, too: an optimiser costs more
+            // than it saves.
             level: Optimization::None,
             compiler: COMPILER,
         };
-        Instrumented::new(request).map_err(|error| failure(error.into()))
+        InstrumentedProgram::new(request).map_err(|error| failure(error.into()))
     }
 }
 

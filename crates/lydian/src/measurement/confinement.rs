@@ -1,4 +1,4 @@
-//! What the user is told of confinement: what the kernel lacks for it, and what tests tried.
+//! Diagnostics about confinement: missing features of the kernel, and attempts of tests.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use lydian_report::AttemptSummary;
 
 use crate::events::{Observer, tell};
 
-/// So many attempts of a function are shown.
+/// The most attempts of a function that are shown.
 const MOST_SHOWN: usize = 8;
 
-/// How tests are run. Warns of what the kernel lacks where they are to be confined.
+/// The confinement for tests. Warns of missing features of the kernel if tests are to be confined.
 pub(crate) fn confinement(confined: bool, observer: &dyn Observer) -> Confinement {
     if !confined {
         return Confinement::Off;
@@ -25,7 +25,7 @@ pub(crate) fn confinement(confined: bool, observer: &dyn Observer) -> Confinemen
     Confinement::On
 }
 
-/// Warns of what the tests of a function tried.
+/// Warns of attempts of a function's tests to reach out of the program.
 pub(crate) fn warn(function: &str, attempts: &BTreeSet<Attempt>, observer: &dyn Observer) {
     let words = |refused: bool| {
         let of_kind = attempts.iter().filter(|attempt| attempt.refused == refused);
@@ -44,7 +44,7 @@ pub(crate) fn warn(function: &str, attempts: &BTreeSet<Attempt>, observer: &dyn 
     tell(observer, &refused.into_iter().chain(done).collect::<Vec<_>>());
 }
 
-/// Several things in one sentence; none where there are none.
+/// The elements of a list in words; none if it is empty.
 fn together(all: &[&str]) -> Option<String> {
     let shown = &all[..all.len().min(MOST_SHOWN)];
     let more = match all.len() - shown.len() {
@@ -54,7 +54,7 @@ fn together(all: &[&str]) -> Option<String> {
     (!all.is_empty()).then(|| shown.join(", to ") + &more)
 }
 
-/// The same for the table as JSON.
+/// The attempts for the table as JSON.
 pub(crate) fn summaries(attempts: &BTreeSet<Attempt>) -> Vec<AttemptSummary> {
     let summary = |Attempt { call, what, refused }: &Attempt| AttemptSummary {
         call: call.clone(),

@@ -1,4 +1,4 @@
-//! What given tests cover, measured natively.
+//! The coverage of given tests, measured natively.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -7,7 +7,8 @@ use lydian_base::{CancelToken, Diagnostic, Place};
 use lydian_native::{Attempt, Plan};
 use lydian_objective::evidence::{CriterionRow, Evidence, TestHash, Verdict, verdict};
 use lydian_objective::{
-    Accepted, Consolidation, Criterion, FunctionObjectives, Harvest, HyperId, LabelId,
+    AcceptedAssumptions, Consolidation, CoverageRecord, Criterion, FunctionObjectives, HyperId,
+    LabelId,
 };
 use lydian_report::{CriterionSummary, FunctionSummary, SuiteTest, Summary};
 
@@ -19,35 +20,35 @@ use crate::events::{Observer, tell};
 use crate::objectives::Objectives;
 use crate::project::Project;
 
-/// What the tests of a suite cover of a project.
+/// The coverage of a project by a suite.
 #[derive(Debug)]
 pub struct SuiteCoverage {
     /// The counts, function by function, with measurement as the only evidence.
     pub summary: Summary,
-    /// What no test covers, in the order of the functions and their criteria.
+    /// The objectives that no test covers, in the order of the functions and their criteria.
     pub missing: Vec<MissingObjective>,
-    /// How many tests do not fit the program. The observer was told of each.
+    /// The number of tests that do not fit the program. Each was reported to the observer.
     pub refused: usize,
 }
 
 /// An objective that no test covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingObjective {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
     /// The function that has it.
     pub function: String,
-    /// Which criterion asks for it.
+    /// The criterion that asks for it.
     pub criterion: Criterion,
-    /// What the criterion calls it.
+    /// The criterion's name for it.
     pub name: String,
-    /// What is to hold there, in C.
+    /// The condition that must hold there, in C.
     pub text: String,
 }
 
 impl Project {
-    /// Runs tests natively and says which objectives they cover. Once `cancel` is cancelled, no test is
-    /// begun.
+    /// Runs tests natively and returns the objectives that they cover. Once `cancel` is cancelled, no
+    /// further test is run.
     ///
     /// # Errors
     /// A program that cannot be compiled or run, and one that is not for x86-64.
@@ -67,7 +68,7 @@ impl Project {
         compiled.get()?;
         let mut runner = measurement.runner(&compiled);
         let functions = &objectives.functions;
-        let mut harvests = vec![Harvest::new(); functions.len()];
+        let mut records = vec![CoverageRecord::new(); functions.len()];
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let mut attempts: BTreeMap<&str, BTreeSet<Attempt>> = BTreeMap::new();
         let mut refused = Vec::new();
@@ -81,8 +82,8 @@ impl Project {
                     *counts.entry(called).or_default() += 1;
                     let tried = runner.take_attempts();
                     attempts.entry(self.caller(called)).or_default().extend(tried);
-                    let found = harvests.iter_mut().enumerate();
-                    found.for_each(|(index, harvest)| measured.add_to(harvest, index));
+                    let found = records.iter_mut().enumerate();
+                    found.for_each(|(index, record)| measured.add_to(record, index));
                 }
                 Err(error) => refused.push(refusal(&case.name, &error)),
             }
@@ -91,10 +92,10 @@ impl Project {
         attempts.iter().for_each(|(function, tried)| confinement::warn(function, tried, observer));
         let seconds = begun.elapsed().as_secs_f64();
         let mut consolidation = Consolidation::new(functions);
-        consolidation.update(&harvests);
+        consolidation.update(&records);
         tell(observer, &unjudged(functions, &consolidation));
         tell(observer, &unmeasured(self, functions, compiled.get()?.plan()));
-        let coverage = Coverage { harvests, consolidation };
+        let coverage = Coverage { records, consolidation };
         let summaries = functions.iter().enumerate().map(|(index, function)| {
             let name = self.name(function.function).to_owned();
             FunctionSummary {
@@ -120,15 +121,15 @@ fn refusal(name: &str, error: &TestMisfit) -> Diagnostic {
     Diagnostic::error("tests", format!("the test `{name}` cannot be run: {error}"))
 }
 
-/// What tests cover of all functions, by position.
+/// The coverage of all functions, by position.
 struct Coverage<'a> {
-    harvests: Vec<Harvest>,
+    records: Vec<CoverageRecord>,
     consolidation: Consolidation<'a>,
 }
 
 impl Coverage<'_> {
     fn label(&self, function: usize, label: LabelId) -> bool {
-        self.harvests[function].has_label(label)
+        self.records[function].has_label(label)
     }
 
     fn hyper(&self, function: usize, hyper: HyperId) -> bool {
@@ -143,7 +144,7 @@ fn unjudged(
 ) -> Vec<Diagnostic> {
     let all = objectives.iter().enumerate().flat_map(|(index, function)| {
         function.hypers.iter().filter_map(move |(id, hyper)| {
-            let reason = consolidation.unjudged(index, id)?;
+            let reason = consolidation.judgement_error(index, id)?;
             let message = format!("{} is not judged: {reason}", hyper.text);
             Some(Diagnostic::warning("unjudged", message).at(hyper.place.clone()))
         })
@@ -151,7 +152,7 @@ fn unjudged(
     all.collect()
 }
 
-/// Warnings about hyperlabels with a part that cannot be measured, one a function, criterion and
+/// Warnings about hyperlabels with a part that cannot be measured, one for each function, criterion and
 /// reason.
 fn unmeasured(
     project: &Project,
@@ -164,7 +165,7 @@ fn unmeasured(
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for entry in entries {
                 let hyper = &function.hypers[entry.hyper].hyper;
-                let lost = plan.why_unmeasured(objectives, index, hyper);
+                let lost = plan.why_hyperlabel_unmeasured(objectives, index, hyper);
                 lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &project.program.functions[function.function].name;
@@ -204,11 +205,11 @@ fn row(
     let by_a_test = Evidence::Measured { test: TestHash(String::new()) };
     let verdicts = entries.map(|(duplicate_of, covered)| {
         let evidence = if covered { std::slice::from_ref(&by_a_test) } else { &[] };
-        verdict(duplicate_of, evidence, &Accepted::default())
+        verdict(duplicate_of, evidence, &AcceptedAssumptions::default())
     });
     let verdicts: Vec<Result<Verdict, _>> = verdicts.collect();
     let mut row = CriterionSummary::from(CriterionRow::count(criterion, verdicts));
-    // What tests do not cover is no riddle here, so there is no reason to give.
+    // A measurement alone needs no reasons for objectives that tests do not cover.
     row.reasons.clear();
     row
 }

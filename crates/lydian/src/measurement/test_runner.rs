@@ -1,17 +1,17 @@
-//! What a test counts for: the one answer for tests that are found, known from before, or given.
+//! The objectives that a test counts for. Tests that are found, known from earlier runs, or given are
+//! all counted here.
 //!
 //! A label counts if the native run covers it and, in two cases, the interpreter covers it too
-//! ([`lydian_objective::foresee`]):
-//! - where the run does what C leaves undefined: only what is covered before that counts;
-//! - where the label's predicate may trap, as that of a mutant which reads through a pointer: a
-//!   native run does not know where every object ends.
+//! ([`lydian_objective::interpreted_coverage`]):
+//! - where the run has undefined behaviour: only labels covered before it count;
+//! - where the label's predicate may trap, as that of a mutant which reads through a pointer: a native
+//!   run does not know the ends of all objects.
 //!
-//! Which sequences a run covers before it does what C leaves undefined says a trace of the
-//! interpreter's ([`lydian_objective::trace`]), if it is short.
+//! A trace of the interpreter ([`lydian_objective::trace`]), if it is short, tells which sequences a
+//! run covers before undefined behaviour.
 //!
-//! The interpreter follows a test only so far: through a limited number of steps, and not into
-//! functions that the front end does not support. What is not followed counts as measured unless
-//! the native run crashes.
+//! The interpreter follows a test through a limited number of steps, and not into functions that the
+//! front end does not support. Beyond that, labels count as measured unless the native run crashes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Sile
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
-    Attempt, BoundOf, Haste, MeasureError, Measured, Measurer, Outcome, Run, RunError, TestError,
+    Attempt, BoundOf, Haste, MeasureError, MeasuredRun, Measurer, Outcome, Run, RunError, TestError,
 };
-use lydian_objective::trace::{Tracer, is_covered};
+use lydian_objective::trace::{Trace, Tracer, is_covered};
 use lydian_objective::{
-    DecisionVector, Foreseen, Foresight, FunctionObjectives, Hyper, HyperId, LabelId,
+    CoverageInterpreter, DecisionVector, FunctionObjectives, Hyper, HyperId, InterpretedRun,
+    LabelId,
 };
 use rustc_hash::FxHashSet;
 
@@ -34,13 +35,14 @@ use super::compiled_program::{self, CompiledProgram, Measurement};
 use crate::error::Error;
 use crate::project::Project;
 
-/// Calls that may be open at once: natively the stack is what limits them.
+/// The most nested calls; natively the stack limits them.
 const MOST_CALLS: u32 = 1 << 16;
 
-/// The most events of a trace that is looked at.
+/// The most events of a trace that is used.
 const MOST_EVENTS: usize = 512;
 
-/// How far a test is followed first, and at all if it does not come to an end natively.
+/// The steps through which a test is followed at first, and the limit for tests that do not end
+/// natively.
 pub(crate) const STEPS_OF_ENDLESS: u64 = 200_000;
 
 /// Runs tests natively and in the interpreter.
@@ -52,53 +54,71 @@ pub(crate) struct TestRunner<'a> {
     /// None before the first test.
     measurer: Option<Measurer<'a>>,
     interpreter: Interpreter<'a>,
-    foresight: Foresight<'a>,
+    coverage_interpreter: CoverageInterpreter<'a>,
     objectives: &'a [FunctionObjectives],
     tracer: Tracer<'a>,
     options: Options,
-    /// Whether sequences of the last test are not known, as its trace is too long.
+    /// Whether the sequences of the last test are unknown because its trace is too long.
     untraced: bool,
-    /// Whether the last test does what C leaves undefined, as the interpreter says.
+    /// Whether the last test has undefined behaviour according to the interpreter.
     undefined: bool,
-    /// Where the last test first uses memory that nobody set, as the interpreter says.
+    /// The place where the last test first uses uninitialised memory according to the interpreter.
     uninitialised: Option<Location>,
     /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
     given_up: Vec<Test>,
-    /// What tests of this function tried outside of the program.
+    /// Attempts of tests of this function to reach out of the program.
     attempts: BTreeSet<Attempt>,
 }
 
-/// How long a run may take.
+/// The time that a run may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// As long as a test may, unless it was stopped early before.
+    /// The usual limit, unless the test was stopped early before.
     Usual,
-    /// No end of the run is expected: it is stopped early.
+    /// The run is expected not to end, and is stopped early.
     Short,
-    /// It was stopped early, before it did what is expected of it.
+    /// The full limit, after a run that was stopped before it met its claims.
     Full,
 }
 
-/// Why a test does not fit the program.
+/// The runs of a test in the interpreter and natively, with all that they show.
+pub(crate) struct BothRuns {
+    /// The run in the interpreter.
+    pub(crate) interpreted: InterpretedRun,
+    /// The interpreter's trace, if it was asked for, is short and covers the whole run.
+    pub(crate) trace: Option<Trace>,
+    /// The native run.
+    pub(crate) measured: MeasuredRun,
+    /// Whether the interpreter follows the run to its end.
+    pub(crate) is_followed: bool,
+}
+
+/// The reason for which a test does not fit the program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TestMisfit {
     /// The native program cannot take it.
     #[error(transparent)]
     Native(#[from] TestError),
-    /// The interpreter cannot.
+    /// The interpreter cannot take it.
     #[error(transparent)]
     Interpreter(#[from] BadTest),
 }
 
 impl<'a> Measurement<'a> {
-    /// What counts tests, for one thread. The program is compiled when its first test is run.
+    /// The runner of tests of one thread. The program is compiled when its first test is run.
     pub(crate) fn runner<'m>(&'m self, compiled: &Arc<CompiledProgram<'m>>) -> TestRunner<'m> {
         let program = &self.project.program;
-        let foresight = Foresight::new(program, self.objectives, self.short_circuit);
+        let coverage_interpreter =
+            CoverageInterpreter::new(program, self.objectives, self.short_circuit);
         let tracer = Tracer::new(program, self.objectives, self.short_circuit);
-        TestRunner::new(self.project, compiled.clone(), foresight, (self.objectives, tracer))
+        TestRunner::new(
+            self.project,
+            compiled.clone(),
+            coverage_interpreter,
+            (self.objectives, tracer),
+        )
     }
 }
 
@@ -106,7 +126,7 @@ impl<'a> TestRunner<'a> {
     pub(crate) fn new(
         project: &'a Project,
         compiled: Arc<CompiledProgram<'a>>,
-        foresight: Foresight<'a>,
+        coverage_interpreter: CoverageInterpreter<'a>,
         (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
     ) -> Self {
         Self {
@@ -115,7 +135,7 @@ impl<'a> TestRunner<'a> {
             budget: None,
             measurer: None,
             interpreter: Interpreter::new(&project.program),
-            foresight,
+            coverage_interpreter,
             objectives,
             tracer,
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
@@ -128,7 +148,7 @@ impl<'a> TestRunner<'a> {
         }
     }
 
-    /// What tests tried outside of the program since this was asked for last.
+    /// The attempts of tests since the last call.
     pub(crate) fn take_attempts(&mut self) -> BTreeSet<Attempt> {
         std::mem::take(&mut self.attempts)
     }
@@ -138,7 +158,7 @@ impl<'a> TestRunner<'a> {
         self.measurer.is_some() || self.compiled.is_done()
     }
 
-    /// What runs tests. Waits until the program is compiled.
+    /// The native measurer. Waits until the program is compiled.
     fn measurer(&mut self) -> Result<&mut Measurer<'a>, Error> {
         if self.measurer.is_none() {
             let waits = Instant::now();
@@ -151,34 +171,38 @@ impl<'a> TestRunner<'a> {
         Ok(self.measurer.as_mut().expect("it is made where there was none"))
     }
 
-    /// Why a label of a function, by its position, cannot be measured; none where it can, or where no
-    /// test was run yet.
-    pub(crate) fn why_unwatched(&self, index: usize, label: LabelId) -> Option<&str> {
-        self.measurer.as_ref()?.plan().why_unwatched(index, label)
+    /// The reason for which a label of a function cannot be measured; none if it can, or if no test was
+    /// run yet.
+    pub(crate) fn why_label_unmeasured(&self, index: usize, label: LabelId) -> Option<&str> {
+        self.measurer.as_ref()?.plan().why_label_unmeasured(index, label)
     }
 
     /// The same for a hyperlabel.
-    pub(crate) fn why_unmeasured(&self, (index, hyper): (usize, HyperId)) -> Option<&str> {
+    pub(crate) fn why_hyperlabel_unmeasured(
+        &self,
+        (index, hyper): (usize, HyperId),
+    ) -> Option<&str> {
         let hyper = &self.objectives[index].hypers[hyper].hyper;
-        self.measurer.as_ref()?.plan().why_unmeasured(self.objectives, index, hyper)
+        self.measurer.as_ref()?.plan().why_hyperlabel_unmeasured(self.objectives, index, hyper)
     }
 
-    /// Whether the last test may cover sequences before what is undefined that were not counted.
+    /// Whether the last test may cover sequences before undefined behaviour that were not counted.
     pub(crate) const fn is_untraced(&self) -> bool {
         self.untraced
     }
 
-    /// Whether the last test does what C leaves undefined, as the interpreter says.
+    /// Whether the last test has undefined behaviour according to the interpreter.
     pub(crate) const fn was_undefined(&self) -> bool {
         self.undefined
     }
 
-    /// Where the last test first uses memory that nobody set, as the interpreter says.
+    /// The place where the last test first uses uninitialised memory according to the interpreter.
     pub(crate) const fn uninitialised(&self) -> Option<Location> {
         self.uninitialised
     }
 
-    /// Another function's tests begin: how long those of the last one took says nothing of them.
+    /// Begins the tests of another function: the running times of the previous ones do not matter for
+    /// it.
     pub(crate) fn begin_function(&mut self, budget: &Budget) {
         self.budget = Some(budget.clone());
         self.given_up.clear();
@@ -188,32 +212,36 @@ impl<'a> TestRunner<'a> {
         }
     }
 
-    /// Runs a test; the labels in the result are those that count. The inner error says why the
+    /// Runs a test. The result has the labels that count. The inner error is the reason for which the
     /// test does not fit the program.
-    pub(crate) fn measure(&mut self, test: &Test) -> Result<Result<Measured, TestMisfit>, Error> {
+    pub(crate) fn measure(
+        &mut self,
+        test: &Test,
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         self.measure_with(test, Patience::Usual)
     }
 
-    /// The same, where something is known of how long the run takes.
+    /// The same with an expectation about the running time.
     pub(crate) fn measure_with(
         &mut self,
         test: &Test,
         patience: Patience,
-    ) -> Result<Result<Measured, TestMisfit>, Error> {
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         if patience == Patience::Full {
             self.given_up.retain(|known| known != test);
         }
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
-        let mut foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
-            Ok(foreseen) => foreseen,
-            Err(error) => return Ok(Err(error.into())),
-        };
-        self.undefined = is_undefined(foreseen.outcome.end);
-        let haste = match foreseen.outcome.end {
+        let mut interpreted =
+            match self.coverage_interpreter.run_on(&self.interpreter, test, &options) {
+                Ok(interpreted) => interpreted,
+                Err(error) => return Ok(Err(error.into())),
+            };
+        self.undefined = is_undefined(interpreted.outcome.end);
+        let haste = match interpreted.outcome.end {
             _ if patience == Patience::Full => Haste::None,
-            // What the program does after undefined behaviour counts for nothing.
+            // Behaviour after undefined behaviour does not count.
             End::Trapped(_) => Haste::Some,
             End::Stopped(_) if patience == Patience::Short => Haste::Much,
             End::Stopped(_) if self.given_up.contains(test) => Haste::Some,
@@ -228,7 +256,7 @@ impl<'a> TestRunner<'a> {
         };
         self.attempts.extend(measured.run.attempts.iter().cloned());
         if measured.run.outcome == Outcome::Assumption {
-            // What the program assumes of its inputs does not hold, so it is no test of it.
+            // An assumption of the program about its inputs does not hold, so this is no test of it.
             measured.forget();
             return Ok(Ok(measured));
         }
@@ -236,70 +264,120 @@ impl<'a> TestRunner<'a> {
         if is_endless && haste != Haste::None && !self.given_up.contains(test) {
             self.given_up.push(test.clone());
         }
-        if matches!(foreseen.outcome.end, End::Stopped(_)) && !is_endless {
+        if matches!(interpreted.outcome.end, End::Stopped(_)) && !is_endless {
             options = self.options;
-            foreseen = match self.foresight.run_on(&self.interpreter, test, &options) {
-                Ok(foreseen) => foreseen,
+            interpreted = match self.coverage_interpreter.run_on(&self.interpreter, test, &options)
+            {
+                Ok(interpreted) => interpreted,
                 Err(error) => return Ok(Err(error.into())),
             };
         }
-        self.undefined |= is_undefined(foreseen.outcome.end);
-        self.uninitialised = foreseen.outcome.uninitialised;
-        let standing = self.standing(&foreseen, &measured.run.outcome);
-        let foresight = &self.foresight;
-        let found = measured.covered.iter_mut().zip(&foreseen.covered).enumerate();
-        for (index, (covered, foreseen)) in found {
+        self.undefined |= is_undefined(interpreted.outcome.end);
+        self.uninitialised = interpreted.outcome.uninitialised;
+        let standing = self.standing(&interpreted, &measured.run.outcome);
+        let coverage_interpreter = &self.coverage_interpreter;
+        let found = measured.covered.iter_mut().zip(&interpreted.covered).enumerate();
+        for (index, (covered, interpreted)) in found {
             covered.retain(|label| match standing {
-                Standing::NotFollowed => true,
-                Standing::Defined if !foresight.may_trap(index, *label) => true,
-                Standing::Defined | Standing::Undefined => foreseen.binary_search(label).is_ok(),
+                Definedness::NotFollowed => true,
+                Definedness::Defined if !coverage_interpreter.may_trap(index, *label) => true,
+                Definedness::Defined | Definedness::Undefined => {
+                    interpreted.binary_search(label).is_ok()
+                }
             });
         }
-        let found = measured.bound.iter_mut().zip(&foreseen.bound);
-        for (bound, foreseen) in found {
+        let found = measured.bound.iter_mut().zip(&interpreted.bound);
+        for (bound, interpreted) in found {
             bound.retain(|(of, row)| match (of, standing) {
-                (_, Standing::NotFollowed) => true,
+                (_, Definedness::NotFollowed) => true,
                 // As for sequences without values.
-                (BoundOf::Sequence(_), standing) => matches!(standing, Standing::Defined),
-                // The interpreter also knows what was never written.
-                (BoundOf::Label(values), _) => foreseen.contains(&(values.clone(), row.clone())),
+                (BoundOf::Sequence(_), standing) => matches!(standing, Definedness::Defined),
+                // The interpreter also knows which memory was never written.
+                (BoundOf::Label(values), _) => interpreted.contains(&(values.clone(), row.clone())),
             });
         }
-        if matches!(standing, Standing::Undefined) {
+        if matches!(standing, Definedness::Undefined) {
             // The interpreter knows the values of all conditions, the native run those that
             // objectives ask for.
-            for (vectors, foreseen) in measured.vectors.iter_mut().zip(&foreseen.vectors) {
+            for (vectors, interpreted) in measured.vectors.iter_mut().zip(&interpreted.vectors) {
                 let is_measured = |(of, whole): &&(DecisionId, DecisionVector)| {
                     vectors.iter().any(|(other, vector)| of == other && vector.goes_as(whole))
                 };
-                *vectors = foreseen.iter().filter(is_measured).cloned().collect();
+                *vectors = interpreted.iter().filter(is_measured).cloned().collect();
             }
             self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
         Ok(Ok(measured))
     }
 
-    /// What the interpreter says of a test that it follows so many steps: signed overflow traps, unless the
-    /// user's flags define it. None where the test does not fit the program.
-    pub(crate) fn foresee(&self, test: &Test, max_steps: u64) -> Option<Foreseen> {
-        self.foresight.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
+    /// Runs a test in the interpreter and natively, and keeps all that either run shows, for a comparison of
+    /// the runs. `traces` asks for the interpreter's trace. The inner error is the reason for which the test
+    /// does not fit the program.
+    pub(crate) fn run_both(
+        &mut self,
+        test: &Test,
+        traces: bool,
+    ) -> Result<Result<BothRuns, TestMisfit>, Error> {
+        let interpreted =
+            match self.coverage_interpreter.run_on(&self.interpreter, test, &self.options) {
+                Ok(interpreted) => interpreted,
+                Err(error) => return Ok(Err(error.into())),
+            };
+        let measurer = self.measurer()?;
+        measurer.hurry(Haste::None);
+        let measured = match measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => measured.pop().expect("one test gives one run"),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
+            Err(error) => return Err(compiled_program::failure(error)),
+        };
+        let end = interpreted.outcome.end;
+        let is_stopped = matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_));
+        let is_followed = !is_stopped && self.is_as_given(&interpreted.outcome);
+        let trace = match traces && is_followed {
+            true => self.short_trace(test, &self.options),
+            false => None,
+        };
+        Ok(Ok(BothRuns { interpreted, trace, measured, is_followed }))
     }
 
-    /// The same but for what is covered, which takes several times as long to say.
+    /// The interpreter's trace of a test; none if it is too long to be used.
+    fn short_trace(&self, test: &Test, options: &Options) -> Option<Trace> {
+        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
+        traced.map(|(trace, _)| trace).filter(|trace| trace.events.len() <= MOST_EVENTS)
+    }
+
+    /// Whether the test gives the results of all undefined functions that a run called.
+    fn is_as_given(&self, run: &interp::Outcome) -> bool {
+        run.externals.iter().all(|function| {
+            let function = &self.project.program.functions[*function];
+            function.noreturn
+                || self.given.contains(&function.name)
+                || function.name.starts_with(INPUT_PREFIX)
+        })
+    }
+
+    /// The coverage of a test by the interpreter within a number of steps. Signed overflow traps unless
+    /// the user's flags define it. None if the test does not fit the program.
+    pub(crate) fn interpret(&self, test: &Test, max_steps: u64) -> Option<InterpretedRun> {
+        self.coverage_interpreter.run_on(&self.interpreter, test, &self.strict(max_steps)).ok()
+    }
+
+    /// The outcome of a test by the interpreter without its coverage, which would take several times as
+    /// long.
     pub(crate) fn follow(&self, test: &Test, max_steps: u64) -> Option<interp::Outcome> {
         self.interpreter.run(test, &self.strict(max_steps), &mut Silent).ok()
     }
 
     fn strict(&self, max_steps: u64) -> Options {
         let wraps = |flag: &str| matches!(flag, "-fwrapv" | "-fno-strict-overflow" | "-ftrapv");
-        let overflow = match self.project.flags.for_parsing().any(wraps) {
+        let overflow = match self.project.build.flags.for_parsing().any(wraps) {
             true => Overflow::Wrap,
             false => Overflow::Trap,
         };
         Options { overflow, max_steps, ..self.options }
     }
 
-    /// What the interpreter says of a test that ends well, of what no native run shows.
+    /// The interpreter's facts about a test that ends well which no native run shows.
     pub(crate) fn foretell(&self, test: &Test) -> Forecast {
         let Some(run) = self.follow(test, self.options.max_steps) else {
             return Forecast::default();
@@ -324,22 +402,21 @@ impl<'a> TestRunner<'a> {
         Forecast { is_undefined, has_no_result, undetermined, calls, no_variables }
     }
 
-    /// What a test that ends well leaves in memory, and what it leaves where memory that nobody wrote has
-    /// other values.
+    /// The memory after a test that ends well, and the same from a run in which uninitialised memory
+    /// has other values.
     pub(crate) fn observe(&mut self, test: &Test) -> Result<[Run; 2], Error> {
         let measurer = self.measurer()?;
         let mut run = |fill| measurer.observe(test, fill).map_err(compiled_program::failure);
         Ok([run(false)?, run(true)?])
     }
 
-    /// Keeps the sequences that end before what is undefined, none where that is not known; whether
-    /// it is.
-    fn keep_traced(&self, test: &Test, options: &Options, measured: &mut Measured) -> bool {
+    /// Keeps the sequences that end before undefined behaviour, or none if these are not known. Returns
+    /// whether they are known.
+    fn keep_traced(&self, test: &Test, options: &Options, measured: &mut MeasuredRun) -> bool {
         if measured.sequences.iter().all(Vec::is_empty) {
             return true;
         }
-        let traced = self.tracer.run_on(&self.interpreter, test, options).ok();
-        let trace = traced.map(|(trace, _)| trace).filter(|t| t.events.len() <= MOST_EVENTS);
+        let trace = self.short_trace(test, options);
         for (of, sequences) in self.objectives.iter().zip(&mut measured.sequences) {
             sequences.retain(|id| {
                 let covers =
@@ -350,42 +427,36 @@ impl<'a> TestRunner<'a> {
         trace.is_some()
     }
 
-    fn standing(&self, foreseen: &Foreseen, native: &Outcome) -> Standing {
-        let run = &foreseen.outcome;
-        let as_given = run.externals.iter().all(|function| {
-            let function = &self.project.program.functions[*function];
-            function.noreturn
-                || self.given.contains(&function.name)
-                || function.name.starts_with(INPUT_PREFIX)
-        });
+    fn standing(&self, interpreted: &InterpretedRun, native: &Outcome) -> Definedness {
+        let run = &interpreted.outcome;
         let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
         match run.end {
-            _ if !ended_well => Standing::Undefined,
-            _ if !as_given => Standing::NotFollowed,
-            _ if run.uninitialised.is_some() => Standing::Undefined,
-            end if is_undefined(end) => Standing::Undefined,
-            End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Standing::NotFollowed,
+            _ if !ended_well => Definedness::Undefined,
+            _ if !self.is_as_given(run) => Definedness::NotFollowed,
+            _ if run.uninitialised.is_some() => Definedness::Undefined,
+            end if is_undefined(end) => Definedness::Undefined,
+            End::Stopped(_) | End::TooDeep(_) | End::Unknown(_) => Definedness::NotFollowed,
             End::Returned
             | End::Exited(_)
             | End::NoReturn(_)
             | End::Assumption
-            | End::Trapped(_) => Standing::Defined,
+            | End::Trapped(_) => Definedness::Defined,
         }
     }
 }
 
-/// Bytes that hold at the end what was computed from bytes that nobody wrote.
+/// Bytes whose values at the end depend on uninitialised bytes.
 #[derive(Default)]
 pub(crate) struct UndeterminedBytes {
     /// Of the test's objects: the object's position, and the byte's.
     objects: Vec<(usize, usize)>,
     globals: Vec<(GlobalId, usize)>,
-    /// Of blocks, the newest first, each with its size; empty where there are none.
+    /// For each block, the newest first, its size and its bytes; empty if there are none.
     blocks: Vec<(u64, Vec<usize>)>,
 }
 
 impl UndeterminedBytes {
-    /// Changes these bytes of a run, so that it differs there from another one.
+    /// Changes these bytes of a run so that they differ from another run's.
     pub(crate) fn disturb(&self, program: &Program, run: &mut Run, from: &Run) {
         for (object, byte) in &self.objects {
             let other = from.objects.get(*object).and_then(|bytes| bytes.get(*byte));
@@ -417,45 +488,45 @@ impl UndeterminedBytes {
             };
             match self.blocks.get(at).filter(|_| is_same) {
                 Some((_, bytes)) => bytes.iter().copied().for_each(differ),
-                // Which block is which is not known.
+                // The blocks cannot be identified.
                 None => (0..others.len()).for_each(&mut differ),
             }
         }
     }
 }
 
-/// What the interpreter says of a test that ends well.
+/// The interpreter's facts about a test that ends well.
 #[derive(Default)]
 pub(crate) struct Forecast {
-    /// Whether it does what C leaves undefined, also where machines do what is expected: signed overflow,
-    /// and misuse of functions of the library.
+    /// Whether it has undefined behaviour, including cases that machines define: signed overflow, and
+    /// misuse of library functions.
     pub(crate) is_undefined: bool,
-    /// Whether the function returns without a value: what a caller finds then is no result.
+    /// Whether the function returns without a value, so that its result means nothing.
     pub(crate) has_no_result: bool,
     pub(crate) undetermined: UndeterminedBytes,
-    /// How often it calls each undefined function; empty where the interpreter does not follow it to its
-    /// end.
+    /// The number of calls of each undefined function; empty if the interpreter does not follow the
+    /// test to its end.
     pub(crate) calls: Vec<(String, u32)>,
-    /// The environment variables that it asks for and that it does not name: the runner has none.
+    /// The environment variables that it reads and does not set, and which the runner does not have.
     pub(crate) no_variables: Vec<String>,
 }
 
-/// Whether a run does what C leaves undefined.
+/// Whether a run has undefined behaviour.
 pub(crate) fn does_undefined(run: &interp::Outcome) -> bool {
     is_undefined(run.end) || run.uninitialised.is_some() || run.misused.is_some()
 }
 
-/// Whether a run ends with what C leaves undefined. It defines `abort`.
+/// Whether a run ends by undefined behaviour. `abort` is defined.
 fn is_undefined(end: End) -> bool {
     matches!(end, End::Trapped(kind) if kind != TrapKind::Abort)
 }
 
-/// What is known of a run.
+/// Whether C defines a run.
 #[derive(Clone, Copy)]
-enum Standing {
+enum Definedness {
     /// C defines all of it.
     Defined,
-    /// At some place C stops defining it.
+    /// C does not define it from some place on.
     Undefined,
     /// The interpreter did not follow it to its end.
     NotFollowed,

@@ -1,4 +1,4 @@
-//! Which flags a file is compiled with, and what the front end says of it.
+//! The compiler's flags of a file, and errors of the front end.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(crate) fn flags_of(
     let Some(path) = nearest else { return Ok(CompileFlags::default()) };
     let found = CompileCommands::read(&path).and_then(|all| all.flags_for(file));
     match found {
-        // A database that was only found nearby may well not know the file.
+        // A database that was only found nearby need not list the file.
         Err(_) if database.is_none() => Ok(CompileFlags::default()),
         found => found.map_err(|error| bad(&error)),
     }
@@ -54,7 +54,7 @@ pub(crate) fn check_language(file: &Path) -> Result<(), Error> {
     Err(failure.note("Lydian reads C; a file that is C after all needs a name that ends in .c"))
 }
 
-/// The failure for what the front end says.
+/// The error for an error of the front end.
 pub(crate) fn rejected(error: FrontendError) -> Error {
     use lydian_frontend::clang::ClangError;
     match error {
@@ -69,7 +69,7 @@ pub(crate) fn rejected(error: FrontendError) -> Error {
     }
 }
 
-/// Whether clang does not know a word with which declarations of C++ begin.
+/// Whether clang's error is about a keyword of C++.
 fn is_about_cpp(diagnostic: &Diagnostic) -> bool {
     let words = ["class", "namespace", "template", "using"];
     words.iter().any(|word| diagnostic.message == format!("unknown type name '{word}'"))

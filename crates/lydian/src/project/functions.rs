@@ -1,4 +1,4 @@
-//! Which functions of a file the user means, and which diagnostics are about these.
+//! The functions of a file that the user means, and the diagnostics about them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::paths::{canonical, canonical_file};
 use super::request::ProjectRequest;
 use crate::error::{Error, ErrorKind};
 
-/// The code of the front end's diagnostics about what it leaves out.
+/// The code of the front end's diagnostics about unsupported constructs.
 const UNSUPPORTED: &str = "unsupported-construct";
 
 /// The functions that were named, or all that the user's file defines.
@@ -41,7 +41,7 @@ pub(crate) fn chosen(
         let id = program.function_named(name);
         match id.filter(|id| program.functions[*id].body.is_some()) {
             Some(id) => found.push(id),
-            // Diagnostics that were shown before say why it has no body.
+            // Earlier diagnostics gave the reason for the missing body.
             None if id.is_some_and(|id| is_defined(&program.functions[id], map)) => {
                 unsupported += 1
             }
@@ -56,11 +56,11 @@ fn is_defined(function: &Function, map: &SourceMap) -> bool {
     map.slice(function.span).trim_end().ends_with('}')
 }
 
-/// Which text is the user's own: what they did not name functions of is left alone elsewhere.
+/// The files that count as the user's own. Without named functions, only their functions are tested.
 enum OwnText {
     /// The file that the user named.
     File(PathBuf),
-    /// That file defines nothing, it only includes others: the files of all functions outside of
+    /// The named file defines nothing and only includes others: the files of all functions outside of
     /// system headers.
     Included(BTreeSet<PathBuf>),
 }
@@ -91,8 +91,8 @@ impl OwnText {
     }
 }
 
-/// The diagnostics to show. Of those about what is not supported only the ones in the functions
-/// that were asked for, and how many others there are: headers are full of them.
+/// The diagnostics to show. Those about unsupported constructs are shown only for the requested
+/// functions, with the number of the others, since headers are full of them.
 pub(crate) fn relevant(unit: &Unit, request: &ProjectRequest) -> Vec<Diagnostic> {
     let (program, map) = (&unit.program, &unit.source);
     let own = OwnText::of(program, map, &request.file);

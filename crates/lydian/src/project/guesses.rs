@@ -1,4 +1,4 @@
-//! What is guessed about inputs, for the user: each guess once, with the functions that it is for.
+//! The guesses about inputs, for the user: each once, with the functions that it is for.
 
 use indexmap::IndexMap;
 use lydian_report::GuessSummary;
@@ -12,9 +12,18 @@ impl Project {
     }
 }
 
+/// The parts of a guess in which guesses of several functions are the same.
+#[derive(PartialEq, Eq, Hash)]
+struct GuessKey {
+    /// The type that it is about, if it is about one.
+    ty: Option<String>,
+    place: String,
+    text: String,
+}
+
 fn all(project: &Project) -> Vec<GuessSummary> {
-    let mut places: IndexMap<(Option<String>, String, String), GuessSummary> = IndexMap::new();
-    let mut types = places.clone();
+    let mut places: IndexMap<GuessKey, GuessSummary> = IndexMap::new();
+    let mut types: IndexMap<GuessKey, GuessSummary> = IndexMap::new();
     for func in project.entries() {
         let name = &project.program.functions[*func].name;
         let guesses = project.spec.guesses_in_effect(&project.program, *func);
@@ -23,7 +32,8 @@ fn all(project: &Project) -> Vec<GuessSummary> {
             let ty = ty.map(|ty| project.program.types.spell(*ty, ""));
             let (place, text) = (guess.place.to_string(), guess.settings.to_string());
             let found = if ty.is_some() { &mut types } else { &mut places };
-            let known = found.entry((ty.clone(), place.clone(), text.clone()));
+            let known =
+                found.entry(GuessKey { ty: ty.clone(), place: place.clone(), text: text.clone() });
             let known = known.or_insert_with(|| GuessSummary {
                 ty,
                 place,

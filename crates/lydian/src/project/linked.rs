@@ -7,7 +7,7 @@ use lydian_clib::{ClibError, Library, Purpose};
 use lydian_frontend::FrontendError;
 use lydian_frontend::clang::ClangError;
 use lydian_frontend::flags::CompileFlags;
-use lydian_ir::link::{Linked, Role, link};
+use lydian_ir::link::{LinkedUnits, Role, link};
 
 use super::units;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::events::{Observer, tell};
 #[derive(Debug)]
 pub struct LinkedProgram {
     /// The program with its text.
-    pub linked: Linked,
+    pub linked: LinkedUnits,
     /// Whether its files are all compiled so that signed overflow wraps.
     pub wraps_on_overflow: bool,
 }
@@ -34,7 +34,7 @@ pub struct LinkRequest {
 }
 
 impl LinkedProgram {
-    /// Loads and links the files. The observer is told what is left out of them.
+    /// Loads and links the files. The observer gets diagnostics about omissions.
     ///
     /// # Errors
     /// C that cannot be read or does not link.
@@ -57,8 +57,8 @@ impl LinkedProgram {
     }
 }
 
-/// The C library for a target. A target whose headers it does not find, or does not suit, is no
-/// reason to refuse a program that may not need it.
+/// The C library for a target. If its headers are missing or do not suit the target, the program may
+/// still not need it and is not refused.
 fn library(flags: &CompileFlags, observer: &dyn Observer) -> Result<Option<Library>, Error> {
     match Library::lower(flags) {
         Ok(library) => Ok(Some(library)),

@@ -1,4 +1,4 @@
-//! From a file and its flags to a program.
+//! Loading: from a file and its flags to a program.
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use super::request::ProjectRequest;
 use super::settings_in_c::{self, SettingsInC};
 use super::units;
 use super::whole_program::WholeProgram;
-use super::{COMPILER, Project};
+use super::{COMPILER, Project, ProjectSettings, SourceTexts, UserBuild, WholeProgramTest};
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
 
 impl Project {
-    /// Reads, parses and lowers the file, and links it with the others. The observer is told what is left
-    /// out of them.
+    /// Reads, parses and lowers the file, and links it with the others. The observer gets diagnostics
+    /// about omissions.
     ///
     /// # Errors
     /// C that cannot be read, settings that do not fit it, functions that it does not define or that are
@@ -73,12 +73,8 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
     let (mut program, map) = whole(unit, others, inputs, (request, observer))?;
     lydian_inputs::prepare(&mut program);
-    let entry = tested_as_whole.as_ref().and_then(|whole| whole.entry(&program));
-    let surroundings = tested_as_whole.as_ref().map(WholeProgram::surroundings);
-    let surroundings = surroundings.unwrap_or_default();
-    let driver = tested_as_whole.as_ref().map(|whole| whole.driver.clone()).unwrap_or_default();
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
-    let settings_text = settings_text(&config);
+    let text = settings_text(&config);
     let settings = std::mem::take(&mut config.settings);
     let accepted = settings.accept.clone();
     let settings = match &tested_as_whole {
@@ -86,27 +82,25 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         None => settings,
     };
     let spec = InputSpec::new(&program, settings);
+    let tested = |whole: WholeProgram| {
+        Some(WholeProgramTest {
+            entry: whole.entry(&program)?,
+            surroundings: whole.surroundings(),
+            driver: whole.driver,
+            request: request.program?,
+        })
+    };
+    let whole = tested_as_whole.and_then(tested);
     Ok(Project {
-        program,
-        map,
-        users,
-        starts,
-        written,
-        companions,
-        file: request.file.clone(),
-        flags,
-        functions,
-        entry,
-        driver,
-        surroundings,
-        stubs,
         spec,
-        settings_text,
-        accepted,
-        whole: request.program,
-        config,
-        sources: OnceLock::new(),
+        functions,
+        texts: SourceTexts::new(map, users, starts, written),
+        build: UserBuild { file: request.file.clone(), flags, companions, stubs },
+        settings: ProjectSettings { text, accepted, config },
+        whole,
+        request: request.clone(),
         guesses: OnceLock::new(),
+        program,
     })
 }
 
@@ -132,7 +126,7 @@ fn companion(unit: &Unit) -> Companion {
     Companion { text: unit.source.text().to_string(), declarations, flags }
 }
 
-/// The program of a file, other files, and what of the C library is worth exploring.
+/// The program of a file, other files, and the parts of the C library that are worth exploring.
 fn whole(
     unit: Unit,
     others: Vec<(PathBuf, Unit)>,
@@ -162,6 +156,11 @@ fn whole(
         Some(Err(_)) | None => link(parts),
     };
     let linked = linked.map_err(units::unlinked)?;
+    log::info!(
+        "linked the program: {} functions with bodies, {} globals",
+        linked.program.defined().count(),
+        linked.program.globals.len()
+    );
     tell(observer, &linked.diagnostics);
     Ok((linked.program, linked.source))
 }
@@ -172,7 +171,8 @@ fn parse(file: &Path, flags: &CompileFlags, request: &ProjectRequest) -> Result<
     lydian_frontend::load(&load).map_err(rejected)
 }
 
-/// The settings that say which runs are considered. What is accepted is no matter of evidence.
+/// The settings that say which runs are considered. Accepted assumptions do not change evidence and are left
+/// out.
 fn settings_text(config: &Configuration) -> String {
     let settings = Settings { accept: Vec::new(), ..config.settings.clone() };
     serde_json::to_string(&settings).expect("settings are valid JSON")

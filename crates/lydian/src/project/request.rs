@@ -1,13 +1,14 @@
-//! What a project is loaded from.
+//! The request for loading a project.
 
 use std::path::PathBuf;
 
 use lydian_frontend::lower::{LoweringOptions, ValueDecisions};
+use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
 
 /// A C file with its flags and settings, and the functions of it that are to be tested.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProjectRequest {
     /// The C file.
     pub file: PathBuf,
@@ -19,9 +20,9 @@ pub struct ProjectRequest {
     pub flags: Vec<String>,
     /// The compilation database; none for the nearest, if there is one.
     pub compile_commands: Option<PathBuf>,
-    /// Which values are decisions, too.
+    /// The values that count as decisions, too.
     pub value_decisions: ValueDecisions,
-    /// How `main` is tested, where the program may be tested as a whole.
+    /// The options for testing `main`, if the program may be tested as a whole.
     pub program: Option<WholeProgramRequest>,
     /// The settings.
     pub configuration: Configuration,
@@ -33,16 +34,16 @@ impl ProjectRequest {
         Self { file: file.into(), ..Self::default() }
     }
 
-    /// How its files are lowered.
+    /// The options for lowering its files.
     pub(crate) const fn lowering(&self) -> LoweringOptions {
         LoweringOptions { value_decisions: self.value_decisions, outlines: false }
     }
 }
 
-/// A program that is tested as a whole: tests run `main`, and what it asks for are its inputs. It is
-/// tested so where anything here asks for that, or where its text asks for inputs in the way of
-/// verifiers and no functions are named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A program that is tested as a whole: tests run `main`, and the values that it reads are its inputs.
+/// A program is tested so if anything here requests it, or if no functions are named and its text has
+/// inputs in the style of verifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WholeProgramRequest {
     /// Whether it is tested so in any case.
     pub always: bool,
@@ -55,14 +56,14 @@ pub struct WholeProgramRequest {
 }
 
 impl WholeProgramRequest {
-    /// Whether it asks for a whole program, whatever the text says.
+    /// Whether it requests a whole program independently of the text.
     pub(crate) const fn is_asked_for(&self) -> bool {
         self.always || self.arguments.is_some() || self.stdin.is_some() || self.files.is_some()
     }
 }
 
-/// How many arguments `main` gets, and how long they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The number of arguments of `main`, and their length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgumentBounds {
     /// The least number of arguments.
     pub least: u32,
@@ -72,8 +73,8 @@ pub struct ArgumentBounds {
     pub length: u32,
 }
 
-/// How many files a program may read as inputs, and how large they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The number and size of the files that a program may read as inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileBounds {
     /// The number of files, which are called A, B and so on.
     pub count: u32,

@@ -1,13 +1,13 @@
-//! What `lydian.toml` says in C, compiled together with the user's file: preconditions, invariants and
-//! stubs; and whether the rest of it fits the program.
+//! The C parts of `lydian.toml`, compiled together with the user's file: preconditions, invariants and
+//! stubs. Also checks whether the rest of the settings fits the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use lydian_base::{Diagnostic, Place};
 use lydian_inputs::InputSpec;
-use lydian_inputs::fit::{self, Absent, AbsentKind};
-use lydian_inputs::settings::{INVARIANT, Position, Within};
+use lydian_inputs::settings::{INVARIANT, Position, TomlStep};
+use lydian_inputs::spec::fit::{self, NameKind, UnknownName};
 use lydian_ir::libc::model_of;
 use lydian_ir::{Body, CType, Callee, Expr, ExprId, FuncId, Program, Stmt};
 
@@ -15,17 +15,17 @@ use super::paths::absolute;
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
 
-/// What the lines around an expression of the settings are said to be of.
+/// The file name of the lines around an expression of the settings.
 const AROUND: &str = "settings";
-/// The compiler sees so many columns before an expression.
+/// The number of columns before an expression in the text that is compiled.
 const LEADING: usize = 1;
-/// Names that are this much alike are taken for one with a slip of the pen.
+/// The similarity from which on a name counts as a misspelling of another.
 const ALIKE: f64 = 0.75;
-/// So many files are looked through for a name.
+/// The most files that are searched for a name.
 const MOST_FILES: usize = 5_000;
-/// So many entries of folders are looked at for such files.
+/// The most entries of folders that are searched for such files.
 const MOST_ENTRIES: usize = 100_000;
-/// No file is looked through beyond so many bytes.
+/// The most bytes of a file that are searched.
 const MOST_BYTES: u64 = 1 << 24;
 
 /// C that is compiled together with the user's file.
@@ -77,15 +77,15 @@ struct Expression<'a> {
     /// The function's parameters.
     params: String,
     text: &'a str,
-    /// Where it stands.
-    way: Vec<Within<'a>>,
-    /// What it is, for messages.
+    /// Its path in the settings.
+    way: Vec<TomlStep<'a>>,
+    /// Its description for messages.
     what: String,
 }
 
 impl Expression<'_> {
-    /// Writes the function. The compiler names the place in the settings in what it says of the
-    /// expression, and the number of the expression as the line in what it says of the rest.
+    /// Writes the function. In messages about the expression, the compiler gives its place in the
+    /// settings. In messages about the rest, the line is the number of the expression.
     fn write(&self, text: &mut String, number: usize, config: &Configuration) {
         let Self { function, params, text: expression, .. } = self;
         let _ =
@@ -97,34 +97,34 @@ impl Expression<'_> {
     }
 }
 
-/// All expressions that are about functions and types of a program.
+/// All expressions about functions and types of a program.
 fn expressions<'a>(program: &Program, config: &'a Configuration) -> Vec<Expression<'a>> {
     let mut all = Vec::new();
     for (name, settings) in &config.settings.function {
         let Some(func) = program.function_named(name) else { continue };
         for (n, text) in settings.preconditions.iter().enumerate() {
-            let way = [Within::Value("function"), Within::Value(name)];
+            let way = [TomlStep::Value("function"), TomlStep::Value(name)];
             all.push(Expression {
                 function: InputSpec::precondition_name(name, n),
                 params: parameters(program, func),
                 text,
-                way: [&way[..], &[Within::Value("preconditions"), Within::Element(n)]].concat(),
+                way: [&way[..], &[TomlStep::Value("preconditions"), TomlStep::Element(n)]].concat(),
                 what: format!("the precondition `{text}` of {name}"),
             });
         }
     }
     let absent = fit::absent(program, &config.settings);
     for (at, (name, settings)) in config.settings.types.iter().enumerate() {
-        if absent.iter().any(|absent| absent.what != AbsentKind::Function && absent.name == name) {
+        if absent.iter().any(|absent| absent.what != NameKind::Function && absent.name == name) {
             continue;
         }
         for (n, text) in settings.invariants.iter().enumerate() {
-            let way = [Within::Value("types"), Within::Value(name)];
+            let way = [TomlStep::Value("types"), TomlStep::Value(name)];
             all.push(Expression {
                 function: InputSpec::invariant_name(at, n),
                 params: format!("{name} *self"),
                 text,
-                way: [&way[..], &[Within::Value(INVARIANT), Within::Element(n)]].concat(),
+                way: [&way[..], &[TomlStep::Value(INVARIANT), TomlStep::Element(n)]].concat(),
                 what: format!("the invariant `{text}` of {name}"),
             });
         }
@@ -151,8 +151,8 @@ fn escape(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// The failure of compiling the user's file with what the settings say: it is the settings' where the
-/// compiler stumbled there.
+/// The error for a failed compilation of the user's file with the settings: it is an error in the
+/// settings if the compiler failed there.
 pub(crate) fn blame(failure: Error, program: &Program, config: &Configuration) -> Error {
     let path = config.path();
     let is_theirs = |found: &Diagnostic| match (&found.place, &path) {
@@ -175,9 +175,9 @@ pub(crate) fn blame(failure: Error, program: &Program, config: &Configuration) -
         .note("it is C of lydian.toml, over what the function or the type has")
 }
 
-/// Where in the settings something is that the compiler found in an expression. It saw the expression
-/// with its macros replaced and one space between its parts, so the names in its message count more than
-/// the column.
+/// The place in the settings of an error that the compiler found in an expression. The compiler saw the
+/// expression with its macros replaced and one space between its parts, so the names in its message
+/// count more than the column.
 fn in_settings(config: &Configuration, place: &Place, message: &str) -> Place {
     let stated = stated_at(config, place.line as usize);
     let Some((text, at)) = stated else { return place.clone() };
@@ -199,24 +199,25 @@ fn end_of(program: &Program, config: &Configuration, number: usize) -> Option<Pl
     Some(Place { column: place.column + if is_one_line { last as u32 } else { 0 }, ..place })
 }
 
-/// The expression that begins on a line of the settings, and where.
+/// The expression that begins on a line of the settings, with its position.
 fn stated_at(config: &Configuration, line: usize) -> Option<(&str, Position)> {
     let Configuration { settings, .. } = config;
     let of_functions = settings.function.iter().flat_map(|(name, of)| {
-        let way = [Within::Value("function"), Within::Value(name), Within::Value("preconditions")];
+        let way =
+            [TomlStep::Value("function"), TomlStep::Value(name), TomlStep::Value("preconditions")];
         of.preconditions.iter().enumerate().map(move |(n, text)| (way, n, text))
     });
     let of_types = settings.types.iter().flat_map(|(name, of)| {
-        let way = [Within::Value("types"), Within::Value(name), Within::Value(INVARIANT)];
+        let way = [TomlStep::Value("types"), TomlStep::Value(name), TomlStep::Value(INVARIANT)];
         of.invariants.iter().enumerate().map(move |(n, text)| (way, n, text))
     });
     of_functions.chain(of_types).find_map(|(way, n, text)| {
-        let at = config.position(&[&way[..], &[Within::Element(n)]].concat())?;
+        let at = config.position(&[&way[..], &[TomlStep::Element(n)]].concat())?;
         (at.line == line).then_some((text.as_str(), at))
     })
 }
 
-/// Where a word stands in a text.
+/// The positions of a word in a text.
 fn words_at<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = !word.is_empty() && word.chars().all(is_part);
@@ -226,7 +227,7 @@ fn words_at<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + '
     })
 }
 
-/// Refuses settings that name what is not there, or take it for what it is not. `source` is the file under
+/// Refuses settings whose names do not exist, or are not of the right kind. `source` is the file under
 /// test.
 pub(crate) fn check_fit(
     program: &Program,
@@ -244,19 +245,19 @@ pub(crate) fn check_fit(
     if all.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics: all }) }
 }
 
-fn missing(program: &Program, config: &Configuration, absent: &Absent<'_>) -> Diagnostic {
+fn missing(program: &Program, config: &Configuration, absent: &UnknownName<'_>) -> Diagnostic {
     let name = absent.name;
     let (why, near) = match absent.what {
-        AbsentKind::Function => {
+        NameKind::Function => {
             let names = program.functions.values().map(|function| function.name.clone());
             (format!("there is no function `{name}`"), nearest(name, names))
         }
-        AbsentKind::Type => {
+        NameKind::Type => {
             let spelt = program.types.iter().map(|(ty, _)| program.types.spell(ty, ""));
             let names = spelt.chain(program.typedefs.keys().cloned());
             (format!("there is no type `{name}`"), nearest(name, names))
         }
-        AbsentKind::IncompleteType => {
+        NameKind::IncompleteType => {
             let why =
                 format!("the type `{name}` is never completed, so nothing is known of its members");
             (why, None)
@@ -275,13 +276,13 @@ fn nearest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
     alike.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, near)| near)
 }
 
-/// Whether C beside or below the settings or the file under test has a name that the program does not have:
-/// then the settings are about that.
-fn is_elsewhere(config: &Configuration, source: &Path, absent: &Absent<'_>) -> bool {
+/// Whether C files beside or below the settings or the file under test have a name that the program
+/// does not have: then the settings are about those files.
+fn is_elsewhere(config: &Configuration, source: &Path, absent: &UnknownName<'_>) -> bool {
     let folder_of = |file: &Path| absolute(file).parent().map(Path::to_owned);
     let Some(folder) = config.file.as_deref().and_then(folder_of) else { return true };
     let word = absent.name.split_whitespace().next_back().unwrap_or(absent.name);
-    let completes = absent.what == AbsentKind::IncompleteType;
+    let completes = absent.what == NameKind::IncompleteType;
     let beside = folder_of(source).filter(|beside| !beside.starts_with(&folder));
     let mut waiting: Vec<PathBuf> = beside.into_iter().chain([folder]).collect();
     let (mut files, mut seen) = (0, 0);
@@ -312,7 +313,8 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|of| known.iter().any(|known| of.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a file has a word, if asked for with an opening brace behind it. What cannot be read may.
+/// Whether a file has a word, with `with_brace` only before an opening brace. A file that cannot be
+/// read may have it.
 fn has_word(path: &Path, word: &str, with_brace: bool) -> bool {
     let is_large = path.metadata().is_ok_and(|found| found.len() > MOST_BYTES);
     let Ok(text) = std::fs::read(path) else { return true };
@@ -322,7 +324,7 @@ fn has_word(path: &Path, word: &str, with_brace: bool) -> bool {
     is_large || if with_brace { found.any(completes) } else { found.next().is_some() }
 }
 
-/// Refuses expressions that do more than to compute.
+/// Refuses expressions with side effects.
 pub(crate) fn check_compiled(program: &Program, config: &Configuration) -> Result<(), Error> {
     let mut wrong = Vec::new();
     for expression in expressions(program, config) {
@@ -340,7 +342,7 @@ pub(crate) fn check_compiled(program: &Program, config: &Configuration) -> Resul
     }
 }
 
-/// What an expression does besides computing, if anything.
+/// The side effect of an expression, if it has one.
 fn effect_of(program: &Program, body: &Body) -> Option<String> {
     body.stmts.values().find_map(|stmt| match stmt {
         Stmt::Store { addr, .. }
@@ -363,7 +365,7 @@ fn effect_of(program: &Program, body: &Body) -> Option<String> {
     })
 }
 
-/// Whether an address is that of a variable of the function's own, and of no parameter.
+/// Whether an address is that of a local variable and not of a parameter.
 fn is_own(body: &Body, addr: ExprId) -> bool {
     match &body.exprs[addr] {
         Expr::AddrLocal(local) => !body.params.contains(local),

@@ -1,4 +1,4 @@
-//! From several files to one program: which files with which flags, loaded and linked.
+//! From several files to one program: the files with their flags, loaded and linked.
 
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ pub(crate) fn sources(
     Ok(sources)
 }
 
-/// Loads the files, several at a time, and tells what is left out of them. An error in one of them
-/// fails all, once the observer was told of all that are wrong.
+/// Loads the files, several at a time, and reports omissions. An error in one of them fails all, once
+/// the observer got the errors of all.
 pub(crate) fn load(requests: &[LoadRequest], observer: &dyn Observer) -> Result<Vec<Unit>, Error> {
     let mut units = Vec::new();
     let mut failed: Option<Error> = None;
@@ -73,7 +73,7 @@ pub(crate) fn requests(sources: &[Source]) -> Vec<LoadRequest> {
     sources.iter().map(|source| LoadRequest::new(parse(source))).collect()
 }
 
-/// What the linker takes. Statics that need another name get that of the file, without its folders.
+/// The linker's input. Static names that must be changed get the file's name, without its folders.
 pub(crate) fn link_unit(file: &Path, unit: Unit, role: Role) -> LinkUnit {
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     LinkUnit { name, program: unit.program, source: unit.source, role }

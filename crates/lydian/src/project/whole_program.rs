@@ -1,9 +1,9 @@
-//! Whole programs: tests run `main` from the program's start, and what the program asks for are its
+//! Whole programs: tests run `main` from the program's start, and the values that it reads are its
 //! inputs.
 //!
-//! A `main` that takes arguments is called by a driver, C that is compiled with the user's file: it
-//! makes the arguments of inputs, in KLEE's way and under KLEE's names, and calls `main`. So all
-//! engines run the same, and an argument is an input like any other.
+//! A `main` that takes arguments is called by a driver, which is C that is compiled with the user's
+//! file. It makes the arguments from inputs, in KLEE's way and under KLEE's names, and calls `main`. So
+//! all engines run the same program, and an argument is an input like any other.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::error::Error;
 /// The function that calls a `main` with parameters.
 pub(crate) const DRIVER: &str = "lydian_main";
 
-/// More arguments, and longer ones, are refused: no exploration comes to their end.
+/// The most arguments, and their greatest length: with more, explorations do not end.
 const MOST_ARGUMENTS: u32 = 64;
 const LONGEST_ARGUMENT: u32 = 4096;
 
@@ -58,14 +58,14 @@ impl WholeProgram {
         Ok(Some(Self { driver, arguments, inputs: inputs(asked)? }))
     }
 
-    /// What tests call.
+    /// The function that tests call.
     pub(crate) fn entry(&self, program: &Program) -> Option<FuncId> {
         let name = if self.driver.is_empty() { "main" } else { DRIVER };
         program.function_named(name)
     }
 
-    /// What the user says of the program's surroundings, one sentence each: preconditions of whatever
-    /// is infeasible.
+    /// Statements of the user about the program's surroundings, one sentence each. They are
+    /// preconditions of infeasible verdicts.
     pub(crate) fn surroundings(&self) -> Vec<String> {
         let mut sentences = vec![match self.arguments {
             ArgumentBounds { most: 0, .. } => "main gets no arguments".to_owned(),

@@ -1,26 +1,40 @@
-//! What a session tells its ledger, and what the ledger says then.
+//! The evidence that a session records in its ledger, and the verdicts that follow.
 
 use indexmap::IndexSet;
 use lydian_ir::test::Test;
-use lydian_ledger::{LedgerError, Recording};
-use lydian_native::Measured;
+use lydian_ledger::{LedgerError, LedgerTransaction};
+use lydian_native::MeasuredRun;
 use lydian_objective::evidence::{
-    Contradictory, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
+    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
 };
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use lydian_report::CriterionSummary;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::goals::{Goal, Target, Verdicts};
-use super::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use super::goals::{FunctionUnderTest, Goal, Verdicts};
+use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 use super::state::{MeasuredTest, Session};
 use crate::error::Error;
+use crate::replay::keeper::Case;
+use crate::replay::kept_case::ClaimedVerdict;
+
+/// An objective that is both covered and infeasible.
+struct ContradictoryGoal {
+    goal: Goal,
+    /// The error, for the user.
+    sentence: String,
+    error: Contradiction,
+}
 
 impl Session<'_, '_> {
-    /// Records for each target, by its position, all in one transaction.
+    /// Records evidence for each function under test, by its position, all in one transaction.
     pub(crate) fn record(
         &mut self,
-        mut fill: impl FnMut(usize, &Target<'_>, &mut Recording<'_>) -> Result<(), LedgerError>,
+        mut fill: impl FnMut(
+            usize,
+            &FunctionUnderTest<'_>,
+            &mut LedgerTransaction<'_>,
+        ) -> Result<(), LedgerError>,
     ) -> Result<(), Error> {
         let Some(first) = self.targets.first() else { return Ok(()) };
         let mut ledger = self.ledger.lock();
@@ -61,12 +75,13 @@ impl Session<'_, '_> {
         Ok(known.into_iter().collect())
     }
 
-    /// Tests of earlier runs may cover what is asked for now, or survive an edit of the function.
+    /// Tests of earlier runs may cover current objectives, or survive an edit of the function.
     pub(crate) fn measure_known_tests(
         &mut self,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<(), Error> {
         let tests = self.known_tests()?;
+        log::info!("{}: {} tests are known from before", self.name(), tests.len());
         let all = self.measure_all(tests)?;
         let pending = all.into_iter().map(|(test, measured)| MeasuredTest {
             covered: self.covered_by(&measured),
@@ -79,12 +94,12 @@ impl Session<'_, '_> {
         self.record_tests(pending)
     }
 
-    /// The labels of all targets that a run covers, in order.
-    pub(crate) fn covered_by(&self, measured: &Measured) -> Vec<Goal> {
+    /// The labels of all functions under test that a run covers, in order.
+    pub(crate) fn covered_by(&self, measured: &MeasuredRun) -> Vec<Goal> {
         self.covered_in(&measured.covered)
     }
 
-    /// The same of labels that are covered, function by function.
+    /// The goals for covered labels, given for each measured function.
     pub(crate) fn covered_in(&self, covered: &[Vec<LabelId>]) -> Vec<Goal> {
         let all = self.targets.iter().enumerate();
         let labels = all.flat_map(|(at, target)| {
@@ -93,12 +108,12 @@ impl Session<'_, '_> {
         labels.collect()
     }
 
-    /// Adds a test to those whose hyperlabels are judged. Gives the hyperlabels of the targets that it completes,
+    /// Adds a test to those whose hyperlabels are judged. Returns the hyperlabels that it completes,
     /// each with the tests that cover it together.
     pub(crate) fn completed_by(
         &self,
         test: &Test,
-        measured: &Measured,
+        measured: &MeasuredRun,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Vec<(Goal, Vec<Test>)> {
         let found = hyper_coverage.add(test, measured).into_iter();
@@ -109,16 +124,19 @@ impl Session<'_, '_> {
         of_target.collect()
     }
 
-    /// A hyperlabel of a target as it is judged; none for a label.
-    pub(crate) fn hyper_of(&self, goal: Goal) -> Option<HyperOf> {
+    /// The measured hyperlabel of a goal; none for a label.
+    pub(crate) fn hyper_of(&self, goal: Goal) -> Option<MeasuredHyperlabel> {
         match goal {
             Goal::Label(..) => None,
             Goal::Hyper(target, hyper) => Some((self.targets[target].index, hyper)),
         }
     }
 
-    /// What tests of the ledger show; those that no longer fit the program are left out.
-    pub(crate) fn measure_all(&mut self, tests: Vec<Test>) -> Result<Vec<(Test, Measured)>, Error> {
+    /// The measurements of tests of the ledger. Those that no longer fit the program are left out.
+    pub(crate) fn measure_all(
+        &mut self,
+        tests: Vec<Test>,
+    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         let mut kept = Vec::new();
         for test in tests {
             let known = self.recorded.measured.remove(&test);
@@ -185,7 +203,7 @@ impl Session<'_, '_> {
         })
     }
 
-    /// The objectives of all targets without a verdict, in order.
+    /// The objectives of all functions under test without a verdict, in order.
     pub(crate) fn open_goals(&self) -> Result<Vec<Goal>, Error> {
         let mut left = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
@@ -194,9 +212,14 @@ impl Session<'_, '_> {
         Ok(left)
     }
 
-    /// The objectives of a target that are not decided: what criteria count, each once, labels first.
-    /// Those that are infeasible as assumed are among them, since a test may break the assumption.
-    pub(crate) fn open_goals_of(&self, at: usize, target: &Target<'_>) -> Result<Vec<Goal>, Error> {
+    /// The undecided objectives of a function under test: those that criteria count, each once, labels
+    /// first. Objectives that are infeasible as assumed are among them, since a test may break the
+    /// assumption.
+    pub(crate) fn open_goals_of(
+        &self,
+        at: usize,
+        target: &FunctionUnderTest<'_>,
+    ) -> Result<Vec<Goal>, Error> {
         let verdicts = self.verdicts(target)?;
         let is_left = |key: &LabelKey| {
             let open = |verdict: &Verdict| {
@@ -216,63 +239,89 @@ impl Session<'_, '_> {
         Ok(labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id))).collect())
     }
 
-    /// The verdicts on what is recorded of a target; none where evidence is contradictory.
-    pub(crate) fn verdicts(&self, target: &Target<'_>) -> Result<Verdicts, Error> {
+    /// The verdicts on the recorded objectives of a function under test; none for one with
+    /// contradictory evidence.
+    pub(crate) fn verdicts(&self, target: &FunctionUnderTest<'_>) -> Result<Verdicts, Error> {
         let (function, accepted) = (self.function(target), self.accepted);
         let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
         let verdicts = verdicts.map_err(Error::from)?;
         Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
     }
 
-    /// Withdraws what an engine claims to be infeasible in the targets, since a claim of its was
-    /// contradicted.
+    /// Withdraws the infeasible verdicts of an engine for the functions under test, because one of its
+    /// claims was contradicted.
     pub(crate) fn withdraw(&mut self, engine: Engine, contradiction: &str) -> Result<(), Error> {
         self.record(|_, _, recording| recording.withdraw(engine, contradiction).map(drop))
     }
 
-    /// What the ledger says of objectives that are both covered and infeasible. Whatever the same
-    /// exploration or proof claims of others is withdrawn.
+    /// The objectives that are both covered and infeasible, as sentences. All infeasible verdicts of
+    /// the same exploration or proof are withdrawn.
     pub(crate) fn withdraw_contradicted(&mut self) -> Result<Vec<String>, Error> {
         let mut sentences = Vec::new();
-        for (sentence, error) in self.contradictory()? {
+        for contradiction in self.contradictory()? {
+            let ContradictoryGoal { sentence, error, .. } = &contradiction;
             for engine in [Engine::Exploration, Engine::Proof] {
                 if error.infeasible.rests_on(engine) {
-                    self.withdraw(engine, &sentence)?;
+                    self.withdraw(engine, sentence)?;
                 }
             }
-            sentences.push(sentence);
+            sentences.push(self.keep_contradictory(contradiction)?);
         }
         Ok(sentences)
     }
 
-    /// The objectives that are both covered and infeasible, each as a sentence.
-    pub(crate) fn contradictory(&self) -> Result<Vec<(String, Contradictory)>, Error> {
+    /// Keeps the tests that cover an infeasible objective. Returns the sentence about it.
+    fn keep_contradictory(&self, contradiction: ContradictoryGoal) -> Result<String, Error> {
+        let ContradictoryGoal { goal, sentence, error } = contradiction;
+        let target = &self.targets[goal.target()];
+        let types = &self.project.program.types;
+        let stored = self.ledger.lock().tests(self.function(target), &target.scope, types);
+        let stored = stored.map_err(Error::from)?.into_iter();
+        let covering = stored.filter(|stored| error.covered.contains(&stored.hash));
+        let mut covering: Vec<Test> = covering.map(|stored| stored.test).collect();
+        let Some(test) = covering.pop() else { return Ok(sentence) };
+        let engine = error.infeasible.method();
+        self.keeper.keep(Case {
+            sentence,
+            test: &test,
+            earlier: &covering,
+            claims: self.claims([goal], engine, ClaimedVerdict::Infeasible),
+            ending: None,
+        })
+    }
+
+    /// The objectives that are both covered and infeasible.
+    fn contradictory(&self) -> Result<Vec<ContradictoryGoal>, Error> {
         let mut all = Vec::new();
-        for target in self.targets {
+        for (at, target) in self.targets.iter().enumerate() {
             let (function, accepted) = (self.function(target), self.accepted);
             let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
             let FunctionObjectives { labels, hypers, .. } = target.objectives;
-            let labels = labels.values().map(|label| (&label.key, &label.place, &label.text));
-            let hypers = hypers.values().map(|hyper| (&hyper.key, &hyper.place, &hyper.text));
-            let known: FxHashMap<_, _> =
-                labels.chain(hypers).map(|(key, place, text)| (key, (place, text))).collect();
+            let labels = labels.iter().map(|(id, label)| (&label.key, Goal::Label(at, id)));
+            let hypers = hypers.iter().map(|(id, hyper)| (&hyper.key, Goal::Hyper(at, id)));
+            let known: FxHashMap<&LabelKey, Goal> = labels.chain(hypers).collect();
             all.extend(verdicts.map_err(Error::from)?.into_iter().filter_map(|found| {
                 let error = found.verdict.err()?;
-                let (place, text) = known.get(&found.label)?;
-                Some((format!("{place}: {text}: {error}"), error))
+                let goal = *known.get(&found.label)?;
+                let (place, text) = (target.place(goal), self.text(goal));
+                let sentence = format!("{place}: {text}: {error}");
+                Some(ContradictoryGoal { goal, sentence, error })
             }));
         }
         Ok(all)
     }
 
-    pub(crate) fn rows(&self, target: &Target<'_>) -> Result<Vec<CriterionSummary>, Error> {
+    pub(crate) fn rows(
+        &self,
+        target: &FunctionUnderTest<'_>,
+    ) -> Result<Vec<CriterionSummary>, Error> {
         let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
         let criteria: Vec<Criterion> =
             criteria.keys().chain(hyper_criteria.keys()).copied().collect();
         let (function, accepted) = (self.function(target), self.accepted);
         let rows = self.ledger.lock().rows(function, &target.scope, &criteria, accepted);
         let mut rows = rows.map_err(Error::from)?;
-        // The ledger has no row for a criterion that asks for nothing here.
+        // The ledger has no row for a criterion without objectives here.
         let all = criteria.into_iter().map(|criterion| {
             let known = rows.iter().position(|row| row.criterion == criterion);
             let row = known.map(|at| rows.swap_remove(at));

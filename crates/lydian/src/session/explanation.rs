@@ -1,27 +1,27 @@
-//! What is known of each objective, for `lydian explain` and the table as JSON.
+//! The state of each objective, for `lydian explain` and the table as JSON.
 
 use lydian_base::Place;
 use lydian_objective::Criterion;
 use lydian_objective::evidence::{Evidence, Verdict};
 use lydian_report::{ObjectiveSummary, VerdictKind};
 
-use super::goals::{Entry, Goal, Target};
+use super::goals::{Entry, FunctionUnderTest, Goal};
 use super::state::Session;
 use crate::error::Error;
 
 impl Session<'_, '_> {
-    /// What is known of the objectives of a target, in the order of its criteria. Tests are told by their
-    /// positions among the kept ones: `reached` says which goals each covers.
+    /// The state of the objectives of a function under test, in the order of its criteria. Tests are
+    /// given by their positions among the kept ones; `reached` has the goals that each covers.
     pub(crate) fn explained(
         &self,
         at: usize,
-        target: &Target<'_>,
+        target: &FunctionUnderTest<'_>,
     ) -> Result<Vec<(Goal, ObjectiveSummary)>, Error> {
         let verdicts = self.verdicts(target)?;
         let all = target.all_entries(at).map(|Entry { criterion, name, goal, same_as }| {
             let place = target.place(goal);
             let text = match self.text(goal).trim() {
-                // Its predicate is what is always so.
+                // Its predicate is always true.
                 "1" => "control passes here".to_owned(),
                 text => text.to_owned(),
             };
@@ -56,7 +56,7 @@ fn told(criterion: Criterion, name: &str, place: &Place, text: String) -> Object
     }
 }
 
-/// Adds what a verdict says.
+/// Adds a verdict.
 fn say(verdict: &Verdict, told: &mut ObjectiveSummary) {
     match verdict {
         Verdict::Covered { .. } => told.verdict = VerdictKind::Covered,

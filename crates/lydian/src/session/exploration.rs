@@ -1,5 +1,5 @@
-//! One exploration of what is left: its tests are validated as they come, and at its end it says of each
-//! objective why it is still open, or that it is infeasible.
+//! One exploration of the open objectives. Its tests are validated as they come. At its end, each open
+//! objective is infeasible or has a reason for being open.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use lydian_objective::Assumption;
 use lydian_objective::assumption::abridged;
 use lydian_objective::evidence::{Engine, Evidence, UnknownReason};
 use lydian_report::Exploration;
-use lydian_smt::{ChainConfig, standard_chain};
+use lydian_smt::standard_chain;
 use lydian_symex::Event;
 use lydian_symex::{Config, Cut, ExploreError, Summary, Task, Unmet, Workers};
 
@@ -22,8 +22,17 @@ use super::test_validation::TestValidation;
 use super::unknown_reasons::reason;
 use crate::error::Error;
 
+/// An objective that an exploration left.
+struct OpenGoal<'s> {
+    goal: Goal,
+    /// The cuts of paths that might have reached it; empty if there were none.
+    reasons: &'s [Cut],
+    /// The bounds on inputs that it meets.
+    bounds: &'s [Assumption],
+}
+
 impl Session<'_, '_> {
-    /// Explores what is left with other inputs for some time at most, if there is any.
+    /// Explores the open objectives with other inputs for a limited time, if there are any.
     pub(crate) fn explore_open(
         &mut self,
         round: &Round<'_>,
@@ -42,14 +51,14 @@ impl Session<'_, '_> {
         }
         let time = budget.remaining().map_or(time, |remaining| remaining.min(time));
         let budget = budget.part(Some(time));
-        // What crashes does so in the first exploration, too.
+        // Crashes were found in the first exploration.
         let config = Config { crash_tests: false, ..config.clone() };
-        // What cannot be made of these inputs was made of others.
+        // An error with these inputs does not matter, since the main exploration had others.
         let _ = self.explore(round, &left, hyper_coverage, &config, &budget, contradictions)?;
         Ok(())
     }
 
-    /// The inner error says why the inputs cannot be made.
+    /// Runs one exploration. The inner error is the reason for which its inputs cannot be made.
     pub(crate) fn explore(
         &mut self,
         round: &Round<'_>,
@@ -59,6 +68,12 @@ impl Session<'_, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<Result<(Summary, LastDiscovery), ExploreError>, Error> {
+        log::info!(
+            "exploring {} for {} objectives, in {:.1?} at most",
+            self.name(),
+            left.len(),
+            budget.remaining().unwrap_or(Duration::MAX)
+        );
         let novelty = config.every_path.then(|| NoveltyFilter::of(left));
         let open =
             OpenObjectives::new((self.all, self.further), self.targets, left, hyper_coverage);
@@ -71,7 +86,8 @@ impl Session<'_, '_> {
             config,
             budget,
         };
-        let solver = || standard_chain(&ChainConfig::default());
+        let chain = self.chain(self.entry);
+        let solver = || standard_chain(&chain);
         let workers = Workers::new(self.workers, &solver);
         let mut trouble = None;
         let mut validation =
@@ -101,7 +117,7 @@ impl Session<'_, '_> {
         };
         if decides {
             self.record_open(&summary, &open)?;
-            // One of an earlier exploration speaks against this one, too.
+            // A contradiction of an earlier exploration counts against this one, too.
             if let Some(contradiction) = contradictions.first() {
                 self.withdraw(Engine::Exploration, contradiction)?;
             }
@@ -109,7 +125,7 @@ impl Session<'_, '_> {
         Ok(Ok((summary, last)))
     }
 
-    /// Evidence on what nothing could be explored for.
+    /// Records that objectives could not be explored.
     pub(crate) fn record_refused(
         &mut self,
         left: &[Goal],
@@ -121,24 +137,28 @@ impl Session<'_, '_> {
         self.record_evidence(&all)
     }
 
-    /// Evidence on what exploration left: an argument that it is infeasible if nothing that was cut off
-    /// lies ahead of it, else why it is unknown.
+    /// Records evidence on the objectives that an exploration left: an argument that it is infeasible
+    /// if no cut lies before it, else the reason for which it is unknown.
     pub(crate) fn record_open(
         &mut self,
         summary: &Summary,
         open: &OpenObjectives,
     ) -> Result<(), Error> {
         let labels = summary.left.iter();
-        let labels = labels.map(|found| (open.label(found.label), &found.reasons, &found.bounds));
+        let labels = labels.filter_map(|found| {
+            let goal = open.label(found.label)?;
+            Some(OpenGoal { goal, reasons: &found.reasons, bounds: &found.bounds })
+        });
         let hypers = summary.left_hypers.iter();
-        let hypers = hypers.map(|found| (open.hyper(found.hyper), &found.reasons, &found.bounds));
-        let all = labels.chain(hypers);
-        let all = all.filter_map(|(goal, reasons, bounds)| Some((goal?, reasons, bounds)));
-        let all: Vec<(Goal, &Vec<Cut>, &Vec<Assumption>)> = all.collect();
-        let (program, whole) = (&self.project.program, self.project.entry.is_some());
+        let hypers = hypers.filter_map(|found| {
+            let goal = open.hyper(found.hyper)?;
+            Some(OpenGoal { goal, reasons: &found.reasons, bounds: &found.bounds })
+        });
+        let all: Vec<OpenGoal<'_>> = labels.chain(hypers).collect();
+        let (program, whole) = (&self.project.program, self.project.entry().is_some());
         let mut unmet = summary.unmet.iter();
         let none_begin = unmet.find(|unmet| matches!(unmet, Unmet::Preconditions { .. }));
-        let evidence = all.iter().map(|(goal, reasons, bounds)| {
+        let evidence = all.iter().map(|OpenGoal { goal, reasons, bounds }| {
             let target = &self.targets[goal.target()];
             let complete = reasons.is_empty();
             let elsewhere =
@@ -151,7 +171,7 @@ impl Session<'_, '_> {
             } else if complete {
                 self.complete(summary, bounds)
             } else {
-                Evidence::Unknown { reason: reason(&self.project.map, reasons) }
+                Evidence::Unknown { reason: reason(&self.project.texts.all, reasons) }
             };
             (*goal, evidence)
         });
@@ -159,14 +179,15 @@ impl Session<'_, '_> {
         self.record_evidence(&evidence)
     }
 
-    /// The argument of an exploration with nothing cut off for an objective that meets some bounds of
-    /// its own. What settings state of its assumptions is a precondition.
+    /// The argument of an exploration without cuts for an objective that meets some bounds of its own.
+    /// Assumptions that settings state are preconditions.
     pub(crate) fn complete(&self, summary: &Summary, bounds: &[Assumption]) -> Evidence {
         let all = summary.assumptions.iter().chain(&summary.bounds).chain(bounds).cloned();
         let spec = &self.project.spec;
         let is_stated = |one: &Assumption| spec.states(&self.project.program, self.entry, one);
         let (stated, assumed): (Vec<_>, Vec<_>) = all.partition(is_stated);
-        let preconditions = self.project.surroundings.iter().chain(&summary.preconditions);
+        let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
+        let preconditions = surroundings.chain(&summary.preconditions);
         let preconditions = preconditions.chain(stated.iter().map(|stated| &stated.sentence));
         let preconditions: Vec<&str> = preconditions.map(String::as_str).collect();
         Evidence::Complete {
@@ -177,7 +198,7 @@ impl Session<'_, '_> {
     }
 }
 
-/// What an exploration took.
+/// The figures of an exploration.
 pub(crate) fn exploration_figures(summary: &Summary, last: LastDiscovery) -> Exploration {
     let statistics = &summary.statistics;
     Exploration {

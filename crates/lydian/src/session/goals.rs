@@ -1,35 +1,35 @@
-//! What tests of a session are to reach: the objectives of its targets.
+//! The goals of a session's tests: the objectives of its functions under test.
 
-use lydian_ledger::Scope;
+use lydian_ledger::EvidenceScope;
 use lydian_objective::evidence::Verdict;
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use rustc_hash::FxHashMap;
 
 /// A function whose objectives are to be reached.
-pub(crate) struct Target<'a> {
+pub(crate) struct FunctionUnderTest<'a> {
     pub(crate) objectives: &'a FunctionObjectives,
     /// Position of the function among those that are measured.
     pub(crate) index: usize,
-    pub(crate) scope: Scope,
+    pub(crate) scope: EvidenceScope,
 }
 
 /// The verdicts on objectives; none where evidence is contradictory.
 pub(crate) type Verdicts = FxHashMap<LabelKey, Option<Verdict>>;
 
-/// An objective of a target, by the target's position.
+/// An objective of a function under test, by the function's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Goal {
     Label(usize, LabelId),
     Hyper(usize, HyperId),
 }
 
-/// What a criterion asks for.
+/// An objective as a criterion counts it.
 pub(crate) struct Entry<'t> {
     pub(crate) criterion: Criterion,
-    /// What the criterion calls it.
+    /// The criterion's name for it.
     pub(crate) name: &'t str,
     pub(crate) goal: Goal,
-    /// The name of what it is a duplicate of.
+    /// The name of the objective that it duplicates, if it does.
     pub(crate) same_as: Option<&'t str>,
 }
 
@@ -42,7 +42,7 @@ impl Goal {
         }
     }
 
-    /// The target's position.
+    /// The position of the function under test.
     pub(crate) const fn target(self) -> usize {
         match self {
             Self::Label(target, _) | Self::Hyper(target, _) => target,
@@ -50,8 +50,8 @@ impl Goal {
     }
 }
 
-impl Target<'_> {
-    /// What identifies an objective of it.
+impl FunctionUnderTest<'_> {
+    /// The key of an objective of it.
     pub(crate) fn key(&self, goal: Goal) -> &LabelKey {
         match goal {
             Goal::Label(_, label) => &self.objectives.labels[label].key,
@@ -59,7 +59,7 @@ impl Target<'_> {
         }
     }
 
-    /// Where an objective of it is.
+    /// The place of an objective of it.
     pub(crate) fn place(&self, goal: Goal) -> &lydian_base::Place {
         match goal {
             Goal::Label(_, label) => &self.objectives.labels[label].place,
@@ -67,14 +67,13 @@ impl Target<'_> {
         }
     }
 
-    /// What its criteria count, duplicates aside, with the names that they give it; labels first. It
-    /// is the target at a position.
-    pub(crate) fn entries(&self, at: usize) -> impl Iterator<Item = (Goal, &str, Criterion)> {
-        let counted = self.all_entries(at).filter(|entry| entry.same_as.is_none());
-        counted.map(|entry| (entry.goal, entry.name, entry.criterion))
+    /// The objectives that its criteria count, so without duplicates; labels first. It is the function at a
+    /// position.
+    pub(crate) fn entries(&self, at: usize) -> impl Iterator<Item = Entry<'_>> {
+        self.all_entries(at).filter(|entry| entry.same_as.is_none())
     }
 
-    /// All that its criteria ask for, labels first. It is the target at a position.
+    /// All objectives of its criteria, labels first. It is the function at a position.
     pub(crate) fn all_entries(&self, at: usize) -> impl Iterator<Item = Entry<'_>> {
         let FunctionObjectives { criteria, hyper_criteria, .. } = self.objectives;
         let labels = criteria.iter().flat_map(move |(&criterion, entries)| {

@@ -1,32 +1,31 @@
-//! Which hyperlabels the tests of a session cover, alone or together: the same consolidation as that
-//! of `lydian cover`, over what was measured natively, test by test.
+//! Hyperlabels that the tests of a session cover, alone or together: the same consolidation as in
+//! `lydian cover`, over native measurements, test by test.
 
 use std::collections::BTreeSet;
 
 use lydian_ir::test::Test;
-use lydian_native::Measured;
+use lydian_native::MeasuredRun;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{Consolidation, FunctionObjectives, Harvest, HyperId, LabelId};
+use lydian_objective::{Consolidation, CoverageRecord, FunctionObjectives, HyperId, LabelId};
 
 /// A hyperlabel of a measured function, by the function's position.
-pub(crate) type HyperOf = (usize, HyperId);
+pub(crate) type MeasuredHyperlabel = (usize, HyperId);
 
-/// The tests so far, and what they cover.
+/// The tests so far, and their coverage.
 pub(crate) struct HyperlabelCoverage<'a> {
     all: &'a [FunctionObjectives],
-    /// The labels that hyperlabels are made of, function by function. No others are kept.
+    /// For each function, the labels that hyperlabels are made of. Other labels are not kept.
     parts: Vec<BTreeSet<LabelId>>,
     consolidation: Consolidation<'a>,
-    harvests: Vec<Harvest>,
-    tests: Vec<(Test, Vec<Harvest>)>,
-    /// Whether a test was found that is none of them: what the exploration claims of later ones may
-    /// rest on it.
+    records: Vec<CoverageRecord>,
+    tests: Vec<(Test, Vec<CoverageRecord>)>,
+    /// Whether a test was found and not added, so that later claims of the exploration may rest on it.
     lacking: bool,
 }
 
 /// A hyperlabel that became covered.
 pub(crate) struct Completion {
-    pub(crate) hyper: HyperOf,
+    pub(crate) hyper: MeasuredHyperlabel,
     /// Tests that cover it together, none of which could be left out.
     pub(crate) tests: Vec<Test>,
 }
@@ -38,25 +37,30 @@ impl<'a> HyperlabelCoverage<'a> {
             all,
             parts: parts_of_hypers(all),
             consolidation: Consolidation::new(all),
-            harvests: vec![Harvest::new(); all.len()],
+            records: vec![CoverageRecord::new(); all.len()],
             tests: Vec::new(),
             lacking: false,
         }
     }
 
-    /// A test that was found is none of these.
+    /// Notes that a test was found and not added.
     pub(crate) fn lack(&mut self) {
         self.lacking = true;
     }
 
-    /// Whether that was so.
+    /// Whether such a test was found.
     pub(crate) const fn lacks_some(&self) -> bool {
         self.lacking
     }
 
-    /// How many tests had something that none before had.
+    /// The number of tests with new coverage.
     pub(crate) const fn count(&self) -> usize {
         self.tests.len()
+    }
+
+    /// The tests with new coverage, in the order in which they were added.
+    pub(crate) fn tests(&self) -> Vec<Test> {
+        self.tests.iter().map(|(test, _)| test.clone()).collect()
     }
 
     /// Whether there is anything to judge.
@@ -64,52 +68,56 @@ impl<'a> HyperlabelCoverage<'a> {
         self.all.iter().all(|of| of.hypers.is_empty())
     }
 
-    /// What all tests have of a function, by its position.
-    pub(crate) fn harvest(&self, function: usize) -> &Harvest {
-        &self.harvests[function]
+    /// The evidence of all tests for a function, by its position.
+    pub(crate) fn record(&self, function: usize) -> &CoverageRecord {
+        &self.records[function]
     }
 
     /// Whether the tests cover a hyperlabel.
-    pub(crate) fn is_covered(&self, (function, hyper): HyperOf) -> bool {
+    pub(crate) fn is_covered(&self, (function, hyper): MeasuredHyperlabel) -> bool {
         self.consolidation.is_covered(function, hyper)
     }
 
-    /// Those of some hyperlabels that the tests would not cover even with one more.
-    pub(crate) fn missing_with(&self, measured: &Measured, claimed: &[HyperOf]) -> Vec<HyperOf> {
+    /// The given hyperlabels that the tests would not cover even with one more.
+    pub(crate) fn missing_with(
+        &self,
+        measured: &MeasuredRun,
+        claimed: &[MeasuredHyperlabel],
+    ) -> Vec<MeasuredHyperlabel> {
         if claimed.is_empty() {
             return Vec::new();
         }
-        let mut harvests = self.of_run(measured);
-        harvests.iter_mut().zip(&self.harvests).for_each(|(own, all)| _ = own.merge(all));
-        let is_missing = |hyper: &HyperOf| {
-            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &harvests);
+        let mut records = self.of_run(measured);
+        records.iter_mut().zip(&self.records).for_each(|(own, all)| _ = own.merge(all));
+        let is_missing = |hyper: &MeasuredHyperlabel| {
+            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &records);
             !self.is_covered(*hyper) && covers != Some(true)
         };
         claimed.iter().copied().filter(is_missing).collect()
     }
 
-    /// One more test. Gives the hyperlabels that the tests cover now and did not before.
-    pub(crate) fn add(&mut self, test: &Test, measured: &Measured) -> Vec<Completion> {
+    /// Adds a test. Returns the hyperlabels that the tests cover now and did not before.
+    pub(crate) fn add(&mut self, test: &Test, measured: &MeasuredRun) -> Vec<Completion> {
         if self.is_idle() {
             return Vec::new();
         }
         let own = self.of_run(measured);
         let mut grown = false;
-        for (all, own) in self.harvests.iter_mut().zip(&own) {
+        for (all, own) in self.records.iter_mut().zip(&own) {
             grown |= all.merge(own);
         }
         if !grown {
             return Vec::new();
         }
         self.tests.push((test.clone(), own));
-        let found = self.consolidation.update(&self.harvests);
+        let found = self.consolidation.update(&self.records);
         found.into_iter().map(|hyper| self.completed(hyper)).collect()
     }
 
-    /// What a run has that hyperlabels ask for, function by function.
-    pub(crate) fn of_run(&self, measured: &Measured) -> Vec<Harvest> {
+    /// The evidence of a run for hyperlabels, for each function.
+    pub(crate) fn of_run(&self, measured: &MeasuredRun) -> Vec<CoverageRecord> {
         let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
-            let mut all = Harvest::new();
+            let mut all = CoverageRecord::new();
             measured.add_to(&mut all, function);
             all.keep_labels(parts);
             all
@@ -117,27 +125,32 @@ impl<'a> HyperlabelCoverage<'a> {
         self.parts.iter().enumerate().map(of_function).collect()
     }
 
-    /// Whether runs that together have all this cover a hyperlabel.
-    pub(crate) fn covers(&self, (function, hyper): HyperOf, harvests: &[Harvest]) -> bool {
-        self.consolidation.covers_with(function, hyper, harvests) == Some(true)
+    /// Whether runs with this evidence together cover a hyperlabel.
+    pub(crate) fn covers(
+        &self,
+        (function, hyper): MeasuredHyperlabel,
+        records: &[CoverageRecord],
+    ) -> bool {
+        self.consolidation.covers_with(function, hyper, records) == Some(true)
     }
 
-    /// The tests that cover a hyperlabel, which all tests cover and did not without the last one.
-    fn completed(&self, hyper: HyperOf) -> Completion {
+    /// A minimal set of tests that cover a hyperlabel, which all tests cover and did not without the
+    /// last one.
+    fn completed(&self, hyper: MeasuredHyperlabel) -> Completion {
         let positions = self.together(hyper);
         let tests = positions.into_iter().map(|at| self.tests[at].0.clone()).collect();
         Completion { hyper, tests }
     }
 
-    fn together(&self, hyper: HyperOf) -> Vec<usize> {
+    fn together(&self, hyper: MeasuredHyperlabel) -> Vec<usize> {
         let last = self.tests.len() - 1;
         let covers = |positions: &[usize]| {
-            let mut harvests = vec![Harvest::new(); self.all.len()];
+            let mut records = vec![CoverageRecord::new(); self.all.len()];
             for at in positions {
-                let own = harvests.iter_mut().zip(&self.tests[*at].1);
+                let own = records.iter_mut().zip(&self.tests[*at].1);
                 own.for_each(|(all, own)| _ = all.merge(own));
             }
-            self.covers(hyper, &harvests)
+            self.covers(hyper, &records)
         };
         if covers(&[last]) {
             return vec![last];

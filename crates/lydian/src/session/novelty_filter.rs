@@ -1,4 +1,4 @@
-//! Which tests are worth recording where every path gives one.
+//! The choice of tests that are worth recording when every path gives one.
 
 use lydian_symex::Ending;
 use rustc_hash::FxHashSet;
@@ -6,22 +6,22 @@ use rustc_hash::FxHashSet;
 use super::goals::Goal;
 use super::state::MeasuredTest;
 
-/// What tests have not shown yet.
+/// Objectives and endings that no test has shown yet.
 pub(crate) struct NoveltyFilter {
     /// The objectives that none covers.
     open: FxHashSet<Goal>,
-    /// How tests that did not end well ended, with what they cover.
+    /// The endings of tests that did not end well, with the objectives that they cover.
     endings: FxHashSet<(String, Vec<Goal>)>,
 }
 
 impl NoveltyFilter {
-    /// No tests yet; these objectives are left.
+    /// A filter without tests; these objectives are open.
     pub(crate) fn of(left: &[Goal]) -> Self {
         Self { open: left.iter().copied().collect(), endings: FxHashSet::default() }
     }
 
-    /// Whether a test that was run is the first to cover some objective, contradicts a claim, or is
-    /// the first of those with its objectives that were expected to end so, where that is no good end.
+    /// Whether a test is worth recording: it is the first to cover some objective, it contradicts a
+    /// claim, or it is the first of its objectives with an expected ending that is not good.
     pub(crate) fn admits(&mut self, test: &MeasuredTest, ending: Ending) -> bool {
         let completed = test.completes.iter().map(|(goal, _)| goal);
         let before = self.open.len();

@@ -1,21 +1,21 @@
-//! What is left to explore, as the exploration gets it.
+//! The open objectives in the form that explorations take.
 
 use lydian_ir::FuncId;
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 use lydian_symex::{HyperRef, LabelRef};
 use rustc_hash::FxHashSet;
 
-use super::goals::{Goal, Target};
+use super::goals::{FunctionUnderTest, Goal};
 use super::hyperlabel_coverage::HyperlabelCoverage;
 use crate::objectives::functions_named;
 
-/// The objectives that are explored: those of the targets with only the entries that are left, and
-/// those of functions whose labels these are made of with none, measured or not.
+/// The objectives to explore: those of the functions under test with only the open entries, and those
+/// of other functions whose labels they mention without any entries.
 pub(crate) struct OpenObjectives {
     pub(crate) objectives: Vec<FunctionObjectives>,
-    /// What tests that there are have of each.
-    pub(crate) known: Vec<Harvest>,
-    /// The targets' functions.
+    /// The evidence of existing tests for each.
+    pub(crate) known: Vec<CoverageRecord>,
+    /// The functions under test.
     targets: Vec<FuncId>,
 }
 
@@ -23,7 +23,7 @@ impl OpenObjectives {
     /// `further` has the labels of functions that are not measured.
     pub(crate) fn new(
         (all, further): (&[FunctionObjectives], &[FunctionObjectives]),
-        targets: &[Target<'_>],
+        targets: &[FunctionUnderTest<'_>],
         left: &[Goal],
         hyper_coverage: &HyperlabelCoverage<'_>,
     ) -> Self {
@@ -45,11 +45,11 @@ impl OpenObjectives {
                 chosen.push((index, only(other, &|_| false, 0)));
             }
         }
-        let known = chosen.iter().map(|(index, _)| hyper_coverage.harvest(*index).clone());
-        let mut known: Vec<Harvest> = known.collect();
+        let known = chosen.iter().map(|(index, _)| hyper_coverage.record(*index).clone());
+        let mut known: Vec<CoverageRecord> = known.collect();
         let further = further.iter().filter(|other| needed.contains(&other.function));
         let further: Vec<FunctionObjectives> = further.cloned().collect();
-        known.resize_with(known.len() + further.len(), Harvest::new);
+        known.resize_with(known.len() + further.len(), CoverageRecord::new);
         let targets = targets.iter().map(|target| target.objectives.function).collect();
         let chosen = chosen.into_iter().map(|(_, open)| open);
         Self { objectives: chosen.chain(further).collect(), known, targets }
@@ -59,12 +59,12 @@ impl OpenObjectives {
         self.targets.iter().position(|target| *target == func)
     }
 
-    /// A label of a target.
+    /// A label of a function under test.
     pub(crate) fn label(&self, label: LabelRef) -> Option<Goal> {
         Some(Goal::Label(self.target(label.func)?, label.label))
     }
 
-    /// A hyperlabel of a target.
+    /// A hyperlabel of a function under test.
     pub(crate) fn hyper(&self, hyper: HyperRef) -> Option<Goal> {
         Some(Goal::Hyper(self.target(hyper.func)?, hyper.hyper))
     }

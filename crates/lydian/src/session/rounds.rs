@@ -1,4 +1,5 @@
-//! Explorations that are made beside that of all objectives with the inputs as they are planned.
+//! Additional explorations beside the main one, which explores all objectives with the inputs as they
+//! are planned.
 
 mod control;
 mod leading_elements;

@@ -1,21 +1,21 @@
-//! The tests that a suite is made of: few, small, named after what they are kept for.
+//! The choice of a suite's tests: few, small, and named after the objectives that they are kept for.
 
 use std::time::Duration;
 
 use lydian_base::Place;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome, Run};
-use lydian_report::names;
+use lydian_native::{MeasuredRun, Outcome, Run};
+use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::goals::Goal;
-use super::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use super::goals::{Entry, Goal};
+use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 use super::state::Session;
 use crate::error::Error;
 use crate::measurement::test_runner::Forecast;
 use crate::suite::KeptTest;
 use purpose::MacroLine;
-use reduction::{Needs, Patience, TestReduction};
+use reduction::{Needs, Patience, SuiteNeeds, TestReduction};
 use suite_minimisation::{Candidate, JointCover};
 
 mod purpose;
@@ -25,8 +25,8 @@ mod texts;
 mod write_probes;
 
 impl Session<'_, '_> {
-    /// A small set of tests that covers all that is covered, and those that do not end well, each with what
-    /// it covers alone, or is the last to cover together with others.
+    /// A small set of tests with the coverage of all tests, and the tests that do not end well. Each
+    /// has the objectives that it covers alone, or is the last to cover together with others.
     pub(crate) fn tests_worth_keeping(
         &mut self,
         time: Option<Duration>,
@@ -93,16 +93,15 @@ impl Session<'_, '_> {
         Ok(worth)
     }
 
-    /// The tests, those that are wanted as small as they get while the kept ones cover what they cover
-    /// together.
+    /// The tests, with the kept ones reduced in size while they still cover the same together.
     fn smaller_tests(
         &mut self,
-        mut all: Vec<(Test, Measured)>,
+        mut all: Vec<(Test, MeasuredRun)>,
         candidates: &mut [Candidate<Goal>],
         kept: &[usize],
         hyper_coverage: &HyperlabelCoverage<'_>,
         patience: &Patience,
-    ) -> Result<Vec<(Test, Measured)>, Error> {
+    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
         if all.is_empty() {
             return Ok(all);
         }
@@ -110,9 +109,9 @@ impl Session<'_, '_> {
         let hypers = self.targets.iter().flat_map(|target| {
             target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
         });
-        let hypers: Vec<HyperOf> =
+        let hypers: Vec<MeasuredHyperlabel> =
             hypers.filter(|hyper| hyper_coverage.covers(*hyper, &has)).collect();
-        // Those that only show how they end come last.
+        // Tests that are kept only for their ending come last.
         let endings = (0..all.len()).filter(|position| {
             !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
         });
@@ -141,8 +140,8 @@ impl Session<'_, '_> {
             } else {
                 Needs { labels, hypers: Vec::new(), others: Vec::new() }
             };
-            let with = (&needs, hyper_coverage, patience);
-            let Some(smaller) = TestReduction::new(self, with, &all[position]) else { continue };
+            let suite = SuiteNeeds { needs: &needs, hyper_coverage, patience };
+            let Some(smaller) = TestReduction::new(self, suite, &all[position]) else { continue };
             all[position] = smaller.run()?;
             let (covers, has) =
                 (self.covered_by(&all[position].1), hyper_coverage.of_run(&all[position].1));
@@ -178,11 +177,11 @@ impl Session<'_, '_> {
         });
     }
 
-    /// What each of the kept tests adds to those before it.
+    /// The objectives that each kept test adds to those of the tests before it.
     fn names_of_new(
         &self,
         candidates: &[Candidate<Goal>],
-        all: &[(Test, Measured)],
+        all: &[(Test, MeasuredRun)],
         kept: &[usize],
     ) -> FxHashMap<usize, FxHashSet<Goal>> {
         let mut seen: FxHashSet<Goal> = FxHashSet::default();
@@ -197,15 +196,15 @@ impl Session<'_, '_> {
         new.collect()
     }
 
-    /// The name of a test after the first thing that it adds, in the order of the targets and of the
-    /// criteria; things that C has no words for come last.
+    /// The name of a test after the first objective that it adds, in the order of the functions and
+    /// criteria. Objectives without words in C come last.
     fn name_after(&self, goals: &FxHashSet<Goal>) -> String {
         let mut last = None;
-        for (target, goal, entry, _) in self.entries_of(goals) {
+        for (target, Entry { goal, name: entry, .. }) in self.entries_of(goals) {
             let function = &self.project.program.functions[target.objectives.function].name;
             let words = match goal {
                 Goal::Label(..) => self.words_of(target.place(goal), self.text(goal)),
-                // Their texts are sentences; what criteria call them has few words for people.
+                // Their texts are sentences, and their names have few words for people.
                 Goal::Hyper(..) => String::new(),
             };
             if !words.is_empty() {
@@ -220,7 +219,7 @@ impl Session<'_, '_> {
         last.unwrap_or_else(|| self.name().to_owned())
     }
 
-    /// A predicate as words, or its line where macros hide what it speaks of.
+    /// A predicate as words; its line if macros hide the operands.
     fn words_of(&self, place: &Place, predicate: &str) -> String {
         match self.hidden_by_macros(place, predicate) {
             Some(MacroLine { line, is_negated }) => {
@@ -231,9 +230,9 @@ impl Session<'_, '_> {
         }
     }
 
-    /// What the criteria call some objectives.
+    /// The criteria's names for some objectives.
     fn names_of(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
-        let named = self.entries_of(goals).map(|(target, _, name, criterion)| {
+        let named = self.entries_of(goals).map(|(target, Entry { name, criterion, .. })| {
             let function = &self.project.program.functions[target.objectives.function].name;
             match self.targets.len() {
                 1 => format!("{criterion}: {name}"),
@@ -244,9 +243,10 @@ impl Session<'_, '_> {
     }
 }
 
-/// Leaves to tests that end well, and do not reach out of the program, what such tests cover.
-fn prefer_good_ends(all: &[(Test, Measured)], candidates: &mut [Candidate<Goal>]) {
-    let ends_well = |(_, measured): &(Test, Measured)| {
+/// Removes from other tests the objectives that tests cover which end well and do not reach out of the
+/// program.
+fn prefer_good_ends(all: &[(Test, MeasuredRun)], candidates: &mut [Candidate<Goal>]) {
+    let ends_well = |(_, measured): &(Test, MeasuredRun)| {
         measured.run.outcome.is_orderly() && measured.run.attempts.is_empty()
     };
     let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));

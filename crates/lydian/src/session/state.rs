@@ -1,74 +1,80 @@
-//! What all parts of a session work on: its project, its targets, its ledger, and what is known of its tests.
+//! The state of a session: its project, its functions under test, its ledger, and the memory of its
+//! tests.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_ledger::FunctionName;
-use lydian_native::{Measured, Outcome};
-use lydian_objective::{Accepted, Criterion, FunctionObjectives};
-use lydian_report::minimise::Effort;
+use lydian_native::{MeasuredRun, Outcome};
+use lydian_objective::{AcceptedAssumptions, FunctionObjectives};
+use lydian_report::suite::minimise::Effort;
+use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::goals::{Goal, Target};
+use super::goals::{Entry, FunctionUnderTest, Goal};
 use crate::events::Observer;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
+use crate::replay::keeper::CaseKeeper;
+use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::shared_ledger::SharedLedger;
 
-/// Everything that the work on what one function's tests reach needs.
+/// The data of a session, which all its steps share.
 pub(crate) struct Session<'a, 'm> {
     pub(crate) project: &'a Project,
-    /// What tests call.
+    /// The function that tests call.
     pub(crate) entry: FuncId,
-    /// What they are to reach. The ledger keeps the tests with the first.
-    pub(crate) targets: &'a [Target<'a>],
+    /// The functions whose objectives they are to reach. The ledger keeps the tests with the first.
+    pub(crate) targets: &'a [FunctionUnderTest<'a>],
     /// The objectives of all functions that are measured.
     pub(crate) all: &'a [FunctionObjectives],
-    /// The labels of other functions that these name.
+    /// The labels of other functions that these objectives mention.
     pub(crate) further: &'a [FunctionObjectives],
     pub(crate) unit: &'a str,
     pub(crate) runner: &'a mut TestRunner<'m>,
     pub(crate) ledger: &'a SharedLedger,
-    /// Where tests that contradict a claim are kept.
-    pub(crate) replay_folder: PathBuf,
-    /// Whoever is told how far explorations are.
+    /// The keeper of tests that contradict a claim.
+    pub(crate) keeper: &'a CaseKeeper<'a>,
+    /// The observer of explorations.
     pub(crate) observer: &'a dyn Observer,
-    /// How small the suite is made.
+    /// The log of questions to solvers, if that is asked for.
+    pub(crate) query_log: Option<&'a Arc<QueryLog>>,
+    /// The effort for minimising the suite.
     pub(crate) effort: Effort,
-    /// How many workers explore together.
+    /// The number of workers in an exploration.
     pub(crate) workers: usize,
     /// The kinds of assumptions under which *infeasible* counts.
-    pub(crate) accepted: &'a Accepted,
-    /// What is known of tests. Of many that cover the same the ledger has the first.
+    pub(crate) accepted: &'a AcceptedAssumptions,
+    /// The memory of tests. Of several tests with the same coverage the ledger has the first.
     pub(crate) recorded: TestMemory,
 }
 
-/// What is known of tests from this session.
+/// The memory of this session's tests.
 #[derive(Default)]
 pub(crate) struct TestMemory {
-    /// Objectives with evidence of a test.
+    /// The objectives for which a test is recorded.
     pub(crate) goals: FxHashSet<Goal>,
-    /// What tests showed that exploration found, as long as it is not too much.
-    pub(crate) measured: FxHashMap<Test, Measured>,
-    /// How many labels and bytes these have.
+    /// The measurements of tests that exploration found, as far as there is room.
+    pub(crate) measured: FxHashMap<Test, MeasuredRun>,
+    /// The size of the measurements, in labels and bytes.
     pub(crate) size: usize,
 }
 
-/// What tests showed is kept up to so many labels and bytes; others run again when they are wanted.
+/// The greatest size of kept measurements, in labels and bytes. Other tests run again when needed.
 const MOST_KEPT: usize = 1 << 25;
 
 impl TestMemory {
-    /// Keeps what a test showed, if another run would show the same.
-    pub(crate) fn keep(&mut self, test: &Test, measured: &Measured) {
+    /// Keeps a test's measurement, if another run would give the same.
+    pub(crate) fn keep(&mut self, test: &Test, measured: &MeasuredRun) {
         let labels =
             measured.covered.iter().map(Vec::len).sum::<usize>() + measured.run.cells.len();
         let (objects, globals) = (&measured.run.objects, &measured.run.globals);
         let globals = globals.iter().map(|(_, bytes)| bytes.len());
         let bytes = objects.iter().map(Vec::len).chain(globals).sum::<usize>();
         let size = self.size + labels + bytes;
-        // A run that ran out of time may have had less than it may take.
+        // A run that timed out may have had less than its full time.
         let is_last = !matches!(measured.run.outcome, Outcome::TimedOut(_));
         if is_last && size <= MOST_KEPT {
             self.measured.insert(test.clone(), measured.clone());
@@ -77,7 +83,7 @@ impl TestMemory {
     }
 }
 
-/// How far the exploration was when it gave the last test for something new.
+/// The progress of an exploration at its last test with new coverage.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LastDiscovery {
     /// Paths that had ended.
@@ -93,43 +99,57 @@ pub(crate) struct MeasuredTest {
     pub(crate) covered: Vec<Goal>,
     /// The hyperlabels that it completes, with the tests that cover each together.
     pub(crate) completes: Vec<(Goal, Vec<Test>)>,
-    /// Claims that measuring did not confirm, and what it showed instead.
+    /// The claims that the measurement did not confirm, and the observed behaviour.
     pub(crate) unconfirmed: Option<(Vec<Goal>, String)>,
-    /// Claims that the test cannot count for, and why.
+    /// The claims that the test cannot count for, with reasons.
     pub(crate) uncounted: Vec<(Goal, String)>,
 }
 
-/// Whether an exploration says why objectives are left, and does not only find tests.
+/// Whether an exploration decides open objectives, and does not only find tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Conclusion {
     Always,
-    /// Where nothing was cut off.
+    /// If no path was cut.
     IfComplete,
     Never,
 }
 
-/// An exploration of what is left.
+/// An exploration of the open objectives.
 pub(crate) struct Round<'s> {
-    /// Of which inputs.
+    /// The assumptions about its inputs.
     pub(crate) spec: &'s InputSpec,
     pub(crate) concludes: Conclusion,
-    /// Whether only tests that end well are taken.
+    /// Whether only tests that end well are accepted.
     pub(crate) ends_well: bool,
 }
 
 impl<'a> Session<'a, '_> {
-    /// The name of what tests call.
+    /// The solvers for questions about a function, with the log of the questions.
+    pub(crate) fn chain(&self, function: FuncId) -> ChainConfig {
+        let target = |log: &Arc<QueryLog>| LogTarget {
+            log: log.clone(),
+            asker: self.project.name(function).to_owned(),
+        };
+        ChainConfig { log: self.query_log.map(target), ..ChainConfig::default() }
+    }
+
+    /// A solver for questions about a function.
+    pub(crate) fn solver(&self, function: FuncId) -> Box<dyn Solver> {
+        standard_chain(&self.chain(function))
+    }
+
+    /// The name of the function that tests call.
     pub(crate) fn name(&self) -> &'a str {
         &self.project.program.functions[self.entry].name
     }
 
-    /// A target's function as the ledger names it.
-    pub(crate) fn function(&self, target: &Target<'_>) -> FunctionName<'a> {
+    /// The ledger's name for a function under test.
+    pub(crate) fn function(&self, target: &FunctionUnderTest<'_>) -> FunctionName<'a> {
         let name = &self.project.program.functions[target.objectives.function].name;
         FunctionName { unit: self.unit, name }
     }
 
-    /// What the user sees of an objective.
+    /// The text of an objective for the user.
     pub(crate) fn text(&self, goal: Goal) -> &'a str {
         let objectives = self.targets[goal.target()].objectives;
         match goal {
@@ -138,15 +158,37 @@ impl<'a> Session<'a, '_> {
         }
     }
 
-    /// What the criteria count of some objectives, in the order of the targets and of the criteria.
+    /// The claims of an engine about objectives, one for each criterion that counts one of them.
+    pub(crate) fn claims(
+        &self,
+        goals: impl IntoIterator<Item = Goal>,
+        engine: &str,
+        verdict: ClaimedVerdict,
+    ) -> Vec<Claim> {
+        let goals: FxHashSet<Goal> = goals.into_iter().collect();
+        let entries = self.entries_of(&goals).map(|(target, entry)| Claim {
+            engine: engine.to_owned(),
+            verdict,
+            function: self.project.name(target.objectives.function).to_owned(),
+            criterion: entry.criterion,
+            name: entry.name.to_owned(),
+            place: target.place(entry.goal).to_string(),
+            text: self.text(entry.goal).to_owned(),
+            key: target.key(entry.goal).clone(),
+            is_hyperlabel: entry.goal.label().is_none(),
+        });
+        entries.collect()
+    }
+
+    /// The entries for some objectives, in the order of the functions under test and of the criteria.
     pub(crate) fn entries_of(
         &self,
         goals: &FxHashSet<Goal>,
-    ) -> impl Iterator<Item = (&Target<'a>, Goal, &str, Criterion)> {
+    ) -> impl Iterator<Item = (&FunctionUnderTest<'a>, Entry<'_>)> {
         let targets = self.targets.iter().enumerate();
         targets.flat_map(move |(at, target)| {
-            let entries = target.entries(at).filter(|(goal, ..)| goals.contains(goal));
-            entries.map(move |(goal, name, criterion)| (target, goal, name, criterion))
+            let entries = target.entries(at).filter(|entry| goals.contains(&entry.goal));
+            entries.map(move |entry| (target, entry))
         })
     }
 }

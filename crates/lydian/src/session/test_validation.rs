@@ -1,17 +1,16 @@
-//! From what exploration finds to what the ledger keeps: each test is run natively and held against
-//! what was claimed of it.
+//! Validation of the tests that exploration finds: each test is run natively, and its coverage is
+//! compared with the exploration's claims before it is recorded.
 //!
-//! Exploration does not wait for the compiler. Tests that are found before the program is compiled
-//! wait, and are run afterwards in the order in which they were found. Exploration is not told what
-//! comes of a test, so what it finds does not depend on when that is run.
+//! Exploration does not wait for the compiler. Tests that are found before the program is compiled are
+//! queued, and run afterwards in the order in which they were found. Exploration gets no results of
+//! tests, so its findings do not depend on when they are run.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use lydian_base::Span;
 use lydian_ir::test::Test;
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_symex::Event as Finding;
 use lydian_symex::{Cut, Ending, FoundTest, TracedEvent, Undetermined};
 
@@ -23,24 +22,29 @@ use super::state::{LastDiscovery, MeasuredTest, Session};
 use super::unknown_reasons::with_place;
 use crate::error::Error;
 use crate::events::Event;
-use crate::files;
+use crate::measurement::claimed_ending::agrees;
 use crate::measurement::test_runner::{Patience, TestMisfit};
 use crate::project::{Project, location_span};
+use crate::replay::keeper::Case;
+use crate::replay::kept_case::ClaimedVerdict;
 
-/// Committing to the ledger may take one part of so many of an exploration's time. Findings come in
-/// bursts with long silence after them, so they do not wait for a fixed time.
+/// Commits to the ledger may take this fraction (one n-th) of an exploration's time. Findings come in
+/// bursts with long pauses after them, so they do not wait for a fixed time.
 pub(crate) const COMMIT_SHARE: u32 = 10;
 
-/// So many tests may wait for the compiler; with more of them exploration waits, too.
+/// The most tests that wait for the compiler; with more of them exploration waits, too.
 const MOST_WAITING: usize = 4096;
 
-/// Why what a test is claimed to cover does not count though its run may cover it.
+/// The reason for which claims of a test do not count although its run may cover them.
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
-/// Why an objective is unknown whose test leaves nothing to read of its run.
+/// The reason for which an objective is unknown if its test destroys the record of its run.
 const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
-/// The same where the system refused it something.
+/// The same if the system refused the test an operation.
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
+
+/// The name of the exploration in claims.
+const EXPLORATION: &str = "exploration";
 
 /// Tests of an exploration on their way to the ledger.
 pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
@@ -48,23 +52,23 @@ pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
     open: &'s OpenObjectives,
     hyper_coverage: &'s mut HyperlabelCoverage<'j>,
     contradictions: &'s mut Vec<String>,
-    /// What tests have not shown yet, where only those that show something new are recorded.
+    /// The filter for tests, if only tests with new coverage are recorded.
     novelty: Option<NoveltyFilter>,
     begun: Instant,
     /// Paths that have ended.
     paths: u64,
-    /// Tests that are not run yet, with how far the exploration was when it gave them.
+    /// Tests that are not run yet, with the exploration's progress when it found them.
     waiting: VecDeque<(FoundTest, LastDiscovery)>,
     /// Tests that are not recorded yet.
     pending: Vec<MeasuredTest>,
     next_commit: Instant,
     last: LastDiscovery,
-    /// Whether only tests that are to end well are taken.
+    /// Whether only tests that are expected to end well are accepted.
     pub(crate) ends_well: bool,
 }
 
 impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
-    /// An exploration of what is left begins.
+    /// Begins the validation of an exploration's tests.
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
         open: &'s OpenObjectives,
@@ -89,7 +93,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         }
     }
 
-    /// Takes what the exploration tells.
+    /// Takes a finding of the exploration.
     pub(crate) fn take_finding(&mut self, event: Finding) -> Result<(), Error> {
         match event {
             Finding::Progress(counters) => {
@@ -99,7 +103,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             }
             Finding::Trace(TracedEvent { event, place }) => {
                 let function = self.session.name();
-                let map = &self.session.project.map;
+                let map = &self.session.project.texts.all;
                 let place = (!place.is_none()).then(|| map.place(place.start).to_string());
                 let place = place.as_deref();
                 self.session.observer.notice(Event::Trace { function, event: &event, place });
@@ -120,8 +124,8 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// The exploration has ended: runs and records what is left. Gives how far it was when it gave the
-    /// last test for something new.
+    /// Ends the validation: runs and records the remaining tests. Returns the exploration's progress at
+    /// its last test with new coverage.
     pub(crate) fn finish(mut self) -> Result<LastDiscovery, Error> {
         self.run_waiting()?;
         self.session.record_tests(self.pending)?;
@@ -154,7 +158,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
 }
 
 impl Session<'_, '_> {
-    /// Runs a test natively and holds it against what the exploration claimed.
+    /// Runs a test natively and compares it with the exploration's claims.
     fn confirm(
         &mut self,
         found: FoundTest,
@@ -175,10 +179,14 @@ impl Session<'_, '_> {
         let measured = match self.measure_for(&test, patience, &claimed)? {
             Ok(measured) => measured,
             Err(error) => {
-                let kept = self.keep_for_replay(&test, contradictions.len())?;
-                let kept = kept.display();
-                contradictions
-                    .push(format!("a generated test cannot be run: {error}; kept in {kept}"));
+                let claims = claimed.into_iter().chain(completed);
+                contradictions.push(self.keeper.keep(Case {
+                    sentence: format!("a generated test cannot be run: {error}"),
+                    test: &test,
+                    earlier: &[],
+                    claims: self.claims(claims, EXPLORATION, ClaimedVerdict::Covered),
+                    ending: None,
+                })?);
                 return Ok(None);
             }
         };
@@ -188,14 +196,22 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
-        let foreseen = matches!(found.ending, Ending::Returned | Ending::Exited);
-        // A run that ends worse than was foreseen is a contradiction, in this round as in others.
-        if ends_well && !foreseen && (!is_good || self.runner.was_undefined()) {
+        let interpreted = matches!(found.ending, Ending::Returned | Ending::Exited);
+        // A run that ends worse than predicted is a contradiction, in this round as in others.
+        if ends_well && !interpreted && (!is_good || self.runner.was_undefined()) {
             // Hyperlabels that it completes with others are not complete without it.
             hyper_coverage.lack();
             return Ok(None);
         }
         let covered = self.covered_by(&measured);
+        log::debug!(
+            "a test of {}: {} and {} hyperlabels claimed, {} labels measured; {}",
+            self.name(),
+            claimed.len(),
+            completed.len(),
+            covered.len(),
+            measured.run.outcome
+        );
         let mut missing: Vec<Goal> =
             claimed.iter().copied().filter(|goal| !covered.contains(goal)).collect();
         if self.runner.is_untraced() {
@@ -237,18 +253,26 @@ impl Session<'_, '_> {
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
         hyper_coverage.lack();
         let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
-        let kept = self.keep_for_replay(&test, contradictions.len())?;
-        contradictions.push(format!(
-            "a test does not do what exploration claimed ({what}; not covered: {}); kept in {}",
-            if missed.is_empty() { "nothing".into() } else { missed.join("; ") },
-            kept.display()
-        ));
+        let missed = if missed.is_empty() { "nothing".into() } else { missed.join("; ") };
+        let counted = claimed.iter().chain(&completed).copied();
+        let counted = counted.filter(|goal| uncounted.iter().all(|(other, _)| goal != other));
+        let earlier = if completed.is_empty() { Vec::new() } else { hyper_coverage.tests() };
+        let is_open = found.placed.is_some() || reaches_out;
+        contradictions.push(self.keeper.keep(Case {
+            sentence: format!(
+                "a test does not do what exploration claimed ({what}; not covered: {missed})"
+            ),
+            test: &test,
+            earlier: &earlier,
+            claims: self.claims(counted, EXPLORATION, ClaimedVerdict::Covered),
+            ending: (!is_open).then_some(found.ending),
+        })?);
         let missing = match ended_as_claimed {
             true => missing,
             false => claimed.into_iter().chain(completed).collect(),
         };
         if missing.is_empty() {
-            // Nothing in the ledger would tell it from tests that did as foreseen.
+            // The ledger could not distinguish it from tests that behaved as predicted.
             return Ok(None);
         }
         let unconfirmed = Some((missing, what));
@@ -256,41 +280,43 @@ impl Session<'_, '_> {
         Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
     }
 
-    /// Those of some objectives that the last test cannot count for though it may cover them, and why:
-    /// the instrumented program cannot measure them, or they depend on memory that nobody set, where
-    /// exploration does not see each use (`x != x + 1`): then with the first such use; or they hang on
-    /// where objects of the program's own lie, which the path used at a place of the text.
+    /// The given objectives that the last test cannot count for although it may cover them, with
+    /// reasons: the instrumented program cannot measure them; or they depend on uninitialised memory,
+    /// of which exploration does not see each use (`x != x + 1`), with the first such use; or they
+    /// depend on addresses of the program's own objects, which the path used at a place of the text.
     fn uncounted(&self, goals: &[Goal], placed: Option<Span>) -> Vec<(Goal, String)> {
         if let Some(location) = self.runner.uninitialised() {
-            let Project { program, map, .. } = self.project;
+            let Project { program, texts, .. } = self.project;
             let at = location_span(program, location)
-                .map(|span| format!(", at {}", map.place(span.start)));
+                .map(|span| format!(", at {}", texts.all.place(span.start)));
             let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         if let Some(at) = placed {
-            let why = with_place(&self.project.map, &Cut::Undetermined(Undetermined::Location, at));
+            let why =
+                with_place(&self.project.texts.all, &Cut::Undetermined(Undetermined::Location, at));
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         let with_reason = |goal: &Goal| {
             let why = match *goal {
                 Goal::Label(target, label) => {
-                    self.runner.why_unwatched(self.targets[target].index, label)
+                    self.runner.why_label_unmeasured(self.targets[target].index, label)
                 }
-                Goal::Hyper(..) => self.runner.why_unmeasured(self.hyper_of(*goal)?),
+                Goal::Hyper(..) => self.runner.why_hyperlabel_unmeasured(self.hyper_of(*goal)?),
             };
             why.map(|why| (*goal, format!("not measured: {why}")))
         };
         goals.iter().filter_map(with_reason).collect()
     }
 
-    /// Runs a test. One that is stopped early before it covers what is claimed has all the time then.
+    /// Runs a test. If it is stopped early before it covers its claims, it runs again with the full
+    /// time.
     fn measure_for(
         &mut self,
         test: &Test,
         patience: Patience,
         claimed: &[Goal],
-    ) -> Result<Result<Measured, TestMisfit>, Error> {
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
         let measured = self.runner.measure_with(test, patience)?;
         if let Ok(early) = &measured
             && matches!(early.run.outcome, Outcome::TimedOut(_))
@@ -301,26 +327,5 @@ impl Session<'_, '_> {
             }
         }
         Ok(measured)
-    }
-
-    fn keep_for_replay(&self, test: &Test, number: usize) -> Result<PathBuf, Error> {
-        files::folder(&self.replay_folder)?;
-        let path = self.replay_folder.join(format!("{}-{number}.json", self.name()));
-        let text = serde_json::to_string_pretty(test).expect("a test is valid JSON");
-        files::file(&path, &text)?;
-        Ok(path)
-    }
-}
-
-/// Whether a run ended as foreseen. Undefined behaviour may end any way.
-fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
-    match claimed {
-        Ending::Returned => matches!(outcome, Outcome::Returned(_)),
-        Ending::Exited => {
-            matches!(outcome, Outcome::Exited(_) | Outcome::Aborted | Outcome::EndedBy(_))
-        }
-        Ending::Assumption => matches!(outcome, Outcome::Assumption),
-        // What a run takes for each round from the test may come to its end.
-        Ending::Endless | Ending::Trapped(_) | Ending::Cut(_) => true,
     }
 }

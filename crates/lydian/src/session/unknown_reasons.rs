@@ -1,4 +1,5 @@
-//! Why an objective is unknown that an exploration left: of what stood in its way, what to show.
+//! The reason that is shown for an unknown objective which an exploration left, chosen among the cuts
+//! before it.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +7,8 @@ use lydian_base::SourceMap;
 use lydian_objective::UnknownReason;
 use lydian_symex::{Cut, add_reason};
 
-/// The reason to show of those of an objective: what the user can change least comes first. Of what it
-/// depends on, all is named.
+/// The reason to show: the one that the user can influence least comes first. Dependences are all
+/// named.
 pub(crate) fn reason(map: &SourceMap, cuts: &[Cut]) -> UnknownReason {
     let weight = |cut: &&Cut| match cut {
         Cut::Unsupported(_) => 0,
@@ -35,7 +36,7 @@ pub(crate) fn reason(map: &SourceMap, cuts: &[Cut]) -> UnknownReason {
     }
 }
 
-/// What an objective depends on, each with the first place in the text.
+/// The dependences of an objective, each with its first place in the text.
 fn dependences(map: &SourceMap, cuts: &[Cut]) -> Vec<String> {
     let mut found = BTreeSet::new();
     let dependences = cuts.iter().filter(|cut| cut.is_dependence());
@@ -43,7 +44,7 @@ fn dependences(map: &SourceMap, cuts: &[Cut]) -> Vec<String> {
     found.iter().map(|cut| with_place(map, cut)).collect()
 }
 
-/// A reason with the place where it came into play, if it has one.
+/// A reason with the place where it arose, if it has one.
 pub(crate) fn with_place(map: &SourceMap, cut: &Cut) -> String {
     match cut.place() {
         Some((verb, span)) => format!("{cut}, {verb} at {}", map.place(span.start)),

@@ -1,8 +1,8 @@
-//! Whose the files of a folder of tests are.
+//! Ownership of the files in a folder of tests.
 //!
-//! The files of a suite are sealed with a hash of their text: C in its last line, JSON in a field. So a later
-//! run tells what it wrote from what somebody else did, which it refuses to overwrite before it does any work,
-//! and from what was edited since, which it sets aside under another name.
+//! The files of a suite are sealed with a hash of their text: C in its last line, JSON in a field. So a
+//! later run can distinguish its own files from files of others, which it refuses to overwrite before
+//! any work, and from edited ones, which it sets aside under another name.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use lydian_base::{Diagnostic, Severity};
 use crate::error::Error;
 use crate::events::{Observer, tell};
 
-/// The line behind which the seal of C stands, and its end.
+/// The text before and after the seal in C.
 const OF_C: (&str, &str) = ("\n/* Sealed by Lydian: ", ". Edited, it is set aside, not lost. */\n");
-/// The same of JSON.
+/// The text before and after the seal in JSON.
 const OF_JSON: (&str, &str) = ("{\n  \"sealed\": \"", "\",\n");
 /// Bytes of a seal that are shown.
 const SHOWN: usize = 16;
@@ -41,7 +41,7 @@ pub(crate) fn sealed(path: &Path, text: &str) -> String {
     }
 }
 
-/// Refuses to go on where a file of the folder with one of these names is somebody else's.
+/// An error if a file of the folder with one of these names belongs to somebody else.
 pub(crate) fn check(folder: &Path, names: &[&str]) -> Result<(), Error> {
     for path in names.iter().map(|name| folder.join(name)) {
         if owner(&path) == Some(Owner::Other) {
@@ -73,7 +73,7 @@ pub(crate) fn set_aside(path: &Path, observer: &dyn Observer) -> Result<(), Erro
     Ok(())
 }
 
-/// Whose a file is; none where there is no file that can be read.
+/// The owner of a file; none if there is no readable file.
 fn owner(path: &Path) -> Option<Owner> {
     let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
     let (kept, seal) = match is_json(path) {
@@ -92,7 +92,7 @@ fn owner(path: &Path) -> Option<Owner> {
             None => (text, None),
         },
     };
-    // Files of before there were seals say who wrote them.
+    // Files from before there were seals name their writer.
     let signs =
         ["written by Lydian", "that Lydian writes", "\"version\": 1", "{\n  \"functions\": ["];
     Some(match seal {

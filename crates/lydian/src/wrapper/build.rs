@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::events::{Event, Observer, tell};
 use crate::objectives::Semantics;
 
-/// A command of a build that is to be carried out with measurement built in.
+/// A command of a build, to be executed with measurement built in.
 #[derive(Clone, Debug, Default)]
 pub struct WrapperRequest {
     /// The compiler's name, which may be left out, and its words.
@@ -25,9 +25,9 @@ pub struct WrapperRequest {
     pub criteria: Vec<Criterion>,
     /// Files of hyperlabels and paths.
     pub htol: Vec<PathBuf>,
-    /// What conditions are that were not evaluated.
+    /// The semantics of conditions that were not evaluated.
     pub semantics: Semantics,
-    /// Which values are decisions, too.
+    /// The values that count as decisions, too.
     pub value_decisions: ValueDecisions,
     /// The compiler where the words name none.
     pub compiler: Option<String>,
@@ -35,13 +35,13 @@ pub struct WrapperRequest {
     pub store: Option<PathBuf>,
     /// Whether every record is made where and when it happens.
     pub exact: bool,
-    /// How it is counted how often control passes, if it is.
+    /// The kind of execution counters, if executions are counted.
     pub counts: Option<Counters>,
     /// Whether the command is carried out without measurement.
     pub off: bool,
 }
 
-/// How counters of how often control passes are kept.
+/// The kinds of execution counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counters {
     /// As other records are.
@@ -50,12 +50,12 @@ pub enum Counters {
     Atomic,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub enum WrapperOutcome {
-    /// It was carried out, with this exit code.
+    /// It was executed, with this exit code.
     Ended(u8),
-    /// It is to be carried out as it is.
+    /// It must be executed unchanged.
     Plain {
         /// The command to run instead.
         command: Box<Command>,
@@ -64,15 +64,16 @@ pub enum WrapperOutcome {
     },
 }
 
-/// Compiles and links as a command says, with measurement built in. The observer is told what is not
-/// measured, and what the linker says. What the compiler says goes where the output of this process goes.
+/// Compiles and links as a command says, with measurement built in. The observer gets diagnostics about
+/// omissions and about messages of the linker. The compiler's messages go to the output of this
+/// process.
 ///
 /// # Errors
 /// A compiler that cannot be started.
 pub fn compile(request: &WrapperRequest, observer: &dyn Observer) -> Result<WrapperOutcome, Error> {
     let words: Option<Vec<String>> =
         request.words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
-    // What is not Unicode is not read.
+    // Words that are not Unicode are not parsed.
     let Some(words) = words else {
         let program = request.compiler.clone().unwrap_or_else(|| "cc".to_owned());
         return Ok(plain(&CompilerName::alone(&program), &request.words));
@@ -110,7 +111,7 @@ pub fn compile(request: &WrapperRequest, observer: &dyn Observer) -> Result<Wrap
         store: &store,
         directory: &directory,
         criteria: &criteria,
-        // A read that the program would not do may race with a write.
+        // A read that the program itself would not make may race with a write.
         short_circuit: request.semantics == Semantics::ShortCircuit || sanitizes_threads,
         lowering: LoweringOptions { value_decisions, outlines: false },
         stores,
@@ -139,7 +140,7 @@ fn plain(compiler: &CompilerName, words: &[impl AsRef<OsStr>]) -> WrapperOutcome
     }
 }
 
-/// Forgets that files were compiled as they are, as the user wants it so.
+/// Removes the records of files that the user wants compiled without measurement.
 fn forget_plain(store: &Store, line: &CommandLine, directory: &Path) {
     for input in line.inputs() {
         let object = match line.action {
@@ -150,8 +151,8 @@ fn forget_plain(store: &Store, line: &CommandLine, directory: &Path) {
     }
 }
 
-/// The criteria, and the files of hyperlabels. What cannot be read is a warning, and a note of the
-/// units: the build goes on.
+/// The criteria, and the files of hyperlabels. An unreadable file is a warning, and a note of the
+/// units: the build continues.
 fn written(
     request: &WrapperRequest,
     directory: &Path,
@@ -163,7 +164,7 @@ fn written(
         criteria.push(Criterion::Htol);
     }
     let read = |given: &PathBuf| {
-        // Builds change directories: what is not here is beside the store.
+        // Builds change directories: a path that does not exist here is relative to the store.
         let here = absolute(directory, given);
         let root = store.path().parent().map(|root| absolute(root, given));
         let found = root.filter(|path| !here.exists() && path.exists()).unwrap_or(here);
@@ -182,8 +183,8 @@ fn written(
     (criteria, htol)
 }
 
-/// Whether the command asks what the compiler can do, as configuration scripts do: measuring that
-/// would only slow it down.
+/// Whether the command is a probe of the compiler's features, as configuration scripts make them:
+/// measurement would only slow it down.
 fn is_probe(line: &CommandLine, directory: &Path) -> bool {
     const PLACES: [&str; 6] = [
         "CMakeFiles/CMakeTmp",
@@ -208,8 +209,8 @@ fn objects(job: &Job<'_>) -> Result<u8, Error> {
     for input in job.line.inputs() {
         let object = job.line.object_of(input);
         if job.line.saves_temporaries() && input.kind != InputKind::Other {
-            // The files that the user asks for are those of the plain command. What it says is said by
-            // the runs below, and they make the object anew.
+            // The requested files are those of the plain command. Its messages come from the runs
+            // below, which also make the object anew.
             drop(job.compiler.output(&job.line.plain_of(input))?);
         }
         let reason = match input.kind {
@@ -229,7 +230,7 @@ fn objects(job: &Job<'_>) -> Result<u8, Error> {
     Ok(worst)
 }
 
-/// Why a file could not be instrumented; nothing if it is.
+/// Instruments a file. Returns the reason if it could not be instrumented.
 fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<String>, Error> {
     let (passes, compiled) = std::thread::scope(|scope| {
         let checks = scope.spawn(|| job.passes_checks(input));
@@ -240,7 +241,7 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match compiled? {
-        Instrumentation::Instrumented(id) => id,
+        Instrumentation::InstrumentedProgram(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
@@ -250,11 +251,11 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
     }
 }
 
-/// Tells of a file that was compiled as it is.
+/// Reports and records a file that was compiled as it is.
 fn left_plain(job: &Job<'_>, input: &Input, object: &Path, reason: String) {
     job.warn(format!("{} is compiled as it is, and not measured: {reason}", input.path));
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
-    // The warning is all that can be done where the store cannot be written.
+    // If the store cannot be written, the warning must suffice.
     drop(job.store.record(&object, &source, UnitState::Plain(reason)));
 }
 
@@ -293,7 +294,7 @@ fn link(job: &Job<'_>) -> Result<u8, Error> {
     if status.success() || ends.is_none() {
         job.observer.notice(Event::CompilerOutput(&output));
     } else {
-        // Is it the run-time that does not fit?
+        // Links without the run-time, which may be what does not fit.
         status = job.compiler.run(&job.line.for_linking(&compiled, None))?;
         if status.success() {
             let name = job.line.linked().display().to_string();
@@ -319,7 +320,7 @@ fn named_object(line: &CommandLine, directory: &Path, input: &Input) -> PathBuf 
     name.into()
 }
 
-/// Compiles a source that is linked at once. Says why it could not be instrumented.
+/// Compiles a source that is linked at once. Returns the reason if it could not be instrumented.
 fn linked_object(
     job: &Job<'_>,
     input: &Input,
@@ -330,7 +331,7 @@ fn linked_object(
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match job.instrument(input, object)? {
-        Instrumentation::Instrumented(id) => id,
+        Instrumentation::InstrumentedProgram(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let source = absolute(job.directory, &input.path);

@@ -1,4 +1,4 @@
-//! The user's compiler: which one it is, and running it.
+//! The user's compiler: its identification, and its runs.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use lydian_base::Diagnostic;
 
 use crate::error::{Error, ErrorKind};
 
-/// The compiler that is used where none is named.
+/// The default compiler.
 const DEFAULT: &str = "clang-19";
 
 /// A compiler.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
-    /// What compilations are started by: a cache or what passes them on to other machines.
+    /// The program that starts compilations: a cache, or one that distributes them to other machines.
     launcher: Option<PathBuf>,
     /// The program.
     pub(crate) program: PathBuf,
@@ -44,7 +44,7 @@ impl Compiler {
         }
     }
 
-    /// What is known of a program by its name, or else by what it predefines.
+    /// Identifies a compiler by its name, or else by its predefined macros.
     pub(crate) fn at(CompilerName { launcher, program }: CompilerName) -> Self {
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_gcc = match (name.contains("clang"), name.contains("gcc")) {
@@ -61,7 +61,7 @@ impl Compiler {
         command.args(words).status().map_err(|error| unstartable(&self.program, &error))
     }
 
-    /// Runs it and keeps what it says.
+    /// Runs it and captures its output.
     pub(crate) fn output(&self, words: &[String]) -> Result<Output, Error> {
         let mut command = command(self.launcher.as_deref(), &self.program);
         command.args(words).stdin(Stdio::null());
@@ -86,6 +86,7 @@ impl CompilerName {
     pub(crate) fn command(&self, words: &[impl AsRef<std::ffi::OsStr>]) -> Command {
         let mut command = command(self.launcher.as_deref(), &self.program);
         command.args(words);
+        log::debug!("starting {command:?}");
         command
     }
 }

@@ -1,4 +1,4 @@
-//! What a unit leaves in its notes for pairs of definitions and uses in several units.
+//! The notes of a unit for pairs of definitions and uses across units.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use lydian_native::{Plan, SharedPlace, SharedUse};
 use lydian_objective::dataflow::{
     Definition, DefinitionSite, UseId, UseSite, Variable, c_name, cells,
 };
-use lydian_objective::{Described, FunctionObjectives, UnitFlow};
+use lydian_objective::{DefUseNames, FunctionObjectives, UnitFlow};
 use rustc_hash::FxHashMap;
 
 /// A unit that was rewritten.
 pub(crate) struct Sharing<'a> {
     pub(crate) program: &'a Program,
     pub(crate) map: &'a SourceMap,
-    /// What the definitions and uses of each function are called.
-    pub(crate) described: &'a BTreeMap<FuncId, Described>,
+    /// The descriptions of the definitions and uses of each function.
+    pub(crate) described: &'a BTreeMap<FuncId, DefUseNames>,
     pub(crate) plan: &'a Plan,
 }
 
-/// Why a use or a definition is not recorded whose function has no objectives.
+/// The reason for which a use or a definition is not recorded if its function has no objectives.
 const NOT_WATCHED: &str = "it is in a function that is not instrumented";
 
 impl Sharing<'_> {
-    /// What the notes have. `flow` is the unit's data flow of whole variables.
+    /// The notes. `flow` is the unit's data flow of whole variables.
     pub(crate) fn noted(
         &self,
         flow: &UnitFlow,
@@ -70,8 +70,8 @@ impl Sharing<'_> {
         NotedShared { uses, flow: shared.flow, base, table, variables }
     }
 
-    fn why_lost(&self, place: SharedPlace) -> Option<String> {
-        let mut lost = self.plan.shared.lost.iter();
+    fn why_uninstrumentable(&self, place: SharedPlace) -> Option<String> {
+        let mut lost = self.plan.shared.uninstrumentable.iter();
         lost.find(|(of, _)| *of == place).map(|(_, reason)| reason.clone())
     }
 
@@ -80,7 +80,7 @@ impl Sharing<'_> {
             name: c_name(&self.program.globals[global].name).to_owned(),
             has_cells: cells::global_has_cells(self.program, global),
             definitions: Vec::new(),
-            lost: self.why_lost(SharedPlace::Variable(global)),
+            uninstrumentable: self.why_uninstrumentable(SharedPlace::Variable(global)),
         }
     }
 
@@ -92,10 +92,10 @@ impl Sharing<'_> {
     ) -> NotedDefinition {
         let described = self.described.get(&function);
         let text = described.and_then(|of| of.definitions.get(index)).cloned();
-        let lost = match (position, definition.variable) {
+        let uninstrumentable = match (position, definition.variable) {
             (None, _) => Some(NOT_WATCHED.to_owned()),
             (_, Variable::Global(global)) => {
-                self.why_lost(SharedPlace::Definition(global, definition.number))
+                self.why_uninstrumentable(SharedPlace::Definition(global, definition.number))
             }
             (_, Variable::Local(_)) => None,
         };
@@ -103,7 +103,7 @@ impl Sharing<'_> {
             function: position,
             place: self.map.place(definition.span.start),
             text: text.unwrap_or_default(),
-            lost,
+            uninstrumentable,
         }
     }
 
@@ -116,10 +116,10 @@ impl Sharing<'_> {
     ) -> NotedUse {
         let described = self.described.get(&function);
         let ways = described.and_then(|of| of.uses.get(id.index())).cloned();
-        let lost = match recorded {
+        let uninstrumentable = match recorded {
             None if position.is_none() => Some(NOT_WATCHED.to_owned()),
-            Some(_) => self.why_lost(SharedPlace::Use(function, id)),
-            None => self.why_lost(SharedPlace::Use(function, id)).or_else(not_recorded),
+            Some(_) => self.why_uninstrumentable(SharedPlace::Use(function, id)),
+            None => self.why_uninstrumentable(SharedPlace::Use(function, id)).or_else(not_recorded),
         };
         NotedUse {
             function: position,
@@ -128,7 +128,7 @@ impl Sharing<'_> {
             ways: ways.unwrap_or_default(),
             is_condition,
             cells: recorded.map_or((0, 0), |recorded| recorded.cells),
-            lost,
+            uninstrumentable,
         }
     }
 }
@@ -137,8 +137,8 @@ fn not_recorded() -> Option<String> {
     Some("nothing in the instrumented text records it".to_owned())
 }
 
-/// A definition of which nothing is known.
+/// An unknown definition.
 fn nowhere(map: &SourceMap) -> NotedDefinition {
     let (place, text) = (map.place(0), String::new());
-    NotedDefinition { function: None, place, text, lost: not_recorded() }
+    NotedDefinition { function: None, place, text, uninstrumentable: not_recorded() }
 }

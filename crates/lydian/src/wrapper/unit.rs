@@ -17,7 +17,7 @@ use lydian_native::cc::{
 };
 use lydian_native::{Purpose, RewriteRequest, rewrite};
 use lydian_objective::{
-    Annotators, Criterion, Described, FunctionObjectives, HtolFile, Request, UnitFlows,
+    Annotators, Criterion, DefUseNames, FunctionObjectives, HtolFile, Request, UnitFlows,
 };
 
 use super::absolute;
@@ -27,7 +27,7 @@ use super::unit_notes::{self, Sources};
 use crate::error::Error;
 use crate::events::{Observer, tell};
 
-/// What holds for every file of a command.
+/// The parts of a command that are the same for all its files.
 pub(crate) struct Job<'a> {
     pub(crate) compiler: &'a Compiler,
     pub(crate) line: &'a CommandLine,
@@ -37,64 +37,64 @@ pub(crate) struct Job<'a> {
     pub(crate) short_circuit: bool,
     pub(crate) lowering: LoweringOptions,
     pub(crate) stores: Stores,
-    /// How counters are stored, where it is counted how often control passes.
+    /// The kind of stores to execution counters, if executions are counted.
     pub(crate) counts: Option<Stores>,
     /// The files of hyperlabels.
     pub(crate) htol: &'a [Hyperlabels],
-    /// Whoever is told what is not measured.
+    /// The receiver of warnings about omissions.
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// A file of hyperlabels, or why it cannot be read.
+/// A file of hyperlabels, or the reason for which it cannot be read.
 pub(crate) struct Hyperlabels {
     pub(crate) path: String,
     pub(crate) file: Result<HtolFile, Diagnostic>,
 }
 
-/// What became of a file.
+/// The outcome for a file.
 pub(crate) enum Instrumentation {
     /// It is instrumented, under this id.
-    Instrumented(UnitId),
-    /// It could not be: one sentence.
+    InstrumentedProgram(UnitId),
+    /// It could not be instrumented, for a reason in one sentence.
     Not(String),
 }
 
-/// What is asked for of a file.
+/// The objectives of a file.
 struct UnitObjectives {
     objectives: Vec<FunctionObjectives>,
     diagnostics: Vec<Diagnostic>,
-    /// What definitions and uses are called.
-    described: BTreeMap<FuncId, Described>,
+    /// The descriptions of definitions and uses.
+    described: BTreeMap<FuncId, DefUseNames>,
     flows: UnitFlows,
 }
 
-/// A function of which some criteria are not measured.
+/// A function in which some criteria are not measured.
 struct Omission {
     function: FuncId,
     criteria: Vec<Criterion>,
-    /// Why.
+    /// The reason.
     reason: String,
 }
 
 /// A file that was read.
 struct UnitSource {
     unit: Unit,
-    /// The program without outlines, where there are any.
+    /// The program without outlines, if it has any.
     whole: Option<Program>,
     unmeasured: Vec<Omission>,
     objectives: Vec<FunctionObjectives>,
     flows: UnitFlows,
-    /// What definitions and uses are called, if pairs between units are asked for.
-    described: BTreeMap<FuncId, Described>,
+    /// The descriptions of definitions and uses, if pairs between units are requested.
+    described: BTreeMap<FuncId, DefUseNames>,
     remarks: Vec<String>,
     written: Vec<NotedWritten>,
 }
 
-/// How often what the compiler refuses is left out before the file is compiled as it is.
+/// The number of times that refused functions are left out before the file is compiled as it is.
 const ATTEMPTS: usize = 4;
 
 impl Job<'_> {
-    /// Warns of what is not measured.
+    /// Warns about an omission.
     pub(crate) fn warn(&self, message: String) {
         tell(self.observer, &[Diagnostic::warning("cc", message)]);
     }
@@ -115,14 +115,14 @@ impl Job<'_> {
                 }
             };
             match self.compile(input, read, object)? {
-                Ok(id) => return Ok(Instrumentation::Instrumented(id)),
+                Ok(id) => return Ok(Instrumentation::InstrumentedProgram(id)),
                 Err(reason) => reasons.push(reason),
             }
         }
         Ok(Instrumentation::Not(reasons.into_iter().next().unwrap_or_default()))
     }
 
-    /// The ways to a preprocessed text, the best first.
+    /// The ways of preprocessing, the best first.
     fn preprocessings(&self, input: &Input) -> Vec<Preprocessing> {
         if input.kind == InputKind::Preprocessed {
             return vec![Preprocessing::Done];
@@ -166,8 +166,8 @@ impl Job<'_> {
         Ok(UnitSource { unit, whole, unmeasured, objectives, flows, described, remarks, written })
     }
 
-    /// The user's hyperlabels and paths that are about functions of the unit: those of files, and of
-    /// its comments. Says what is wrong with the latter.
+    /// The user's hyperlabels and paths about functions of the unit: those of files, and those of its
+    /// comments. Reports errors in the latter.
     fn written(&self, unit: &Unit) -> (Vec<HtolFile>, Vec<NotedWritten>) {
         if !self.criteria.iter().any(|criterion| criterion.is_written()) {
             return (Vec::new(), Vec::new());
@@ -218,20 +218,21 @@ impl Job<'_> {
         let mut described = BTreeMap::new();
         if self.criteria.iter().any(|criterion| criterion.is_across_units()) {
             let defined = program.defined().map(|(id, _)| id);
-            described.extend(defined.filter_map(|id| Some((id, annotators.described(id).ok()?))));
+            described
+                .extend(defined.filter_map(|id| Some((id, annotators.def_use_names(id).ok()?))));
         }
         UnitObjectives { objectives: all, diagnostics, described, flows: annotators.into_flows() }
     }
 
-    /// What is recorded: what is asked for, and what every tool that reads a report expects of each line
-    /// and each function.
+    /// The recorded criteria: the requested ones, and those that readers of reports expect for each
+    /// line and function.
     fn recorded(&self) -> Vec<Criterion> {
         let always = Criterion::OF_EVERY_REPORT.into_iter();
         let more = always.filter(|criterion| !self.criteria.contains(criterion));
         self.criteria.iter().copied().chain(more).collect()
     }
 
-    /// What is asked of functions of which there are outlines.
+    /// The objectives of functions with outlines.
     fn of_outlines(&self, unit: &Unit) -> Vec<FunctionObjectives> {
         let (program, map) = (&unit.program, &unit.source);
         let criteria = self.recorded().into_iter().filter(|criterion| criterion.is_of_text());
@@ -243,7 +244,7 @@ impl Job<'_> {
         annotations.map(|annotation| annotation.objectives).collect()
     }
 
-    /// The functions of which not everything is asked, with the reasons.
+    /// The functions in which some criteria are not measured, with the reasons.
     fn unmeasured(&self, unit: &Unit) -> Vec<Omission> {
         let (program, map) = (&unit.program, &unit.source);
         let reason =
@@ -270,8 +271,8 @@ impl Job<'_> {
         all
     }
 
-    /// Says of which functions not everything is measured: of those of the input each time, of those of
-    /// another file once.
+    /// Reports the functions in which some criteria are not measured: those of the input each time,
+    /// those of another file once.
     fn tell(&self, input: &Input, read: &UnitSource) {
         let (program, map) = (&read.unit.program, &read.unit.source);
         let mut files: BTreeMap<String, Vec<&Omission>> = BTreeMap::new();
@@ -305,8 +306,8 @@ impl Job<'_> {
         }
     }
 
-    /// Rewrites and compiles; functions that the compiler refuses are left out. The inner error
-    /// says why there is no object.
+    /// Rewrites and compiles. Functions that the compiler refuses are left out. The inner error is the
+    /// reason for which there is no object.
     fn compile(
         &self,
         input: &Input,
@@ -345,7 +346,7 @@ impl Job<'_> {
         Ok(Err(format!("the compiler refuses the instrumented text: {first}")))
     }
 
-    /// The instrumented text; its notes are in the store then.
+    /// Makes the instrumented text, and writes its notes to the store.
     fn text(&self, input: &Input, read: &UnitSource) -> Result<(UnitId, String), String> {
         let (program, map) = (&read.unit.program, &read.unit.source);
         let (rewritten, plan) = rewrite(&RewriteRequest {
@@ -356,7 +357,7 @@ impl Job<'_> {
             short_circuit: self.short_circuit,
             overflow_traps: false,
             purpose: Purpose::Program,
-            // An exact build puts no record off.
+            // An exact build delays no record.
             leaves_out: matches!(self.stores, Stores::Plain),
             counts: self.counts.is_some(),
             any_order: self.compiler.is_gcc,
@@ -418,8 +419,8 @@ impl Job<'_> {
         words
     }
 
-    /// Has the user's compiler say its warnings about the file, if any were asked for. False where
-    /// it calls one an error.
+    /// Runs the user's compiler for its warnings about the file, if any were requested. False if it
+    /// treats one as an error.
     pub(crate) fn passes_checks(&self, input: &Input) -> Result<bool, Error> {
         if !self.line.asks_for_warnings() || input.kind != InputKind::C {
             return Ok(true);
@@ -440,13 +441,13 @@ fn shown(found: &Diagnostic) -> String {
     }
 }
 
-/// Errors as warnings: what is wrong with objectives breaks no build.
+/// Turns errors into warnings, because errors in objectives must not break a build.
 fn as_warnings(errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let warn = |error| Diagnostic { severity: Severity::Warning, ..error };
     errors.into_iter().map(warn).collect()
 }
 
-/// The program, in which functions with outlines are only declared.
+/// The program with functions that have outlines only declared.
 fn without_outlines(unit: &Unit) -> Program {
     let mut program = unit.program.clone();
     for function in unit.outlines.keys() {
@@ -461,23 +462,23 @@ fn listed(criteria: &[Criterion]) -> String {
     names.join(", ")
 }
 
-/// Whether a function is the user's, and no library's or system header's.
+/// Whether a function is the user's and not of a library or system header.
 fn is_users(map: &SourceMap, function: &Function) -> bool {
     !function.library && !function.span.is_none() && !map.is_system(function.span.start)
 }
 
-/// Whether something can be added to a user's function.
+/// Whether a user's function can be instrumented.
 fn is_watched(map: &SourceMap, function: &Function) -> bool {
     is_users(map, function) && !is_naked(map.slice(function.span))
 }
 
-/// Whether a function is assembly alone, to which nothing may be added.
+/// Whether a function is pure assembly, which cannot be instrumented.
 fn is_naked(text: &str) -> bool {
     let head = text.split('{').next().unwrap_or("");
     head.contains("naked")
 }
 
-/// Takes out the functions that the messages speak of. False where there is none.
+/// Removes the functions that the messages mention. False if there are none.
 fn leave_out(read: &mut UnitSource, criteria: &[Criterion], messages: &str) -> bool {
     let mut wrong: Vec<(String, u32)> = Vec::new();
     for line in messages.lines().filter(|line| line.contains("error:")) {

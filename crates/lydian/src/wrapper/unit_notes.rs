@@ -1,4 +1,4 @@
-//! What a report needs of a unit, taken from the program while it is at hand.
+//! The notes of a unit that reports need, taken from the program during compilation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) struct Sources<'a> {
     hashes: BTreeMap<String, Option<[u8; 32]>>,
 }
 
-/// A file's text, and where its lines begin.
+/// A file's text, with the offsets of its lines.
 struct Text {
     text: String,
     starts: Vec<usize>,
@@ -32,7 +32,7 @@ impl Text {
         Self { text, starts }
     }
 
-    /// So many lines from a line on, counted from 1.
+    /// A number of lines from a line on, counted from 1.
     fn lines(&self, line: u32, count: usize) -> &str {
         let first = line.saturating_sub(1) as usize;
         let at = |index: usize| self.starts.get(index).copied().unwrap_or(self.text.len());
@@ -61,20 +61,20 @@ impl<'a> Sources<'a> {
         self.files.get(name)?.as_ref()
     }
 
-    /// The files that were asked for, with their hashes.
+    /// The files that were read, with their hashes.
     pub(crate) fn files(self) -> Vec<NotedFile> {
         let file = |(path, hash)| NotedFile { path, hash };
         self.hashes.into_iter().map(file).collect()
     }
 
-    /// Whether a text that begins on this line of a file is not what stands there.
+    /// Whether a text at a line of a file differs from the file's, since it comes from a macro.
     fn is_from_macro(&mut self, name: &str, line: u32, text: &str) -> bool {
         let Some(source) = self.text(name) else { return false };
         !squeezed(source.lines(line, LINES)).contains(&squeezed(text))
     }
 }
 
-/// How many lines of the source are looked at for the text of a decision.
+/// The most lines of the source that are searched for the text of a decision.
 const LINES: usize = 40;
 
 /// The text without white space: macros aside, preprocessing changes nothing else.
@@ -117,7 +117,7 @@ pub(crate) fn function(
     Some(noted)
 }
 
-/// The note of a function of which these criteria are not measured.
+/// The note of a function in which these criteria are not measured.
 pub(crate) fn unmeasured(
     program: &Program,
     map: &SourceMap,
@@ -133,7 +133,7 @@ pub(crate) fn unmeasured(
     NotedUnmeasured { name: of.name.clone(), place, end_line, criteria, reason }
 }
 
-/// Where a function's name is declared.
+/// The offset of a function's name in its declaration.
 fn name_offset(program: &Program, map: &SourceMap, func: FuncId) -> u32 {
     let function = &program.functions[func];
     let text = map.slice(function.span);
@@ -144,7 +144,7 @@ fn name_offset(program: &Program, map: &SourceMap, func: FuncId) -> u32 {
     function.span.start + found.map_or(0, |(at, _)| at as u32)
 }
 
-/// The labels before statements, each with the label of the criterion `stmt` that is covered where
+/// The labels before statements, each with the label of the criterion `stmt` that is covered when
 /// control passes it.
 fn text_labels(
     map: &SourceMap,

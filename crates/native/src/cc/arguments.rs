@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What a command makes.
+/// The product of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// One object for each input (`-c`).
@@ -18,7 +18,7 @@ pub enum Action {
     Other,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// C.
@@ -34,11 +34,11 @@ pub enum InputKind {
 pub struct Input {
     /// As the command names it.
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: InputKind,
 }
 
-/// What a group of words is for.
+/// The role of a group of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Role {
     Input(Input),
@@ -52,7 +52,8 @@ enum Role {
     Dependency,
     /// `-I`, `-D`: of no use once the text is preprocessed.
     Preprocessor,
-    /// A precompiled header, in whose place its text is read: what is compiled has it expanded.
+    /// A precompiled header. Its text is read in its place, since the compiled text has it
+    /// expanded.
     Precompiled,
     /// `-flto` and its like, which Lydian leaves out.
     Lto,
@@ -73,13 +74,13 @@ struct Group {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     groups: Vec<Group>,
-    /// What it makes.
+    /// Its product.
     pub action: Action,
 }
 
-/// Why a command line cannot be read. The compiler itself then says what is wrong.
+/// The reason why a command line cannot be read. The compiler itself then tells the error.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
+pub enum UnreadableCommand {
     /// A response file.
     #[error("the response file {0} cannot be read")]
     ResponseFile(String),
@@ -156,7 +157,7 @@ const SEPARATE: &[&str] = &[
     "-working-directory",
 ];
 
-/// What words for the linker begin with.
+/// The prefixes of words for the linker.
 const LINKER: &[&str] = &["-l", "-L", "-Wl,", "-Xlinker", "-rdynamic", "-T"];
 
 /// Preprocessor options, alone or with their argument joined on.
@@ -214,7 +215,7 @@ impl CommandLine {
     ///
     /// # Errors
     /// A response file that cannot be read, or an option without its argument.
-    pub fn parse(words: &[String]) -> Result<Self, Unreadable> {
+    pub fn parse(words: &[String]) -> Result<Self, UnreadableCommand> {
         let mut all = Vec::new();
         expand(words, 0, &mut all)?;
         let mut groups = Vec::new();
@@ -224,9 +225,11 @@ impl CommandLine {
             let mut words = vec![word];
             if SEPARATE.contains(&words[0].as_str()) {
                 let value = rest.next();
-                words.push(value.ok_or_else(|| Unreadable::MissingArgument(words[0].clone()))?);
+                words.push(
+                    value.ok_or_else(|| UnreadableCommand::MissingArgument(words[0].clone()))?,
+                );
             }
-            // What goes past clang's driver has its argument behind another `-Xclang`.
+            // An option behind `-Xclang` has its argument behind another `-Xclang`.
             if words[0] == "-Xclang"
                 && INCLUDES.contains(&words[1].as_str())
                 && let Some(again) = rest.next_if(|word| word == "-Xclang")
@@ -248,7 +251,7 @@ impl CommandLine {
         })
     }
 
-    /// What follows `-o`.
+    /// The word after `-o`.
     pub fn output(&self) -> Option<&str> {
         self.groups.iter().rev().find_map(|group| match &group.role {
             Role::Output(path) => Some(path.as_str()),
@@ -304,19 +307,18 @@ impl CommandLine {
         self.words(|role| *role != Role::Lto)
     }
 
-    /// What one of its inputs is preprocessed with, the input left out, and dependency files:
-    /// [`super::dependency_arguments`] has those.
+    /// The arguments for preprocessing one of its inputs, without the input and without dependency
+    /// files ([`super::dependency_arguments`]).
     pub fn for_preprocessing(&self) -> Vec<String> {
         self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic))
     }
 
-    /// What decides how the C of an input is read: for the front end, whose business it is to know
-    /// the flags.
+    /// The words that decide how the C of an input is read, for the front end.
     pub fn for_front_end(&self) -> Vec<String> {
         self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain))
     }
 
-    /// What the preprocessed text is compiled to an object with, input and output left out.
+    /// The arguments for compiling the preprocessed text to an object, without input and output.
     pub fn for_compiling(&self) -> Vec<String> {
         let mut words = self.words(|role| matches!(role, Role::Plain));
         words.retain(|word| !saves(word));
@@ -324,8 +326,8 @@ impl CommandLine {
         words
     }
 
-    /// What checks one input for warnings: everything but what is made of it, what the linker reads
-    /// (clang warns of it where nothing is linked), and the input.
+    /// The arguments for checking one input for warnings: all words except those for the output,
+    /// those for the linker (clang warns of them if it links nothing), and the input.
     pub fn for_checking(&self) -> Vec<String> {
         let mut words =
             self.reading(|role| matches!(role, Role::Preprocessor | Role::Plain | Role::Pedantic));
@@ -338,7 +340,8 @@ impl CommandLine {
         self.groups.iter().any(|group| saves(&group.words[0]))
     }
 
-    /// Words of these roles, without what makes the preprocessor write files: only one run may.
+    /// The words of these roles, without options that make the preprocessor write files: only one
+    /// run may write them.
     fn reading(&self, keep: impl Fn(&Role) -> bool) -> Vec<String> {
         self.words(keep).into_iter().filter_map(without_dependencies).collect()
     }
@@ -537,13 +540,13 @@ fn action(groups: &[Group]) -> Action {
 /// How deep response files may name others.
 const NESTED: u32 = 16;
 
-fn expand(words: &[String], depth: u32, all: &mut Vec<String>) -> Result<(), Unreadable> {
+fn expand(words: &[String], depth: u32, all: &mut Vec<String>) -> Result<(), UnreadableCommand> {
     for word in words {
         match word.strip_prefix('@') {
             // Where there is no such file, the word means itself, as it does for gcc.
             Some(path) if Path::new(path).is_file() && depth < NESTED => {
                 let text = std::fs::read_to_string(path)
-                    .map_err(|_| Unreadable::ResponseFile(path.to_owned()))?;
+                    .map_err(|_| UnreadableCommand::ResponseFile(path.to_owned()))?;
                 expand(&split(&text), depth + 1, all)?;
             }
             _ => all.push(word.clone()),

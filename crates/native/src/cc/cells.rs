@@ -1,18 +1,17 @@
-//! Files of counters: what a run left behind.
+//! Counter files, which runs leave behind.
 //!
 //! A file is the image of a program's section of cells: units one after the other, each behind its
 //! header, with zeros between. Cells are 0 or 1; anything else is damage, which costs the unit
 //! where it is found and no other.
 
 use super::notes::UnitId;
-use super::text::{
-    CELLS_MAGIC, COUNTS_MAGIC, FIRST_COUNTER, FOREIGN_FULL, FULL, HEADER, TABLES_MAGIC,
-};
+use super::text::{CELLS_MAGIC, COUNTS_MAGIC, FOREIGN_FULL, FULL, TABLES_MAGIC};
+use crate::plan::{FIRST_COUNTER, HEADER};
 
 /// Files are whole pages of this many bytes.
 const PAGE: usize = 4096;
 
-/// What a file says of one unit.
+/// The cells and counters of one unit in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitCells {
     /// The unit.
@@ -29,7 +28,7 @@ pub struct UnitCells {
     pub counts: Vec<u64>,
 }
 
-/// What is wrong with a file of counters.
+/// A fault of a counter file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamagedCells {
     /// It ends too early.
@@ -40,7 +39,7 @@ pub enum DamagedCells {
     Overwritten,
 }
 
-/// Reads a file. The units in it that are sound, and what is wrong with the rest.
+/// Reads a file. Returns its sound units, and the faults of the others.
 pub fn read_cells(bytes: &[u8]) -> (Vec<UnitCells>, Vec<DamagedCells>) {
     let mut units: Vec<UnitCells> = Vec::new();
     let mut damage = Vec::new();

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::{CommandLine, Input};
 
-/// The options that make the preprocessor write what the compilation of this input would have
-/// written; none where it would write nothing.
+/// The options with which the preprocessor writes the dependency file of this input's compilation;
+/// empty if there is none.
 pub fn dependency_arguments(line: &CommandLine, input: &Input) -> Vec<String> {
     if !line.writes_dependencies() {
         return Vec::new();

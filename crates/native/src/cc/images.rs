@@ -1,4 +1,4 @@
-//! Linked files: which units are in one, and what it shares with others.
+//! Linked files: the units in one, and the symbols that it shares with others.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::notes::UnitId;
 
-/// What is known of a linked file.
+/// A linked file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// The file, as an absolute path.
@@ -21,7 +21,7 @@ pub struct Image {
     /// Whether it is a library that is loaded when programs run.
     #[serde(default)]
     pub is_library: bool,
-    /// What the dynamic linker calls it, if that is not its file's name.
+    /// Its name for the dynamic linker, if that is not its file's name.
     #[serde(default)]
     pub soname: Option<String>,
     /// The libraries that it needs.
@@ -36,7 +36,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// What a file's symbols say.
+    /// The dynamic symbols of a file.
     pub(super) fn read(linked: &Path, units: Vec<UnitId>, file: &object::File<'_>) -> Self {
         let dynamic = Dynamic::of(file);
         let named = |symbol: object::Symbol<'_, '_>| symbol.name().ok().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What the cells of a unit mean, and everything else that a report needs to know of it.
+//! Notes: the meanings of a unit's cells, and everything else that a report needs of it.
 //!
 //! Notes are made when the unit is compiled, so that a report needs neither the compiler nor the
 //! flags. They are kept packed: a format version, then deflated postcard. Their hash is the unit's
@@ -15,11 +15,14 @@ use lydian_objective::dataflow::SharedFlow;
 use lydian_objective::hyper::{
     HyperEntry, HyperId, Hyperlabel, Passage, SameCell, Sequence, SequenceId,
 };
-use lydian_objective::{Criterion, Entry, FunctionObjectives, Label, LabelId};
+use lydian_objective::{Criterion, FunctionObjectives, Label, LabelEntry, LabelId};
 use serde::{Deserialize, Serialize};
 
 use super::text::UnitTables;
-use crate::plan::{BoundOf, CellMeaning, Column, Count, Implied, Plan, ShortCell, Unwatched};
+use crate::plan::{
+    BoundOf, CellMeaning, Column, Count, Plan, RedundantCell, ShortCell, UnmeasuredLabel,
+    UnmeasuredSequence,
+};
 
 /// The version of the notes' form. Notes of another one cannot be read.
 const FORMAT: u32 = 10;
@@ -72,24 +75,24 @@ pub struct Notes {
     pub files: Vec<NotedFile>,
     /// The functions that are watched.
     pub functions: Vec<NotedFunction>,
-    /// What the cells mean.
+    /// The meanings of the cells.
     pub plan: NotedPlan,
     /// The functions of which not all that was asked for is measured.
     pub unmeasured: Vec<NotedUnmeasured>,
-    /// What was left out of the unit and why, one sentence each.
+    /// The parts of the unit that are not measured, with the reason: one sentence each.
     pub remarks: Vec<String>,
     /// The files of hyperlabels, and the unit's comments.
     pub written: Vec<NotedWritten>,
-    /// What pairs of definitions and uses in several units are made of, if they are asked for.
+    /// The shared variables, if pairs across units are wanted.
     pub shared: Option<NotedShared>,
 }
 
-/// What a unit has of the variables that it shares with others.
+/// The definitions and uses of a unit's shared variables.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NotedShared {
-    /// What its functions do to them.
+    /// The data flow of its functions through them.
     pub flow: SharedFlow,
-    /// What is added to the numbers of its definitions where they are recorded.
+    /// The base that is added to the numbers of its definitions.
     pub base: u64,
     /// Where definitions of other units are entered that reach its uses.
     pub table: Option<ForeignTable>,
@@ -109,7 +112,7 @@ pub struct NotedVariable {
     /// Its definitions in this unit, by number from 1.
     pub definitions: Vec<NotedDefinition>,
     /// Why not all of them are recorded.
-    pub lost: Option<String>,
+    pub uninstrumentable: Option<String>,
 }
 
 /// A definition of a variable that units share.
@@ -122,7 +125,7 @@ pub struct NotedDefinition {
     /// It in words.
     pub text: String,
     /// Why it is not recorded.
-    pub lost: Option<String>,
+    pub uninstrumentable: Option<String>,
 }
 
 /// A use of a variable that units share.
@@ -132,16 +135,16 @@ pub struct NotedUse {
     pub function: Option<u32>,
     /// Where it is.
     pub place: Place,
-    /// What criteria call it.
+    /// Its name in criteria.
     pub name: String,
-    /// What its ways are called, and it in words by each of them.
+    /// Its ways: the name of each, and the use in words.
     pub ways: Vec<(String, String)>,
     /// Whether it is in a condition.
     pub is_condition: bool,
     /// The cell that stands for its first way in the table, and how much more it is for each next.
     pub cells: (u32, u32),
     /// Why it is not recorded.
-    pub lost: Option<String>,
+    pub uninstrumentable: Option<String>,
 }
 
 /// A file of hyperlabels as the unit's compilation saw it.
@@ -151,7 +154,7 @@ pub struct NotedWritten {
     pub path: String,
     /// The functions that it is about, of this unit or not.
     pub functions: Vec<String>,
-    /// What is wrong with it, one message with its place each.
+    /// Its errors: one message with its place each.
     pub wrong: Vec<String>,
 }
 
@@ -193,7 +196,7 @@ pub struct NotedFunction {
     /// Its labels. The keys are left out.
     pub labels: Arena<LabelId, Label>,
     /// The labels of each criterion.
-    pub criteria: IndexMap<Criterion, Vec<Entry>>,
+    pub criteria: IndexMap<Criterion, Vec<LabelEntry>>,
     /// The sequences that hyperlabels are made of.
     pub sequences: Arena<SequenceId, Sequence>,
     /// Its hyperlabels. The keys are left out.
@@ -261,41 +264,74 @@ pub struct NotedSwitch {
 /// A way out of a switch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NotedWay {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Where its label stands.
     pub place: Place,
 }
 
-/// What cells mean: the plan, packed.
+/// The plan of a unit, packed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NotedPlan {
     /// How many cells there are, from the first after the header on.
     pub cells: u32,
-    /// Cells that mean labels, with the function. Those of recorded decisions are not among them.
-    pub labels: Vec<(u32, u32, Vec<LabelId>)>,
-    /// Cells that mean sequences, with the function.
-    pub sequences: Vec<(u32, u32, SequenceId)>,
+    /// Cells that stand for labels, without the cells of decisions' vectors.
+    pub labels: Vec<NotedLabels>,
+    /// Cells that stand for sequences.
+    pub sequences: Vec<NotedSequence>,
     /// Decisions whose evaluations set one of 2^n cells.
     pub vectors: Vec<NotedVectors>,
-    /// Decisions whose outcomes set one of two cells: function, decision, first cell.
-    pub outcomes: Vec<(u32, DecisionId, u32)>,
+    /// Decisions whose outcomes set one of two cells.
+    pub outcomes: Vec<NotedOutcome>,
     /// Decisions whose evaluations are kept in tables.
     pub tables: Vec<NotedTable>,
-    /// Labels that the text cannot record: function, label, reason.
-    pub unwatched: Vec<(u32, LabelId, String)>,
-    /// Sequences that the text cannot record: function, sequence, reason.
-    pub unmeasured: Vec<(u32, SequenceId, String)>,
+    /// Labels that the text cannot record.
+    pub unmeasured_labels: Vec<UnmeasuredLabel>,
+    /// Sequences that the text cannot record.
+    pub unmeasured_sequences: Vec<UnmeasuredSequence>,
     /// The tables of the values that labels and sequences bind.
     pub bound: Vec<NotedBound>,
     /// The cells that say that not all of such values could be kept.
     pub short: Vec<ShortCell>,
-    /// Labels of which the text cannot record what they bind: function, label, reason.
-    pub unbound: Vec<(u32, LabelId, String)>,
-    /// Cells that nothing sets, since others say as much.
-    pub implied: Vec<Implied>,
-    /// What counters count.
+    /// Labels whose bound values the text cannot record.
+    pub unbound_labels: Vec<UnmeasuredLabel>,
+    /// The redundant cells: no probe sets them, since they follow from others.
+    pub redundant: Vec<RedundantCell>,
+    /// The counts, as sums of counters.
     pub counts: Vec<Count>,
+}
+
+/// A cell that stands for labels.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NotedLabels {
+    /// The cell.
+    pub cell: u32,
+    /// The function, by position.
+    pub function: u32,
+    /// The labels that a run covers if it sets the cell.
+    pub labels: Vec<LabelId>,
+}
+
+/// A cell that stands for a sequence.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct NotedSequence {
+    /// The cell.
+    pub cell: u32,
+    /// The function, by position.
+    pub function: u32,
+    /// The sequence that a run covers if it sets the cell.
+    pub sequence: SequenceId,
+}
+
+/// A decision whose outcomes set one of two cells.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct NotedOutcome {
+    /// The function, by position.
+    pub function: u32,
+    /// The decision.
+    pub decision: DecisionId,
+    /// The cell of the outcome false; that of true follows it.
+    pub first: u32,
 }
 
 /// A table of the distinct values that a label or a sequence binds.
@@ -303,7 +339,7 @@ pub struct NotedPlan {
 pub struct NotedBound {
     /// The function, by position.
     pub function: u32,
-    /// What binds them.
+    /// The label or sequence that binds them.
     pub of: BoundOf,
     /// How each of them is kept.
     pub columns: Vec<Column>,
@@ -315,8 +351,8 @@ pub struct NotedBound {
     pub words: u32,
 }
 
-/// The table of the definitions in other units that reached uses: rows of a definition's number with
-/// its base, and the cell that stands for the use's way.
+/// The table of the definitions in other units that reached uses: rows of a definition's number
+/// with its base, and the cell that stands for the use's way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ForeignTable {
     /// Where it begins, in words of 64 bits from the start of the unit's tables.
@@ -336,8 +372,8 @@ pub struct NotedVectors {
     pub first: u32,
     /// How many bits stand for a vector.
     pub bits: u32,
-    /// The conditions, as bits, whose values vectors have where they are not reached too: those on
-    /// which objectives depend.
+    /// The conditions, as bits, whose values are in vectors even if they are not reached: the
+    /// conditions on which objectives depend.
     pub settled: u64,
 }
 
@@ -383,8 +419,8 @@ impl NotedFunction {
     }
 }
 
-/// A sequence without the list of definitions that it must not pass, which may be very long: what
-/// is recorded has been found by last definitions.
+/// A sequence without the list of definitions that it must not pass, which may be very long. It is
+/// not needed: records are made by last definitions.
 fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
     fn short(passage: &Passage) -> Passage {
         match passage {
@@ -403,8 +439,8 @@ fn judged_by_last_definition(sequence: &Sequence) -> Sequence {
 }
 
 impl NotedFunction {
-    /// What its lines begin with: statements, and labels in the text with the statement behind them, each
-    /// with its place.
+    /// The starts of its lines: statements, and labels of the text with the statement after them,
+    /// each with its place.
     pub fn lines(&self) -> impl Iterator<Item = (LabelId, &Place)> {
         let statements = self.criteria.get(&Criterion::Stmt).into_iter().flatten();
         let statements = statements.map(|entry| (entry.label, &self.labels[entry.label].place));
@@ -430,14 +466,16 @@ impl NotedPlan {
     pub fn new(plan: &Plan, tables: UnitTables) -> Self {
         let UnitTables { wide: tables, bound, foreign: _ } = tables;
         let cells = plan.cells.len() as u32;
-        let (short, implied, counts) =
-            (plan.short.clone(), plan.implied.clone(), plan.counts.clone());
-        let mut noted = Self { cells, tables, bound, short, implied, counts, ..Self::default() };
+        let (short, redundant, counts) =
+            (plan.short.clone(), plan.redundant.clone(), plan.counts.clone());
+        let mut noted = Self { cells, tables, bound, short, redundant, counts, ..Self::default() };
         let mut of_vectors = vec![false; plan.cells.len()];
         for found in &plan.decisions {
             let (function, decision, first) = (found.function, found.decision, found.first);
             match found.meaning {
-                CellMeaning::Outcome => noted.outcomes.push((function, decision, first)),
+                CellMeaning::Outcome => {
+                    noted.outcomes.push(NotedOutcome { function, decision, first });
+                }
                 CellMeaning::Vector { bits } => {
                     let settled = found.settled;
                     let vectors = NotedVectors { function, decision, first, bits, settled };
@@ -449,24 +487,20 @@ impl NotedPlan {
         }
         for (at, cell) in plan.cells.iter().enumerate() {
             if !of_vectors[at] && !cell.labels.is_empty() {
-                noted.labels.push((at as u32, cell.function, cell.labels.clone()));
+                let (cell, function, labels) = (at as u32, cell.function, cell.labels.clone());
+                noted.labels.push(NotedLabels { cell, function, labels });
             }
-            for sequence in &cell.sequences {
-                noted.sequences.push((at as u32, cell.function, *sequence));
-            }
-            for (function, sequence) in &cell.elsewhere {
-                noted.sequences.push((at as u32, *function, *sequence));
-            }
+            let own = cell.sequences.iter().map(|sequence| (cell.function, *sequence));
+            let all = own.chain(cell.elsewhere.iter().copied());
+            noted.sequences.extend(all.map(|(function, sequence)| NotedSequence {
+                cell: at as u32,
+                function,
+                sequence,
+            }));
         }
-        let lost = |all: &[Unwatched]| {
-            let all = all.iter().cloned();
-            all.map(|Unwatched { function, label, reason }| (function, label, reason)).collect()
-        };
-        noted.unwatched = lost(&plan.unwatched);
-        noted.unbound = lost(&plan.unbound);
-        let unmeasured = plan.unmeasured.iter();
-        let unmeasured = unmeasured.map(|one| (one.function, one.sequence, one.reason.clone()));
-        noted.unmeasured = unmeasured.collect();
+        noted.unmeasured_labels.clone_from(&plan.unmeasured_labels);
+        noted.unbound_labels.clone_from(&plan.unbound_labels);
+        noted.unmeasured_sequences.clone_from(&plan.unmeasured_sequences);
         noted
     }
 }
@@ -526,8 +560,8 @@ pub(crate) fn section_header(id: UnitId, size: usize) -> Vec<u8> {
     header
 }
 
-/// The packed notes in a section of a linked file: those of all its units. Stops where something
-/// else lies.
+/// The packed notes of all units in a section of a linked file. Stops at the first bytes that are
+/// no notes.
 pub(crate) fn in_section(mut section: &[u8]) -> Vec<(UnitId, &[u8])> {
     let mut found = Vec::new();
     loop {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::store::{Store, StoreError};
-use crate::rewrite::code::operators;
+use crate::rewrite::predicates::code::operators;
 
 /// The source, with the macros `LYDIAN_LAST`, `LYDIAN_SHARED` and `LYDIAN_DIRECTORY`, and behind it
 /// what evaluates code.
@@ -17,7 +17,7 @@ fn source() -> String {
     format!("{PROGRAM}\n{}{EVALUATE}", operators())
 }
 
-/// What a section of cells begins with.
+/// The start of a section of cells.
 pub(crate) const MAGIC: &[u8; 8] = b"LYDIANF1";
 
 const FLAGS: &[&str] = &[
@@ -36,7 +36,7 @@ const FLAGS: &[&str] = &[
     "-g0",
 ];
 
-/// What the run-time is compiled for.
+/// The target of the run-time.
 #[derive(Clone, Copy, Debug)]
 pub struct Runtime<'a> {
     /// The user's compiler.

@@ -28,11 +28,11 @@ const VARIABLE: &str = "LYDIAN_DIR";
 /// The folder's own name.
 const NAME: &str = ".lydian";
 
-/// What stands in the root of a project that is kept under version control or configured for
+/// Entries of the root folder of a project under version control, or with a configuration of
 /// Lydian.
 const ROOTS: &[&str] = &[".git", ".hg", ".svn", "lydian.toml"];
 
-/// What stands in the folders of a project that is built.
+/// Files in the folders of a project that is built.
 const BUILT: &[&str] = &[
     "configure",
     "CMakeLists.txt",
@@ -53,7 +53,7 @@ pub enum StoreError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The run-time could not be compiled.
@@ -67,7 +67,7 @@ pub struct Store {
     path: PathBuf,
 }
 
-/// What is known of an object that was made.
+/// The record of an object that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitRecord {
     /// The object, as an absolute path.
@@ -176,7 +176,7 @@ impl Store {
         std::fs::read(self.path.join("notes").join(id.to_string())).ok()
     }
 
-    /// Notes what became of an object.
+    /// Records an object.
     ///
     /// # Errors
     /// Where the record cannot be written.
@@ -206,7 +206,7 @@ impl Store {
         let record = std::fs::read(&path).ok();
         let record = record.and_then(|bytes| serde_json::from_slice::<UnitRecord>(&bytes).ok());
         if record.is_some_and(|record| matches!(record.state, UnitState::Plain(_))) {
-            // What stays is told of, no more.
+            // Files that cannot be removed are only reported.
             drop(std::fs::remove_file(path));
         }
     }
@@ -306,7 +306,7 @@ impl Store {
         made && std::fs::File::create_new(folder.join(what)).is_ok()
     }
 
-    /// Forgets what runs left behind. What was built stays.
+    /// Removes all files of runs. Files of builds stay.
     ///
     /// # Errors
     /// Where a file cannot be removed.
@@ -331,7 +331,7 @@ impl Store {
     }
 }
 
-/// What runs that were marked as one test left behind.
+/// The counter files of runs that were marked as one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestRuns {
     /// The test's name.

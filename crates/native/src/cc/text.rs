@@ -10,21 +10,15 @@ use std::path::Path;
 
 use super::notes::{ForeignTable, NotedBound, NotedTable, UnitId, section_header};
 use crate::harness::ENVIRONMENTS;
-use crate::plan::{Cell, Plan};
+use crate::plan::{FIRST_COUNTER, HEADER, Plan};
 
-/// Bytes of the header in front of the cells, and of the one in front of the tables.
-pub(crate) const HEADER: usize = 64;
-
-/// The first counter behind the header of counters, in words of 64 bits.
-pub(crate) const FIRST_COUNTER: usize = HEADER / 8;
-
-/// What a header of cells begins with.
+/// The first bytes of a header of cells.
 pub(crate) const CELLS_MAGIC: &[u8; 8] = b"LYDIANC1";
 
-/// What a header of tables begins with.
+/// The first bytes of a header of tables.
 pub(crate) const TABLES_MAGIC: &[u8; 8] = b"LYDIANT1";
 
-/// What a header of counters begins with.
+/// The first bytes of a header of counters.
 pub(crate) const COUNTS_MAGIC: &[u8; 8] = b"LYDIANK1";
 
 /// The position, in the header of tables, of the byte that says that one of them was full.
@@ -46,14 +40,7 @@ const ROWS: u32 = 4096;
 /// are found by.
 const NODES: [u32; 2] = [1 << 15, 1 << 14];
 
-impl Plan {
-    /// A plan whose first cells stand for the header of a unit's cells.
-    pub(crate) fn for_program() -> Self {
-        Self { cells: vec![Cell::default(); HEADER], ..Self::default() }
-    }
-}
-
-/// What the text of a unit is made of.
+/// The parts of a unit's text.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitText<'a> {
     /// The rewritten text.
@@ -98,11 +85,11 @@ impl Stores {
 /// The tables of a unit: words of 64 bits, one table after the other.
 #[derive(Clone, Debug, Default)]
 pub struct UnitTables {
-    /// Those of its wide decisions.
+    /// The tables of its wide decisions.
     pub wide: Vec<NotedTable>,
-    /// Those of what labels and sequences bind.
+    /// The tables of the values that labels and sequences bind.
     pub bound: Vec<NotedBound>,
-    /// That of the definitions in other units that reach uses.
+    /// The table of the definitions in other units that reach uses.
     pub foreign: Option<ForeignTable>,
 }
 
@@ -237,17 +224,16 @@ fn words_of(bytes: &[u8]) -> String {
     format!("{{{}}}", bytes.chunks(8).map(word).collect::<Vec<_>>().join(", "))
 }
 
-/// What asks whether memory can be read: weak, so that objects link without the run-time, where
-/// nothing can.
+/// The function that asks whether memory can be read. It is weak, so that objects link without the
+/// run-time; then no memory can be read.
 const READABLE: &str = "\
 extern int lydian_can_be_read(const void *, unsigned long) \
 __attribute__((weak, visibility(\"hidden\")));\n\
 static __inline__ __attribute__((unused)) int lydian_readable(const void *p, unsigned long n) \
 { return lydian_can_be_read && lydian_can_be_read(p, n); }\n";
 
-/// How many passes a place lets by after so many calls of what judges its mutants that found nothing
-/// new: none at first, then a number around the one that lets the calls grow as the cube root of the
-/// passes.
+/// The number of passes that a place skips after `calls` calls that covered no new mutant: none at
+/// first, and then a number with which the calls grow as the cube root of the passes.
 const PAUSE: &str = "\
 static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) { \
 unsigned int more = calls < 64 ? 0 : calls - 64, most = more < 32768 ? more * more / 4 : 268435456; \
@@ -260,8 +246,8 @@ static __inline__ __attribute__((unused)) int lydian_pause(unsigned int calls) \
 
 /// The tables and what enters evaluations and rows into them: open addressing, without locks. An
 /// entry is free (0), being written (1) or there (2); a writer that is killed loses one. The last
-/// arguments of the atomic builtins are C's orders, whose names are macros: 0 is relaxed, 2 acquires,
-/// 3 releases.
+/// arguments of the atomic builtins are C's orders, whose names are macros: 0 is relaxed, 2
+/// acquires, 3 releases.
 fn table(id: UnitId, tables: &UnitTables) -> String {
     let size = (tables.words() as usize * 8).next_multiple_of(HEADER);
     let initial = words_of(&header(TABLES_MAGIC, id, size));
@@ -323,8 +309,8 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
     text
 }
 
-/// How many definitions that reached uses a process remembers to have entered. One is told by a hash
-/// of 64 bits, in one word, so that threads need no lock.
+/// How many definitions that reached uses a process remembers as entered. It remembers a hash of 64
+/// bits, in one word, so that threads need no lock.
 const KNOWN: usize = 256;
 
 /// Enters values into a table; 0 where there is no room.
@@ -348,9 +334,9 @@ if (__atomic_load_n(entry + 1 + word, 0) != values[word]) break; \
 if (word == words) return 1; } } \
 return 0; }\n";
 
-/// The notes, in a section that no program loads. The id in the text stands for what they are, so
-/// that caches of objects may go by the text alone; the directive is in two strings since ccache
-/// caches no text that has it.
+/// The notes, in a section that no program loads. The id in the text is their hash, so caches of
+/// objects may compare the text alone. The directive is in two strings, since ccache does not cache
+/// a text that contains it.
 fn embedded(unit: &UnitText<'_>) -> String {
     let (path, size) = unit.notes;
     let bytes = section_header(unit.id, size);

@@ -1,4 +1,4 @@
-//! What a test tried that confinement refuses, in words.
+//! Attempts of tests that confinement refuses, in words.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use super::filter::{Machine, X32};
 /// Something that a test did outside of the program, or tried to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The system call, or `signal` for what only a signal tells of.
+    /// The system call, or `signal` if only a signal tells of the attempt.
     pub call: String,
-    /// What it is for, as what follows "tried to".
+    /// The purpose, as the words after "tried to".
     pub what: String,
     /// Whether it failed; else it was done in the folder of the run, which is gone afterwards.
     pub refused: bool,
@@ -52,8 +52,8 @@ pub(crate) const ATTEMPTS_BYTES: u64 = (HEAD + ATTEMPTS * ATTEMPT) as u64;
 /// In the place of a call's number: a file grew beyond its limit.
 const FILE_SIZE_EXCEEDED: u32 = u32::MAX;
 
-/// Reads what a runner of a machine noted. `parent` is the process that started it. The program may have written over it,
-/// so that it may say anything, but nothing that is no attempt.
+/// Decodes the notes of a runner. `parent` is the process that started it. The program may have
+/// overwritten the notes, so any content must give attempts.
 pub(crate) fn noted(bytes: &[u8], own: Machine, parent: u32) -> Vec<Noted> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
@@ -65,7 +65,7 @@ pub(crate) fn noted(bytes: &[u8], own: Machine, parent: u32) -> Vec<Noted> {
             let from = at + 16 + ARGUMENTS * 8 + which * TEXT;
             shown(&bytes[from..from + TEXT])
         };
-        let traced = Traced {
+        let refused = RefusedCall {
             own,
             machine: Machine::numbered(word(at + 4)),
             number: word(at + 8),
@@ -73,13 +73,13 @@ pub(crate) fn noted(bytes: &[u8], own: Machine, parent: u32) -> Vec<Noted> {
             texts: [text(0), text(1)],
             parent,
         };
-        let attempt = traced.attempt(word(at + 12) != 0);
+        let attempt = refused.attempt(word(at + 12) != 0);
         Noted { test: Some(word(at)).filter(|test| *test != u32::MAX), attempt }
     };
     (0..used).map(read).collect()
 }
 
-/// Text of a program's, without what would spoil a line.
+/// A program's text without characters that would spoil a line.
 fn shown(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let text: String =
@@ -89,8 +89,8 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 /// A call as the runner noted it.
-struct Traced {
-    /// What the process is, and how it called the kernel.
+struct RefusedCall {
+    /// The architecture of the process, and of its system call.
     own: Machine,
     machine: Option<Machine>,
     number: u32,
@@ -99,7 +99,7 @@ struct Traced {
     parent: u32,
 }
 
-impl Traced {
+impl RefusedCall {
     fn attempt(&self, refused: bool) -> Attempt {
         if self.number == FILE_SIZE_EXCEEDED {
             let what = format!("write a file of more than {} MiB", FILE_SIZE >> 20);
@@ -122,13 +122,13 @@ impl Traced {
         Attempt { call, what, refused }
     }
 
-    /// What a call is for; none where its name has to do.
+    /// The purpose of a call; `None` if its name must do.
     fn deed(&self, call: &Call) -> Option<String> {
         self.deed_with_files(call).or_else(|| self.deed_beyond(call.name))
     }
 
-    /// The path that a call is about. Of calls about files the runner notes their paths, of others what the
-    /// first two arguments lead to.
+    /// The path of a call. The runner notes the paths of calls on files and, for other calls, the
+    /// strings to which the first two arguments point.
     fn path(&self, call: &Call) -> &str {
         let is_own = matches!(call.rule, Rule::File(_)) && !self.is_foreign();
         let which = if is_own { 0 } else { usize::from(calls::path(call) == Some(1)) };
@@ -254,7 +254,7 @@ mod tests {
         six[..arguments.len()].copy_from_slice(arguments);
         let texts = texts.map(|text| shown(format!("{text:\0<TEXT$}").as_bytes()));
         let machine = Some(Machine::X86_64);
-        Traced { own: Machine::X86_64, machine, number, arguments: six, texts, parent: 100 }
+        RefusedCall { own: Machine::X86_64, machine, number, arguments: six, texts, parent: 100 }
             .attempt(true)
             .what
     }

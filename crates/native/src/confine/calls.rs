@@ -1,18 +1,18 @@
 //! The system calls of 64-bit and 32-bit x86, each with its rule.
 //!
-//! What is allowed is listed: what touches only the process itself, its memory and what it has open, or
-//! only looks. Everything else is refused, also calls that are newer than these tables.
+//! What is allowed is listed: what touches only the process itself, its memory and what it has
+//! open, or only looks. Everything else is refused, also calls that are newer than these tables.
 
 use super::filter::Machine;
 
-/// What becomes of a system call.
+/// The rule for a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// It is made.
     Allowed,
     /// It is refused, and told.
     Refused,
-    /// It gives what a kernel without it gives, and nothing is told: the C library has another way.
+    /// It fails as on a kernel that lacks it, without an attempt: the C library has another way.
     Absent,
     /// It is made where it starts a thread of the process.
     Thread,
@@ -32,32 +32,32 @@ pub(super) enum Rule {
     File(FileCall),
 }
 
-/// What a call does with files.
+/// The effect of a call on files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileCall {
     /// The argument that is its path.
     pub(super) path: u8,
     /// That which is its second path.
     pub(super) second: Option<u8>,
-    /// What says whether it changes anything.
+    /// The argument that says whether the call changes anything.
     pub(super) change: Change,
 }
 
-/// What says whether a call changes the folder.
+/// The argument that says whether the call changes the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// It always does.
     Always = 1,
     /// The flags behind the path.
     Flags = 2,
-    /// The first word of what is pointed to behind the path.
+    /// The first word to which the argument after the path points.
     FlagsThere = 3,
 }
 
 /// A name, and its numbers on both machines.
 type Numbered = (&'static str, u32, u32);
 
-/// The number of what a machine does not have.
+/// The number in place of a call that an architecture lacks.
 const NO: u32 = u32::MAX;
 
 const fn opens(path: u8, change: Change) -> Rule {
@@ -72,23 +72,23 @@ const fn itself(argument: u8, or_zero: bool) -> Rule {
     Rule::Itself { argument, or_zero }
 }
 
-/// What asks a descriptor for its terminal, its length or its flags.
+/// Requests of `ioctl` for a descriptor's terminal, length or flags.
 const HARMLESS_IOCTLS: &[u32] =
     &[0x5401, 0x5413, 0x540f, 0x5411, 0x541b, 0x5421, 0x5450, 0x5451, 0x802c_542a];
 
-/// What makes a descriptor send signals, or holds up others that open the file: `F_SETOWN`, `F_SETSIG`,
-/// `F_SETOWN_EX`, `F_SETLEASE`, `F_NOTIFY`.
+/// Commands of `fcntl` that make a descriptor send signals, or delay others that open the file:
+/// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`, `F_SETLEASE`, `F_NOTIFY`.
 const DESCRIPTOR_SIGNALS: &[u32] = &[8, 10, 15, 1024, 1026];
 
-/// What is about the process or the thread itself: its death signal, dumps, its name, time slack, huge pages,
-/// new privileges, names of its memory. The others are refused.
+/// Options of `prctl` on the process or the thread itself: its death signal, dumps, its name, time
+/// slack, huge pages, new privileges, names of its memory. The others are refused.
 const OWN_CONTROLS: &[u32] =
     &[1, 2, 3, 4, 15, 16, 21, 23, 25, 27, 29, 30, 36, 37, 38, 39, 40, 41, 42, 0x5356_4d41];
 
-/// The signals by which the runner learns what is refused: `SIGXFSZ`, `SIGSYS`.
+/// The signals that tell the runner of refused calls: `SIGXFSZ`, `SIGSYS`.
 const TELLING_SIGNALS: &[u32] = &[25, 31];
 
-/// What only asks for the personality.
+/// The argument of `personality` that only asks.
 const ASKS_PERSONALITY: &[u32] = &[u32::MAX];
 
 #[rustfmt::skip]
@@ -136,7 +136,7 @@ const RULED: &[(Numbered, Rule)] = &[
     (("truncate64", NO, 193), changes(0, None)),
 ];
 
-/// What is made.
+/// The kinds of files that are made.
 #[rustfmt::skip]
 const ALLOWED: &[Numbered] = &[
     ("read", 0, 3), ("write", 1, 4), ("close", 3, 6), ("stat", 4, 106), ("fstat", 5, 108),
@@ -206,7 +206,7 @@ const ALLOWED: &[Numbered] = &[
     ("sched_rr_get_interval_time64", NO, 423),
 ];
 
-/// What is refused and has a name.
+/// Calls that are refused, with their names.
 #[rustfmt::skip]
 const REFUSED: &[Numbered] = &[
     ("shmget", 29, 395), ("shmat", 30, 397), ("shmctl", 31, 396), ("socket", 41, 359),
@@ -300,7 +300,7 @@ const FIRST_IS_PATH: &[&str] = &[
     "uselib",
 ];
 
-/// Those whose second argument is.
+/// The calls whose second argument is a path.
 const SECOND_IS_PATH: &[&str] = &[
     "execveat",
     "fchmodat",

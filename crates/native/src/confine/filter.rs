@@ -1,21 +1,22 @@
 //! The filter of system calls, as the program that the kernel runs on each of them.
 //!
-//! Calls are found by a binary search over ranges of numbers with one rule, so that allowed ones cost little;
-//! of those that need nothing but their number the kernel remembers the answer. What is refused traps: the
-//! runner's handler gets the lowest 16 bits of the answer ([`Answer`]), tells of the call and goes on.
+//! Calls are found by a binary search over ranges of numbers with one rule, so that allowed ones
+//! cost little; of those that need nothing but their number the kernel remembers the answer. What
+//! is refused traps: the runner's handler gets the lowest 16 bits of the answer ([`Answer`]), tells
+//! of the call and goes on.
 //!
-//! Calls about files trap as well, unless they come from one place in the runner, the gate: there the handler
-//! makes them again, and sees what Landlock says. The gate keeps nothing out, so nothing is lost where the
-//! code under test jumps there: it is for telling alone.
+//! Calls about files trap as well, unless they come from one place in the runner, the gate: there
+//! the handler makes them again, and sees what Landlock says. The gate keeps nothing out, so
+//! nothing is lost where the code under test jumps there: it is for telling alone.
 //!
-//! The process and the gate are known when the runner has started. It writes them in the places that
-//! [`PROCESS`], [`GATE_LOW`] and [`GATE_HIGH`] hold.
+//! The process and the gate are known when the runner has started. It writes them in the places
+//! that [`PROCESS`], [`GATE_LOW`] and [`GATE_HIGH`] hold.
 
 use libc::sock_filter as Instruction;
 
 use super::calls::{Call, Change, Rule, calls};
 
-/// What kind of process is confined.
+/// The architecture of the confined process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Machine {
     /// 64-bit.
@@ -39,7 +40,8 @@ impl Machine {
     }
 }
 
-/// Stands for the number of the runner's process. The three are no values that a rule compares with.
+/// Stands for the number of the runner's process. The three are no values that a rule compares
+/// with.
 pub(super) const PROCESS: u32 = 0x6c79_0001;
 /// Stands for the lower half of the gate's address.
 pub(super) const GATE_LOW: u32 = 0x6c79_0002;
@@ -60,10 +62,11 @@ const ARGUMENTS_AT: u32 = 16;
 
 /// `CLONE_THREAD`.
 const THREAD: u32 = 0x0001_0000;
-/// What makes a clone of its own: `CLONE_NEWNS`, `CLONE_NEWCGROUP` to `CLONE_NEWNET`, `CLONE_NEWTIME`.
+/// The flags of `clone` for new namespaces: `CLONE_NEWNS`, `CLONE_NEWCGROUP` to `CLONE_NEWNET`,
+/// `CLONE_NEWTIME`.
 const NAMESPACES: u32 = 0x7e02_0080;
 
-/// What the handler is told, as `confine.h` reads it.
+/// The data of the filter's answer for the handler, as `confine.h` reads it.
 #[derive(Clone, Copy)]
 struct Answer(u16);
 
@@ -113,11 +116,12 @@ fn skip(distance: usize) -> Instruction {
     statement(libc::BPF_JMP | libc::BPF_JA, distance as u32)
 }
 
-/// The filter for a process of a machine, with places for what the runner fills in.
+/// The filter for a process of an architecture, with places that the runner fills in.
 pub(super) fn filter(machine: Machine) -> Vec<Instruction> {
     let own = search(&ranges(&calls(machine)));
     let no = trap(Answer::refuse(libc::EPERM));
-    // A process can call the kernel as one of another machine, too: no program that a compiler makes does.
+    // A process can call the kernel as one of another machine, too: no program that a compiler
+    // makes does.
     let mut all =
         vec![load(MACHINE_AT), jump(libc::BPF_JEQ, machine.number(), 1, 0), no, load(NUMBER_AT)];
     if machine == Machine::X86_64 {
@@ -134,7 +138,7 @@ struct Range {
     rule: Option<Rule>,
 }
 
-/// Ranges of numbers that cover all; those that no call has are of no rule.
+/// Ranges that cover all numbers. Numbers without a call have no rule.
 fn ranges(calls: &[Call]) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     let mut add = |first, rule| match ranges.last() {
@@ -153,7 +157,7 @@ fn ranges(calls: &[Call]) -> Vec<Range> {
     ranges
 }
 
-/// What finds the range of the number that is loaded, and answers by its rule.
+/// The instructions that find the range of the loaded number, and answer by its rule.
 fn search(ranges: &[Range]) -> Vec<Instruction> {
     let [range] = ranges else {
         let middle = ranges.len() / 2;
@@ -167,11 +171,11 @@ fn search(ranges: &[Range]) -> Vec<Instruction> {
         all.extend(above);
         return all;
     };
-    // What is not known is new: programs that know it can do without it.
+    // An unknown call is a new one: programs that use it can do without it.
     range.rule.map_or_else(|| vec![trap(Answer::refuse(libc::ENOSYS))], decide)
 }
 
-/// What answers by a rule.
+/// The instructions that answer by a rule.
 fn decide(rule: Rule) -> Vec<Instruction> {
     let no = trap(Answer::refuse(libc::EPERM));
     let yes = answer(ALLOW);
@@ -203,7 +207,8 @@ fn decide(rule: Rule) -> Vec<Instruction> {
     }
 }
 
-/// What answers in one way where an argument has one of some values, and in another elsewhere.
+/// The instructions that answer in one way if an argument has one of some values, and in another
+/// way otherwise.
 fn chosen(
     argument: u8,
     values: &[u32],

@@ -1,4 +1,4 @@
-//! The runner's side on 32-bit x86: no tests are run there yet, and what they need is ready.
+//! The runner's side on 32-bit x86, where no tests are run yet.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -6,8 +6,8 @@ use std::process::Command;
 use super::attempt::{ATTEMPTS_BYTES, noted};
 use super::filter::{Machine, filter};
 
-/// A program that confines itself and then makes a folder, starts a process, calls the kernel by another
-/// table and signals its parent. It prints what was noted.
+/// A program that confines itself and then makes a folder, starts a process, calls the kernel by
+/// another table and signals its parent. It prints the noted attempts.
 const HOSTILE: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,7 +42,7 @@ int main(void) {
 }
 "#;
 
-/// What a hostile program of a machine tried; none where it cannot be linked.
+/// The attempts of a hostile program of an architecture; `None` if it cannot be linked.
 fn tried(machine: Machine, flag: &str) -> Option<Vec<String>> {
     let place = tempfile::tempdir().expect("a folder can be made");
     let mut text = String::new();

@@ -1,13 +1,14 @@
-//! A decision's text: its conditions note their values, and its outcome records them.
+//! A decision's text: its conditions note their values, and a probe at its outcome records them.
 //!
-//! `v` holds a bit for each true condition, `r` one for each that was reached (kept only where
-//! something asks for it). Where each end of the evaluation is that of one vector, as in `a && b`,
-//! there are no bits: each end sets its cell, chosen by the conditions that it did not reach and
-//! whose values matter. Where all conditions are pure and those that evaluation would not reach
-//! matter, all are evaluated first and the decision is computed from the bits. A condition that has
-//! no value on some states is evaluated there by a text of its own, which checks its operands, and
-//! has one more bit that says whether it has a value. Mutants of a condition are evaluated just
-//! before it, on the state that it is evaluated on, and judged at the outcome.
+//! Variable `v` has a bit for each true condition, and `r` one for each condition that was reached;
+//! `r` is kept only if something asks for it. If each end of the evaluation belongs to one vector,
+//! as in `a && b`, there are no bits: each end sets its cell, which depends on the conditions that
+//! it did not reach and whose values matter. If all conditions are pure and those that are not
+//! reached matter, all are evaluated first, and the decision is computed from the bits.
+//!
+//! A condition that has no value on some states is evaluated there by a text of its own, which
+//! checks its operands, and has one more bit that says whether it has a value. Mutants of a
+//! condition are evaluated just before it, on the same state, and judged at the outcome.
 
 use std::fmt::Write as _;
 
@@ -17,27 +18,32 @@ use lydian_ir::{Body, BoolTree, ConditionId, Decision, DecisionId, Purity};
 use lydian_objective::{Pred, SequenceId};
 use rustc_hash::FxHashSet;
 
-use self::leaves::EventLeaves;
-use self::mutants::Mutants;
-use super::borders::{self, Border, Borders};
-use super::hooks::{Hooks, Recorded};
-use super::implied::{Ends, Record};
-use super::monitors::BitStep;
-use super::rails::RailWriter;
-use super::vectors::{CELL_CONDITIONS, Recording, doubtful, ends, reached_with, truth_by_outcome};
-use super::{Purpose, RewriteRequest};
+use crate::rewrite::decision::boundary::{Boundary, DecisionBoundaries, pending_word};
+use crate::rewrite::decision::leaves::EventLeaves;
+use crate::rewrite::decision::mutants::DecisionMutants;
+use crate::rewrite::decision::unreached::LateEvaluation;
+use crate::rewrite::decision::vectors::{
+    CELL_CONDITIONS, Recording, doubtful, ends, reached_with, truth_by_outcome,
+};
+use crate::rewrite::edges::DecisionEdges;
+use crate::rewrite::predicates::dual_rail::DualRailWriter;
+use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter};
+use crate::rewrite::redundant::Probe;
+use crate::rewrite::request::{Purpose, RewriteRequest};
+use crate::rewrite::sequences::monitors::BitStep;
+use crate::rewrite::source::scan;
 
+pub(crate) mod boundary;
 mod eager;
 mod leaves;
 mod mutants;
-mod unreached;
-
-pub(super) use unreached::Late;
+pub(crate) mod unreached;
+pub(crate) mod vectors;
 
 /// Everything that rendering a decision needs.
 #[derive(Debug)]
-pub(super) struct DecisionEdit {
-    pub(super) id: DecisionId,
+pub(crate) struct DecisionEdit {
+    pub(crate) id: DecisionId,
     tree: BoolTree,
     recording: Recording,
     /// The first cell, or the number among the wide decisions.
@@ -49,71 +55,70 @@ pub(super) struct DecisionEdit {
     /// Steps of sequences where the outcome is false, and where it is true: statements.
     steps: [String; 2],
     /// The text of all of it.
-    pub(super) span: Span,
+    pub(crate) span: Span,
     /// The sequences with steps at its outcome.
-    pub(super) sequences: Vec<(u32, SequenceId)>,
+    pub(crate) sequences: Vec<(u32, SequenceId)>,
     spans: Vec<Span>,
     purity: Vec<Purity>,
     /// The conditions' own texts, on one line.
     texts: Vec<String>,
-    /// What each condition is where it is not reached.
-    unreached: Vec<Late>,
+    /// The value of each condition where evaluation does not reach it.
+    unreached: Vec<LateEvaluation>,
     /// The conditions whose mutants have a value there, if they cannot trap.
     of_one_expression: Vec<bool>,
-    /// Mutants of its conditions, with the labels that speak of them, which are judged by functions
-    /// of their own.
-    mutants: Mutants,
-    /// The other labels to be judged at the outcome: their cells and predicates' texts.
+    /// The mutants of its conditions and their labels, which functions of their own judge.
+    mutants: DecisionMutants,
+    /// The statements that judge the other labels at the outcome.
     judged: Vec<String>,
     /// Captures of conditions that have mutants.
     captures: Vec<Vec<Capture>>,
-    /// The conditions whose value may be undefined where evaluation does not reach them, so that
-    /// no branch may depend on it before the compiler has lost sight of where it comes from.
+    /// The conditions whose value may be undefined where evaluation does not reach them. An empty
+    /// `asm` statement hides the origin of such a value from the compiler before a branch depends
+    /// on it.
     doubtful: Vec<bool>,
-    /// What else is done where a condition that has captures is reached.
+    /// Further statements before a condition that has captures.
     hooks: Vec<String>,
-    /// Whether a condition's text holds records of its own, which must be passed only where the
-    /// condition is reached.
+    /// Whether a condition's text contains probes, so that it must be evaluated in place only.
     in_place: bool,
     /// Whether the value of the text must be kept beside the outcome.
     keeps_value: bool,
     /// Whether that value is to be promoted, as that of a bit-field is.
     promoted: bool,
-    /// What else is recorded where a condition is false, and where it is true: expressions, each
-    /// followed by a comma.
+    /// Further probes where a condition is false, and where it is true: expressions, each followed
+    /// by a comma.
     ways: Vec<[String; 2]>,
     /// The cells that are set there, whatever the state is.
     way_cells: Vec<[Vec<u32>; 2]>,
     /// The tables of which a cell is set where a condition has a value.
-    tables: Vec<OnWay>,
+    tables: Vec<ConditionTable>,
     /// Where operands of conditions meet.
-    borders: Borders,
-    /// The cells that follow from others, and are not set.
+    boundaries: DecisionBoundaries,
+    /// The redundant cells, which are not set.
     left_out: FxHashSet<u32>,
 }
 
-/// A record where a condition has a value, which sets one of some cells.
+/// A probe on a way of a condition that sets one of several cells.
 #[derive(Debug)]
-struct OnWay {
+struct ConditionTable {
     condition: ConditionId,
     value: bool,
     /// The first of them.
     first: u32,
-    /// The text of the index of the one that is set.
+    /// The text of the index of the cell that is set.
     index: String,
 }
 
 const KEPT: &str = "its decision's text is used for its value too";
 
 impl DecisionEdit {
-    pub(super) fn new(
+    pub(crate) fn new(
         id: DecisionId,
         decision: &Decision,
         body: &Body,
         request: &RewriteRequest<'_>,
         site: &DecisionSite,
         (recording, first): (Recording, u32),
-        unreached: Vec<Late>,
+        unreached: Vec<LateEvaluation>,
     ) -> Self {
         let of_one_expression =
             decision.conditions.values().map(|c| c.is_one_expression() && !request.short_circuit);
@@ -140,7 +145,7 @@ impl DecisionEdit {
             purity: decision.conditions.values().map(|condition| condition.purity).collect(),
             unreached,
             of_one_expression: of_one_expression.collect(),
-            mutants: Mutants::new(site.conditions.len(), is_calm),
+            mutants: DecisionMutants::new(site.conditions.len(), is_calm),
             judged: Vec::new(),
             doubtful: doubtful(decision, request, body),
             captures: vec![Vec::new(); site.conditions.len()],
@@ -151,63 +156,64 @@ impl DecisionEdit {
             ways: vec![Default::default(); site.conditions.len()],
             way_cells: vec![Default::default(); site.conditions.len()],
             tables: Vec::new(),
-            borders: Borders::default(),
+            boundaries: DecisionBoundaries::default(),
             left_out: FxHashSet::default(),
         }
     }
 
-    /// Adds what is recorded where operands meet. Gives it back with the reason if it cannot be.
-    pub(super) fn add_borders(
+    /// Adds probes of boundary values. Gives them back with the reason if the text cannot have
+    /// them.
+    pub(crate) fn add_boundaries(
         &mut self,
-        borders: Borders,
-        hooks: &Hooks<'_>,
-    ) -> Result<(), (Vec<Border>, String)> {
-        if self.keeps_value && !borders.all.is_empty() {
-            return Err((borders.all, KEPT.to_owned()));
+        boundaries: DecisionBoundaries,
+        hooks: &PredicateWriter<'_>,
+    ) -> Result<(), (Vec<Boundary>, String)> {
+        if self.keeps_value && !boundaries.all.is_empty() {
+            return Err((boundaries.all, KEPT.to_owned()));
         }
-        let of = |border: &Border| {
-            let condition = ConditionId::from_index(border.condition);
-            Ok((border.condition, condition_captures(hooks, self.id, condition)?))
+        let of = |boundary: &Boundary| {
+            let condition = ConditionId::from_index(boundary.condition);
+            Ok((boundary.condition, condition_captures(hooks, self.id, condition)?))
         };
-        let captures: Result<Vec<_>, String> = borders.all.iter().map(of).collect();
+        let captures: Result<Vec<_>, String> = boundaries.all.iter().map(of).collect();
         match captures {
             Ok(captures) => {
                 captures.into_iter().for_each(|(index, all)| self.captures[index] = all);
-                self.borders = borders;
+                self.boundaries = boundaries;
                 Ok(())
             }
-            Err(reason) => Err((borders.all, reason)),
+            Err(reason) => Err((boundaries.all, reason)),
         }
     }
 
     /// Whether the text that its conditions are part of is used for its value too.
-    pub(super) const fn keeps_value(&self) -> bool {
+    pub(crate) const fn keeps_value(&self) -> bool {
         self.keeps_value
     }
 
-    /// What it records on edges of the control flow, whatever the state is.
-    pub(super) fn edge_records(&self, ends: &Ends) -> Vec<Record> {
+    /// The probes on edges that depend on no state, for the search of redundant probes.
+    pub(crate) fn edge_probes(&self, ends: &DecisionEdges) -> Vec<Probe> {
         if self.keeps_value {
             return Vec::new();
         }
-        let by_end = self.recorded_ends();
-        let mut records = Vec::new();
+        let by_end = self.ends_with_cells();
+        let mut probes = Vec::new();
         for (index, value) in (0..self.spans.len()).flat_map(|i| [(i, false), (i, true)]) {
             let edges = ends.of_condition(self.id, ConditionId::from_index(index), value);
             let cells = self.cells_on_way(index, value);
-            records.extend(cells.filter_map(|cell| Record::on(edges.clone(), (cell, 1))));
+            probes.extend(cells.filter_map(|cell| Probe::on(edges.clone(), (cell, 1))));
         }
-        records.extend(self.own_records(by_end, ends));
-        records
+        probes.extend(self.own_probes(by_end, ends));
+        probes
     }
 
-    fn own_records(&self, by_end: Option<&[[Option<u32>; 2]]>, ends: &Ends) -> Vec<Record> {
+    fn own_probes(&self, by_end: Option<&[[Option<u32>; 2]]>, ends: &DecisionEdges) -> Vec<Probe> {
         match (&self.recording, by_end) {
             (Recording::Outcome(labels), _) => {
                 let is_recorded = |outcome: &usize| !labels[*outcome].is_empty();
                 let on = |outcome: usize| {
                     let edges = ends.of_outcome(self.id, outcome == 1);
-                    Record::on(edges, (self.first + outcome as u32, 1))
+                    Probe::on(edges, (self.first + outcome as u32, 1))
                 };
                 [0, 1].into_iter().filter(is_recorded).filter_map(on).collect()
             }
@@ -219,7 +225,7 @@ impl DecisionEdit {
                         let late = self.late_at(index, usize::from(value));
                         let choices: Vec<_> =
                             late.into_iter().map(|late| self.cells_beyond(late)).collect();
-                        Record::on_one_of(edges, self.first + end?, &choices)
+                        Probe::on_one_of(edges, self.first + end?, &choices)
                     })
                 });
                 all.collect()
@@ -227,14 +233,14 @@ impl DecisionEdit {
             (Recording::Vector { labels, .. }, None) => {
                 let outcomes = [false, true].map(|outcome| ends.of_outcome(self.id, outcome));
                 let cells = (self.first, labels.len() as u32);
-                Record::on(outcomes.concat(), cells).into_iter().collect()
+                Probe::on(outcomes.concat(), cells).into_iter().collect()
             }
             (Recording::Nothing | Recording::Wide(_), _) => Vec::new(),
         }
     }
 
     /// Says which cells need not be set.
-    pub(super) fn leave_out(&mut self, cells: &FxHashSet<u32>) {
+    pub(crate) fn leave_out(&mut self, cells: &FxHashSet<u32>) {
         let ways = (0..self.spans.len()).flat_map(|i| [(i, false), (i, true)]);
         let on_ways = ways.flat_map(|(index, value)| self.cells_on_way(index, value));
         let mut own: Vec<u32> = on_ways.collect();
@@ -245,12 +251,12 @@ impl DecisionEdit {
         self.left_out = own.into_iter().filter(|cell| cells.contains(cell)).collect();
     }
 
-    pub(super) fn borders(&self) -> impl Iterator<Item = &Border> {
-        self.borders.all.iter()
+    pub(crate) fn boundaries(&self) -> impl Iterator<Item = &Boundary> {
+        self.boundaries.all.iter()
     }
 
-    /// Whether evaluation of the decision surely ends once that of a condition has: what may follow
-    /// neither traps nor calls.
+    /// Whether the evaluation of the decision surely ends once a condition was evaluated: the
+    /// conditions that may follow neither trap nor call.
     fn ends_after(&self, index: usize) -> bool {
         let from = if self.tree.is_in_order() { index + 1 } else { 0 };
         let mut rest = self.purity.iter().enumerate().skip(from).filter(|(at, _)| *at != index);
@@ -258,94 +264,95 @@ impl DecisionEdit {
     }
 
     /// The word of cells that wait for the decision's end, if there is one.
-    fn waiting(&self) -> Option<String> {
-        let waits = self.borders().any(|border| !self.ends_after(border.condition));
-        waits.then(|| borders::waiting(self.id))
+    fn pending_word(&self) -> Option<String> {
+        let waits = self.boundaries().any(|boundary| !self.ends_after(boundary.condition));
+        waits.then(|| pending_word(self.id))
     }
 
-    /// What is recorded of its evaluations.
-    pub(super) const fn recording(&self) -> &Recording {
+    /// How its evaluations are recorded.
+    pub(crate) const fn recording(&self) -> &Recording {
         &self.recording
     }
 
     /// How many conditions it has.
-    pub(super) const fn conditions(&self) -> usize {
+    pub(crate) const fn conditions(&self) -> usize {
         self.spans.len()
     }
 
-    /// Adds what is recorded on the two ways of a condition.
-    pub(super) fn on_ways(&mut self, condition: ConditionId, texts: &[String; 2]) {
+    /// Adds probes to the two ways of a condition.
+    pub(crate) fn on_ways(&mut self, condition: ConditionId, texts: &[String; 2]) {
         let ways = &mut self.ways[condition.index()];
         ways.iter_mut().zip(texts).for_each(|(way, text)| way.push_str(text));
     }
 
-    /// Sets a cell of a table where a condition has a value: its first cell, and the text of the index.
-    pub(super) fn sets_one_of(
+    /// Sets a cell of a table where a condition has a value: its first cell, and the text of the
+    /// index.
+    pub(crate) fn sets_one_of(
         &mut self,
         condition: ConditionId,
         value: bool,
         (first, index): (u32, String),
     ) {
-        self.tables.push(OnWay { condition, value, first, index });
+        self.tables.push(ConditionTable { condition, value, first, index });
     }
 
-    /// Says that the text of its conditions holds records, so that it must stay.
-    pub(super) fn keep_text(&mut self) {
+    /// Notes that the text of its conditions contains probes, so that it must stay in place.
+    pub(crate) fn keep_text(&mut self) {
         self.in_place = true;
     }
 
     /// Sets cells on the two ways of a condition.
-    pub(super) fn set_on_ways(&mut self, condition: ConditionId, cells: &[Vec<u32>; 2]) {
+    pub(crate) fn set_on_ways(&mut self, condition: ConditionId, cells: &[Vec<u32>; 2]) {
         let ways = &mut self.way_cells[condition.index()];
         ways.iter_mut().zip(cells).for_each(|(way, cells)| way.extend(cells));
     }
 
     fn has_ways(&self) -> bool {
-        (0..self.ways.len()).any(|index| self.records_on_ways(index))
+        (0..self.ways.len()).any(|index| self.has_probes_on_ways(index))
     }
 
-    fn records_on_ways(&self, index: usize) -> bool {
+    fn has_probes_on_ways(&self, index: usize) -> bool {
         self.way_cells[index].iter().any(|cells| !cells.is_empty())
             || self.ways[index].iter().any(|text| !text.is_empty())
             || self.tables.iter().any(|table| table.condition.index() == index)
     }
 
-    /// What is recorded on the two ways of a condition.
+    /// The probes on the two ways of a condition.
     fn on_ways_of(&self, index: usize) -> [String; 2] {
-        let waits = self.waiting().filter(|_| !self.ends_after(index));
+        let waits = self.pending_word().filter(|_| !self.ends_after(index));
         [false, true].map(|value| {
             let cells = self.cells_on_way(index, value);
-            let set: String = cells.map(|cell| self.record_of(cell)).collect();
+            let set: String = cells.map(|cell| self.store_to(cell)).collect();
             let tables = self.tables.iter().filter(|table| {
                 (table.condition.index(), table.value) == (index, value)
                     && !self.left_out.contains(&table.first)
             });
             let one_of: String =
                 tables.map(|table| format!("lydian_hit[{}] = 1, ", table.index)).collect();
-            let borders = self.borders.on_way(index, value, waits.as_deref());
-            set + &one_of + &borders + &self.ways[index][usize::from(value)]
+            let boundaries = self.boundaries.on_way(index, value, waits.as_deref());
+            set + &one_of + &boundaries + &self.ways[index][usize::from(value)]
         })
     }
 
     /// The cells that are set where a condition has a value, whatever the state is, but for the
     /// decision's own.
     fn cells_on_way(&self, index: usize, value: bool) -> impl Iterator<Item = u32> {
-        let equal = self.borders.equal(index, value).filter(move |_| self.ends_after(index));
+        let equal = self.boundaries.equal(index, value).filter(move |_| self.ends_after(index));
         self.way_cells[index][usize::from(value)].iter().copied().chain(equal)
     }
 
     /// Says that the value which is kept is a bit-field's.
-    pub(super) fn promote(&mut self) {
+    pub(crate) fn promote(&mut self) {
         self.promoted = true;
     }
 
-    /// Adds a label that speaks of mutants or of the state: `cell` is set at an outcome where the
-    /// predicate is surely true.
-    pub(super) fn hook(
+    /// Adds a label whose predicate depends on mutants or on the state: `cell` is set at an outcome
+    /// where the predicate is surely true.
+    pub(crate) fn hook(
         &mut self,
         pred: &Pred,
-        cell: Recorded,
-        hooks: &mut Hooks<'_>,
+        cell: LabelCell,
+        hooks: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
             return Err(KEPT.to_owned());
@@ -353,7 +360,7 @@ impl DecisionEdit {
         if pred.has_mutant() {
             return self.hook_mutants(pred, cell, hooks);
         }
-        let mut writer = RailWriter::default();
+        let mut writer = DualRailWriter::default();
         let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
         let rails = writer.write(pred, &mut leaves)?;
         let (number, set) = (cell.number, cell.set_if(&rails.yes));
@@ -363,11 +370,11 @@ impl DecisionEdit {
     }
 
     /// Adds a step of a sequence at the outcome.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         step: &BitStep<'_>,
         short_circuit: bool,
-        hooks: &mut Hooks<'_>,
+        hooks: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
             return Err(KEPT.to_owned());
@@ -385,8 +392,8 @@ impl DecisionEdit {
             self.sequences.push(step.sequence());
             return Ok(());
         }
-        let mut writer = RailWriter::default();
-        let cell = Recorded { number: 0, before_undefined: false, open: None };
+        let mut writer = DualRailWriter::default();
+        let cell = LabelCell { number: 0, before_undefined: false, open: None };
         let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
         let preds = step.preds().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
@@ -396,9 +403,9 @@ impl DecisionEdit {
         Ok(())
     }
 
-    /// Tells that the condition's text gets these hooks of a root. True where the condition makes
-    /// its captures itself, so that the hooks must stand among its own, and they now do.
-    pub(super) fn takes_hooks(&mut self, condition: ConditionId, hooks: &str) -> bool {
+    /// Takes the hooks of a root that is the condition, if the condition declares its captures
+    /// itself. Returns whether it took them.
+    pub(crate) fn takes_hooks(&mut self, condition: ConditionId, hooks: &str) -> bool {
         self.in_place = true;
         let index = condition.index();
         let takes = !self.captures[index].is_empty();
@@ -431,8 +438,8 @@ impl DecisionEdit {
     }
 
     /// Whether labels are judged at the outcome.
-    fn judges(&self) -> bool {
-        !self.judged.is_empty() || self.mutants.judges()
+    fn has_judged_labels(&self) -> bool {
+        !self.judged.is_empty() || self.mutants.has_judged_labels()
     }
 
     fn bit(&self, index: usize) -> String {
@@ -445,45 +452,47 @@ impl DecisionEdit {
 
     fn keeps_reached(&self) -> bool {
         let effects = self.purity.contains(&Purity::Effects);
-        let sometimes = |late: usize| matches!(self.unreached[late], Late::WhereDefined { .. });
+        let sometimes =
+            |late: usize| matches!(self.unreached[late], LateEvaluation::WhereDefined { .. });
         let late = self.late();
-        self.judges()
-            || (effects && !late.is_empty() && self.recorded_ends().is_none())
-            || (late.into_iter().any(sometimes) && self.recorded_ends().is_none())
+        self.has_judged_labels()
+            || (effects && !late.is_empty() && self.ends_with_cells().is_none())
+            || (late.into_iter().any(sometimes) && self.ends_with_cells().is_none())
     }
 
     /// Whether all conditions are evaluated before the outcome is computed from them.
     fn is_eager(&self) -> bool {
-        !self.judges()
+        !self.has_judged_labels()
             && !self.in_place
             && !self.has_ways()
             && self.steps.iter().all(String::is_empty)
-            && self.borders.all.is_empty()
+            && self.boundaries.all.is_empty()
             && !self.is_wide()
             && self.purity.iter().all(|purity| *purity == Purity::Pure)
-            && self.unreached.iter().all(|late| *late == Late::Always)
+            && self.unreached.iter().all(|late| *late == LateEvaluation::Always)
             && !self.late().is_empty()
     }
 
     /// The vectors with which evaluation ends at each condition, if it is there that cells are set.
-    fn recorded_ends(&self) -> Option<&[[Option<u32>; 2]]> {
+    fn ends_with_cells(&self) -> Option<&[[Option<u32>; 2]]> {
         let suits = matches!(self.recording, Recording::Vector { .. })
             && !self.keeps_value
-            && !self.judges()
+            && !self.has_judged_labels()
             && !self.is_eager();
         self.ends.as_deref().filter(|_| suits)
     }
 
     /// Whether the conditions' values are noted.
     fn keeps_values(&self) -> bool {
-        if self.keeps_value || self.recorded_ends().is_some() {
+        if self.keeps_value || self.ends_with_cells().is_some() {
             return false;
         }
-        self.judges() || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
+        self.has_judged_labels()
+            || matches!(self.recording, Recording::Vector { .. } | Recording::Wide(_))
     }
 
     /// Variables at the start of the function's body.
-    pub(super) fn declarations(&self) -> String {
+    pub(crate) fn declarations(&self) -> String {
         let id = self.id.index();
         let mut text = String::new();
         if self.keeps_values() {
@@ -499,7 +508,7 @@ impl DecisionEdit {
                 false => write!(text, "unsigned long lydian_r{id}; "),
             };
         }
-        if let Some(word) = self.waiting() {
+        if let Some(word) = self.pending_word() {
             let _ = write!(text, "unsigned long long {word}; ");
         }
         text.push_str(&self.mutants.declarations(id));
@@ -507,12 +516,12 @@ impl DecisionEdit {
     }
 
     /// The conditions whose text is edited.
-    pub(super) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
-        let all = (self.keeps_values() && !self.is_eager()) || self.recorded_ends().is_some();
-        let has_ways = |index: &usize| self.records_on_ways(*index);
+    pub(crate) fn condition_spans(&self) -> impl Iterator<Item = (usize, Span)> {
+        let all = (self.keeps_values() && !self.is_eager()) || self.ends_with_cells().is_some();
+        let has_ways = |index: &usize| self.has_probes_on_ways(*index);
         let edited: Vec<_> = (0..self.spans.len())
             .filter(|index| {
-                !self.keeps_value && (all || has_ways(index) || self.borders.is_on(*index))
+                !self.keeps_value && (all || has_ways(index) || self.boundaries.is_on(*index))
             })
             .map(|index| (index, self.spans[index]))
             .collect();
@@ -520,12 +529,12 @@ impl DecisionEdit {
     }
 
     /// The captures of conditions that have mutants.
-    pub(super) fn captures(&self) -> impl Iterator<Item = &Capture> {
+    pub(crate) fn captures(&self) -> impl Iterator<Item = &Capture> {
         self.captures.iter().flatten()
     }
 
-    /// A condition that notes its value. `captures` declares what `text` captures.
-    pub(super) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
+    /// A condition that notes its value. `captures` declares the captured values of `text`.
+    pub(crate) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
         let noted = self.noted_condition(index, text);
         let (hooks, call) = (&self.hooks[index], self.mutants.called(index));
         if !call.is_empty() {
@@ -539,17 +548,17 @@ impl DecisionEdit {
 
     fn noted_condition(&self, index: usize, text: &str) -> String {
         let [no, yes] = self.on_ways_of(index);
-        if let Some(ends) = self.recorded_ends() {
-            let record = |value: usize| match (ends[index][value], self.late_at(index, value)) {
+        if let Some(ends) = self.ends_with_cells() {
+            let probe = |value: usize| match (ends[index][value], self.late_at(index, value)) {
                 (None, _) => String::new(),
-                (Some(end), late) if late.is_empty() => self.record_of(self.first + end),
+                (Some(end), late) if late.is_empty() => self.store_to(self.first + end),
                 (Some(end), late) => {
                     let beyond = |index: usize| format!(" + {}", self.beyond(index));
                     let bits: String = late.into_iter().map(beyond).collect();
                     format!("lydian_hit[{}{bits}] = 1, ", self.first + end)
                 }
             };
-            let [on_no, on_yes] = [0, 1].map(record);
+            let [on_no, on_yes] = [0, 1].map(probe);
             return format!("(({text}) ? ({on_yes}{yes}1) : ({on_no}{no}0))");
         }
         if !self.keeps_values() {
@@ -567,21 +576,21 @@ impl DecisionEdit {
     }
 
     /// The decision, `inner` being its text with its conditions rendered.
-    pub(super) fn render(&self, inner: &str) -> String {
+    pub(crate) fn render(&self, inner: &str) -> String {
         if self.keeps_value {
             return self.render_kept(inner);
         }
-        let waiting = self.waiting();
-        let begin = waiting.as_ref().map_or(String::new(), |word| format!("{word} = 0, "));
-        let end = waiting.as_ref().map_or(String::new(), |word| self.borders.flush(word));
+        let pending_word = self.pending_word();
+        let begin = pending_word.as_ref().map_or(String::new(), |word| format!("{word} = 0, "));
+        let end = pending_word.as_ref().map_or(String::new(), |word| self.boundaries.flush(word));
         if !self.keeps_values() {
-            let records = match &self.recording {
-                Recording::Outcome(labels) => self.outcome_records(labels),
+            let probes = match &self.recording {
+                Recording::Outcome(labels) => self.outcome_probes(labels),
                 _ => Default::default(),
             };
             let with_steps = |outcome: usize| match self.steps[outcome].as_str() {
-                "" => format!("{}{end}", records[outcome]),
-                steps => format!("{}({{ {steps}}}), {end}", records[outcome]),
+                "" => format!("{}{end}", probes[outcome]),
+                steps => format!("{}({{ {steps}}}), {end}", probes[outcome]),
             };
             let [no, yes] = [0, 1].map(with_steps);
             return match no.is_empty() && yes.is_empty() {
@@ -594,7 +603,7 @@ impl DecisionEdit {
             return format!(
                 "(lydian_v{id} = {}, {}{})",
                 self.eager_bits(),
-                self.record(),
+                self.vector_store(),
                 self.computed(&self.tree)
             );
         }
@@ -602,7 +611,7 @@ impl DecisionEdit {
             "({begin}{}lydian_o{id} = ({inner}), {}{}{}{}{end}lydian_o{id})",
             self.reset(),
             self.late_values(),
-            self.record(),
+            self.vector_store(),
             self.judge(),
             self.steps_taken()
         )
@@ -637,7 +646,7 @@ impl DecisionEdit {
         }
     }
 
-    /// What the ways of the one condition record, which is kept as `lydian_k`.
+    /// The probes on the ways of the only condition, whose value is in `lydian_k`.
     fn kept_ways(&self) -> String {
         if self.ways.len() != 1 || !self.has_ways() {
             return String::new();
@@ -646,16 +655,16 @@ impl DecisionEdit {
         format!("(void)(lydian_k ? ({yes}1) : ({no}0)); ")
     }
 
-    /// What records the outcome false, and true: expressions, each followed by a comma.
-    fn outcome_records(&self, labels: &[Vec<lydian_objective::LabelId>; 2]) -> [String; 2] {
+    /// The probes of the outcomes false and true: expressions, each followed by a comma.
+    fn outcome_probes(&self, labels: &[Vec<lydian_objective::LabelId>; 2]) -> [String; 2] {
         [0, 1].map(|outcome| match labels[outcome].is_empty() {
             true => String::new(),
-            false => self.record_of(self.first + outcome as u32),
+            false => self.store_to(self.first + outcome as u32),
         })
     }
 
-    /// What sets a cell, followed by a comma; nothing if it follows from others.
-    fn record_of(&self, cell: u32) -> String {
+    /// The store to a cell, followed by a comma; empty if the cell is redundant.
+    fn store_to(&self, cell: u32) -> String {
         match self.left_out.contains(&cell) {
             true => String::new(),
             false => format!("lydian_hit[{cell}] = 1, "),
@@ -681,7 +690,7 @@ impl DecisionEdit {
         text
     }
 
-    fn record(&self) -> String {
+    fn vector_store(&self) -> String {
         match &self.recording {
             Recording::Vector { .. } => {
                 format!("lydian_hit[{} + lydian_v{}] = 1, ", self.first, self.id.index())
@@ -706,7 +715,7 @@ impl DecisionEdit {
     }
 
     fn judge(&self) -> String {
-        if !self.judges() {
+        if !self.has_judged_labels() {
             return String::new();
         }
         let text = self.judged.concat() + &self.mutants.at_outcome(self.id.index());
@@ -715,15 +724,15 @@ impl DecisionEdit {
 }
 
 /// The captures of a condition, from its root.
-fn condition_captures(
-    hooks: &Hooks<'_>,
+pub(crate) fn condition_captures(
+    hooks: &PredicateWriter<'_>,
     decision: DecisionId,
     condition: ConditionId,
 ) -> Result<Vec<Capture>, String> {
     let wanted = RootKind::Condition { decision, condition };
     let root = hooks.body().source.roots.values().find(|root| root.kind == wanted);
     let root = root.ok_or_else(|| "its condition's place is not known".to_owned())?;
-    if !root.rewritable || super::scan::has_compound_literal(hooks.slice(root.span)) {
+    if !root.rewritable || scan::has_compound_literal(hooks.slice(root.span)) {
         return Err("its text cannot be rewritten".to_owned());
     }
     Ok(root.captures.clone())

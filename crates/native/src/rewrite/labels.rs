@@ -1,79 +1,107 @@
-//! Labels of the user's: their calls leave the text, and their records take the place.
-//!
-//! A call would evaluate its predicate as C does, which crashes where the predicate traps. The
-//! record evaluates it under guards, in Kleene's logic, as the predicates of all labels.
+//! Which labels of a function need a cell of their own, and how labels at roots are recorded.
 
-use indexmap::IndexMap;
-use lydian_ir::source::MarkStyle;
-use lydian_ir::{Body, MarkId, MarkKind};
-use rustc_hash::FxHashSet;
+use lydian_ir::FuncId;
+use lydian_objective::criterion::Construct;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{Criterion, FunctionObjectives, LabelId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::tree::Edit;
-use super::{Action, RewriteRequest, rank};
-
-/// Whether a mark is a label of the user's.
-pub(super) fn is_user_label(body: &Body, mark: MarkId) -> bool {
-    matches!(body.marks[mark].kind, MarkKind::UserLabel { .. })
+/// The labels that hyperlabels of other functions name.
+#[derive(Debug, Default)]
+pub(crate) struct LabelsElsewhere {
+    /// The labels that are atoms of sequences.
+    in_sequences: FxHashMap<FuncId, Vec<LabelId>>,
+    /// The labels that need a cell of their own.
+    alone: FxHashMap<FuncId, Vec<LabelId>>,
 }
 
-/// Edits of all calls of labels in functions that are not watched.
-pub(super) fn of_unwatched(request: &RewriteRequest<'_>, edits: &mut Vec<Edit<Action>>) {
-    let watched: FxHashSet<_> = request.watched.iter().map(|watched| watched.function).collect();
-    for (_, function) in request.program.defined().filter(|(id, _)| !watched.contains(id)) {
-        if let Some(body) = &function.body {
-            of_function(body, &mut IndexMap::new(), edits);
+impl LabelsElsewhere {
+    pub(crate) fn of(all: &[FunctionObjectives]) -> Self {
+        let mut this = Self::default();
+        for of in all {
+            // The labels of pairs are known as shared labels.
+            let sequences = of.sequences.values().filter(|sequence| !sequence.is_pair());
+            for atom in sequences.flat_map(|sequence| &sequence.atoms) {
+                if atom.function != of.function {
+                    this.in_sequences.entry(atom.function).or_default().push(atom.label);
+                }
+            }
+            for hyper in of.hypers.values() {
+                hyper.hyper.for_each_part(&mut |part| match part {
+                    Part::Atom(atom) if atom.function != of.function => {
+                        this.alone.entry(atom.function).or_default().push(atom.label);
+                    }
+                    Part::Atom(_) | Part::Sequence(_) => {}
+                });
+            }
+        }
+        this
+    }
+}
+
+/// The labels that need a cell of their own: all but labels that are atoms of sequences and nothing
+/// else. The first `shared` labels are atoms of other functions' pairs.
+pub(crate) fn standalone_labels(
+    objectives: &FunctionObjectives,
+    elsewhere: &LabelsElsewhere,
+    shared: usize,
+) -> Vec<LabelId> {
+    let in_sequences = objectives.sequences.values().flat_map(|sequence| &sequence.atoms);
+    let own = in_sequences.filter(|atom| atom.function == objectives.function);
+    let mut left_out: FxHashSet<LabelId> = own.map(|atom| atom.label).collect();
+    let of_others = |map: &FxHashMap<FuncId, Vec<LabelId>>| {
+        map.get(&objectives.function).cloned().unwrap_or_default()
+    };
+    left_out.extend(of_others(&elsewhere.in_sequences));
+    left_out.extend(objectives.labels.ids().take(shared));
+    let counted = objectives.criteria.values().flatten();
+    counted.for_each(|entry| _ = left_out.remove(&entry.label));
+    for hyper in objectives.hypers.values() {
+        hyper.hyper.for_each_part(&mut |part| match part {
+            Part::Atom(atom) if atom.function == objectives.function => {
+                left_out.remove(&atom.label);
+            }
+            Part::Atom(_) | Part::Sequence(_) => {}
+        });
+    }
+    of_others(&elsewhere.alone).iter().for_each(|label| _ = left_out.remove(label));
+    objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
+}
+
+/// How labels at roots are recorded, by their criterion.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RootProbe {
+    /// As errors: before all others, and each of them also where another error comes first.
+    Error,
+    /// As mutants: by mutant probes, after all others.
+    Mutant,
+    /// As predicates on the state.
+    State,
+}
+
+impl RootProbe {
+    const fn of(criterion: Criterion) -> Self {
+        match criterion.construct() {
+            Construct::Error => Self::Error,
+            Construct::Mutant => Self::Mutant,
+            Construct::Function
+            | Construct::Call
+            | Construct::Statement
+            | Construct::Block
+            | Construct::Branch
+            | Construct::Loop
+            | Construct::Decision(_)
+            | Construct::Border
+            | Construct::Input
+            | Construct::DefUse(_)
+            | Construct::Path
+            | Construct::Written => Self::State,
         }
     }
-}
-
-/// Edits of all calls of labels in a function. `records` has those of watched labels, and loses
-/// them.
-pub(super) fn of_function(
-    body: &Body,
-    records: &mut IndexMap<MarkId, String>,
-    edits: &mut Vec<Edit<Action>>,
-) {
-    for site in body.source.marks.iter().filter(|site| is_user_label(body, site.mark)) {
-        let record = records.swap_remove(&site.mark).unwrap_or_default();
-        let action = Action::Label { style: site.style, record };
-        edits.push(Edit { span: site.span, rank: rank::MARK, action });
-    }
-}
-
-/// What stands in the place of a call whose text this is, on as many lines.
-pub(super) fn in_place_of(style: MarkStyle, record: &str, text: &str) -> String {
-    let lines = lines_of(text);
-    match style {
-        MarkStyle::Expression => format!("((void)({{ {record}(void)0; }}){lines})"),
-        MarkStyle::Wrap | MarkStyle::Before | MarkStyle::BeforeFor => {
-            format!("{{ {record}{lines}}}")
-        }
-    }
-}
-
-/// The ends of the lines of a text, and its line markers.
-pub(super) fn lines_of(text: &str) -> String {
-    let mut kept = String::new();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let is_marker = index > 0 && line.trim_start().starts_with('#');
-        match line.ends_with('\n') {
-            true if is_marker => kept.push_str(line),
-            true => kept.push('\n'),
-            false => {}
-        }
-    }
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_on_several_lines_leaves_its_lines_and_line_markers() {
-        let text = "lydian_label(\"a\",\n# 7 \"u.c\"\n  x\n);";
-        let put = in_place_of(MarkStyle::Before, "r; ", text);
-        assert_eq!(put, "{ r; \n# 7 \"u.c\"\n\n}");
-        assert_eq!(in_place_of(MarkStyle::Expression, "", "f(\n)"), "((void)({ (void)0; })\n)");
+    /// The labels of the criteria with this kind of probe.
+    pub(crate) fn labels(self, objectives: &FunctionObjectives) -> FxHashSet<LabelId> {
+        let criteria = objectives.criteria.iter();
+        let those = criteria.filter(|(criterion, _)| Self::of(**criterion) == self);
+        those.flat_map(|(_, entries)| entries).map(|entry| entry.label).collect()
     }
 }

@@ -1,15 +1,15 @@
-//! Paths: an automaton beside each activation that knows which paths have just ended.
+//! Probes of paths: an automaton beside each activation that finds the wanted paths that end.
 //!
-//! The paths that are asked for are words over the nodes of the function; the automaton is that of
-//! Aho and Corasick, "Efficient String Matching", run over the nodes as control enters them. It
-//! need move only where control has a choice, since what follows up to the next choice is known.
-//! `lydian_p0` is the row of its state in a table with one entry a way; each move sets the cell of
-//! the entry and takes the next row from it, whatever the number and length of the paths. Where a
-//! way leads to one row from all states in which control can be there, as it does for pairs of
-//! edges, that row is a constant, and no table is read.
+//! The wanted paths are words over the nodes of the function. The automaton is that of Aho and
+//! Corasick, "Efficient String Matching", and reads the nodes as control enters them. It moves only
+//! at choices of control, since the nodes up to the next choice are known. `lydian_p0` is the row
+//! of its state in a table with one entry for each way. A move sets the cell of an entry and takes
+//! the next row from it, whatever the number and the length of the paths. If a way leads to one row
+//! from all states that are possible there, as with pairs of edges, the row is a constant and no
+//! table is read.
 //!
-//! A path with gaps, between whose nodes others may lie, has an automaton of its own, whose states are
-//! the sets of the nodes up to which it may have come.
+//! A path with gaps (other nodes may lie between its nodes) has an automaton of its own, by subset
+//! construction: a state has the set of the path's nodes that may have been reached.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, VecDeque};
@@ -17,86 +17,87 @@ use std::fmt::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
 use lydian_ir::libc::model_named;
-use lydian_ir::nonlocal;
 use lydian_ir::stmt::{Callee, Edge, Terminator};
-use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt};
-use lydian_objective::hyper::{Atom, Passage, Scope};
+use lydian_ir::{BlockId, Body, ConditionId, DecisionId, Program, Stmt, nonlocal};
+use lydian_objective::hyper::{Atom, Passage, SequenceScope};
 use lydian_objective::paths::{NodeGraph, NodeId};
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Sequence, SequenceId, Site};
 use rustc_hash::FxHashMap;
 
-use super::switches::OnWayOut;
 use crate::plan::{Cell, Plan};
+use crate::rewrite::edges::ExitProbes;
+use crate::rewrite::uninstrumentable;
+use crate::rewrite::uninstrumentable::OVERLAP;
 
-/// What the text of one function must record of its paths.
+/// The probes of a function's paths.
 #[derive(Debug, Default)]
-pub(super) struct Paths {
-    /// What is recorded where a condition is false, and where it is true.
-    pub(super) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
-    /// The cells that are set where a condition is false, and where it is true, whatever the state is.
-    pub(super) cells: IndexMap<Choice, [Vec<u32>; 2]>,
-    /// The tables of which ways set one cell.
-    pub(super) tables: Vec<PathTable>,
-    /// What is recorded on a way out of a switch, but for tables.
-    pub(super) switches: IndexMap<(BlockId, u32), OnWayOut>,
-    /// Variables and records at the start of the function's body.
-    pub(super) declarations: String,
-    /// What is asked for.
-    pub(super) sequences: Vec<SequenceId>,
-    pub(super) labels: Vec<LabelId>,
-    /// Why nothing of it can be recorded.
-    pub(super) unmeasured: Option<&'static str>,
+pub(crate) struct PathProbes {
+    /// Probes where a condition is false, and where it is true.
+    pub(crate) conditions: IndexMap<(DecisionId, ConditionId), [String; 2]>,
+    /// Cells that are set where a condition is false, and where it is true, on every state.
+    pub(crate) cells: IndexMap<Choice, [Vec<u32>; 2]>,
+    /// The probes of ways that set one of several cells.
+    pub(crate) tables: Vec<PathTable>,
+    /// Probes on a way out of a switch, without tables.
+    pub(crate) switches: IndexMap<(BlockId, u32), ExitProbes>,
+    /// Variables and probes at the start of the function's body.
+    pub(crate) declarations: String,
+    /// The wanted sequences and labels.
+    pub(crate) sequences: Vec<SequenceId>,
+    pub(crate) labels: Vec<LabelId>,
+    /// The reason why none of them can be recorded, if that is so.
+    pub(crate) unmeasured: Option<&'static str>,
 }
 
-impl Paths {
-    /// Says that nothing of the paths can be measured because an edit could not be made.
-    pub(super) fn lose(&self, function: u32, plan: &mut Plan) {
-        super::uninstrumentable::add_sequences(function, &self.sequences, super::OVERLAP, plan);
-        super::uninstrumentable::add_labels(function, &self.labels, super::OVERLAP, plan);
+impl PathProbes {
+    /// Makes all paths uninstrumentable, since an edit was refused.
+    pub(crate) fn add_uninstrumentable(&self, function: u32, plan: &mut Plan) {
+        uninstrumentable::add_sequences(function, &self.sequences, OVERLAP, plan);
+        uninstrumentable::add_labels(function, &self.labels, OVERLAP, plan);
     }
 }
 
-/// A way on which control goes on at a choice.
+/// A way that control takes at a choice.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum WayOn {
-    /// That of a condition with this value.
+pub(crate) enum ChoiceExit {
+    /// The way of a condition with this value.
     Condition(Choice, bool),
-    /// One out of a switch.
+    /// A way out of a switch.
     Out(Edge),
 }
 
-/// A table of which a way sets one cell, whichever state control is in.
+/// A probe on a way that sets one of several cells, which the automaton's state chooses.
 #[derive(Clone, Debug)]
-pub(super) struct PathTable {
-    pub(super) way: WayOn,
+pub(crate) struct PathTable {
+    pub(crate) way: ChoiceExit,
     /// The text of the index of the cell.
-    pub(super) index: String,
-    pub(super) cells: Vec<u32>,
-    /// The block with which the condition's node begins, and the cell that is set where control came
-    /// there from a block, as far as that says which it is.
-    pub(super) by_origin: Option<(BlockId, Vec<(BlockId, u32)>)>,
+    pub(crate) index: String,
+    pub(crate) cells: Vec<u32>,
+    /// The first block of the condition's node and, for each block from which control may have
+    /// come, the cell that is set then, if there is only one.
+    pub(crate) by_origin: Option<(BlockId, Vec<(BlockId, u32)>)>,
 }
 
-/// What the end of a path covers.
+/// The objective that the end of a path covers.
 #[derive(Clone, Copy, Debug)]
-enum Covers {
+enum PathObjective {
     Sequence(SequenceId),
     Label(LabelId),
 }
 
-/// Works out the records of one function, whose cells it adds to the plan. `recorded` are the labels
-/// that are to be recorded beside sequences.
-pub(super) fn paths(
+/// Makes the probes of one function, and adds their cells to the plan. `recorded` are the labels
+/// that have cells of their own.
+pub(crate) fn path_probes(
     program: &Program,
     body: &Body,
     objectives: &FunctionObjectives,
     recorded: &[LabelId],
     number: u32,
     plan: &mut Plan,
-) -> Paths {
-    let mut out = Paths::default();
+) -> PathProbes {
+    let mut out = PathProbes::default();
     let asks = |label: &LabelId| matches!(objectives.labels[*label].site, Site::Block(_));
-    let is_asked = |sequence: &Sequence| is_way(objectives, sequence);
+    let is_asked = |sequence: &Sequence| is_node_path(objectives, sequence);
     if !objectives.sequences.values().any(is_asked) && !recorded.iter().any(asks) {
         return out;
     }
@@ -106,41 +107,42 @@ pub(super) fn paths(
         return out;
     }
     let (conditions, switches) = choices(body, &graph);
-    out.unmeasured = obstacle(program, body, &graph, &conditions, &switches);
+    out.unmeasured = path_obstacle(program, body, &graph, &conditions, &switches);
     if out.unmeasured.is_some() {
         return out;
     }
-    let mut steps: Vec<Steps> = Vec::new();
+    let mut steps: Vec<AutomatonText> = Vec::new();
     if !words.is_empty() {
-        let mut automaton = Automaton::new(graph.nodes.len(), &words);
-        let rows = Rows::new(&graph, &mut automaton, usize::MAX);
-        steps.extend(rows.map(|rows| Steps::new(rows, 0, number, plan)));
+        let mut automaton = WordAutomaton::new(graph.nodes.len(), &words);
+        let rows = TransitionTable::new(&graph, &mut automaton, usize::MAX);
+        steps.extend(rows.map(|rows| AutomatonText::new(rows, 0, number, plan)));
     }
     for (variable, way) in (1..).zip(ways) {
         let sequence = way.sequence;
         let fits = way.nodes.len() < u64::BITS as usize;
-        let rows = fits.then(|| Rows::new(&graph, &mut WayAutomaton::new(way), ENTRIES));
+        let rows =
+            fits.then(|| TransitionTable::new(&graph, &mut GapPathAutomaton::new(way), ENTRIES));
         match rows.flatten() {
-            Some(rows) => steps.push(Steps::new(rows, variable, number, plan)),
-            None => super::uninstrumentable::add_sequences(number, &[sequence], TOO_MANY, plan),
+            Some(rows) => steps.push(AutomatonText::new(rows, variable, number, plan)),
+            None => uninstrumentable::add_sequences(number, &[sequence], TOO_MANY, plan),
         }
     }
-    let mut step = |nodes: &[NodeId], way: u32| -> Vec<Move> {
+    let mut step = |nodes: &[NodeId], way: u32| -> Vec<Transition> {
         steps.iter_mut().filter_map(|steps| steps.step(&graph, nodes, way as usize)).collect()
     };
     for (choice, nodes) in conditions {
         for (value, way) in [(false, 1), (true, 0)] {
-            for Move { text, record } in step(&nodes, way) {
+            for Transition { text, record } in step(&nodes, way) {
                 let moves = out.conditions.entry(choice).or_default();
                 moves[usize::from(value)].push_str(&format!("{text}, "));
                 match record {
-                    MoveRecord::None => {}
-                    MoveRecord::Cell(cell) => {
+                    TransitionProbe::None => {}
+                    TransitionProbe::Cell(cell) => {
                         let cells = out.cells.entry(choice).or_default();
                         cells[usize::from(value)].push(cell);
                     }
-                    MoveRecord::Table { index, cells, by_origin } => {
-                        let way = WayOn::Condition(choice, value);
+                    TransitionProbe::Table { index, cells, by_origin } => {
+                        let way = ChoiceExit::Condition(choice, value);
                         out.tables.push(PathTable { way, index, cells, by_origin });
                     }
                 }
@@ -149,21 +151,21 @@ pub(super) fn paths(
     }
     for ((block, ways), nodes) in switches {
         for way in 0..ways {
-            for Move { text, record } in step(&nodes, way) {
+            for Transition { text, record } in step(&nodes, way) {
                 let on_way = out.switches.entry((block, way)).or_default();
                 let _ = write!(on_way.text, "{text}; ");
                 match record {
-                    MoveRecord::None => {}
-                    MoveRecord::Cell(cell) => on_way.cells.push(cell),
-                    MoveRecord::Table { index, cells, by_origin } => {
-                        let way = WayOn::Out(Edge { from: block, way });
+                    TransitionProbe::None => {}
+                    TransitionProbe::Cell(cell) => on_way.cells.push(cell),
+                    TransitionProbe::Table { index, cells, by_origin } => {
+                        let way = ChoiceExit::Out(Edge { from: block, way });
                         out.tables.push(PathTable { way, index, cells, by_origin });
                     }
                 }
             }
         }
     }
-    out.declarations = steps.iter().map(Steps::declaration).collect();
+    out.declarations = steps.iter().map(AutomatonText::declaration).collect();
     out
 }
 
@@ -172,43 +174,44 @@ const ENTRIES: usize = 1 << 16;
 const TOO_MANY: &str = "there are too many ways on which it may have come so far";
 
 /// A move of an automaton on a way.
-struct Move {
+struct Transition {
     /// The expression that moves it.
     text: String,
-    /// What is recorded before.
-    record: MoveRecord,
+    /// The probe before the move.
+    record: TransitionProbe,
 }
 
-/// What a move records.
-enum MoveRecord {
+/// The probe of a move.
+enum TransitionProbe {
     /// Nothing.
     None,
     /// A cell, whatever the state is.
     Cell(u32),
-    /// One of some cells, as [`PathTable`] says.
+    /// One of several cells ([`PathTable`]).
     Table { index: String, cells: Vec<u32>, by_origin: Option<(BlockId, Vec<(BlockId, u32)>)> },
 }
 
-/// How one automaton moves.
-struct Steps {
+/// The text of one automaton: its variable, its table and its moves.
+struct AutomatonText {
     variable: usize,
-    /// The cell of what is covered before the first choice; those of the entries follow it.
+    /// The cell of the paths that end before the first choice. The cells of the table's entries
+    /// follow it.
     first: usize,
-    rows: Rows,
+    rows: TransitionTable,
     /// Whether a move reads the table.
     reads_table: bool,
 }
 
-impl Steps {
+impl AutomatonText {
     /// Adds the cells of the entries to the plan.
-    fn new(rows: Rows, variable: usize, number: u32, plan: &mut Plan) -> Self {
+    fn new(rows: TransitionTable, variable: usize, number: u32, plan: &mut Plan) -> Self {
         let first = plan.cells.len();
         for covered in std::iter::once(&rows.at_entry).chain(&rows.covered) {
             let mut cell = Cell { function: number, ..Cell::default() };
             for covered in covered {
                 match covered {
-                    Covers::Sequence(id) => cell.sequences.push(*id),
-                    Covers::Label(id) => cell.labels.push(*id),
+                    PathObjective::Sequence(id) => cell.sequences.push(*id),
+                    PathObjective::Label(id) => cell.labels.push(*id),
                 }
             }
             plan.cells.push(cell);
@@ -216,19 +219,19 @@ impl Steps {
         Self { variable, first, rows, reads_table: false }
     }
 
-    /// The move on a way of a choice that these nodes end with. None where control cannot be there.
-    fn step(&mut self, graph: &NodeGraph, nodes: &[NodeId], way: usize) -> Option<Move> {
+    /// The move on a way of the choice with which `nodes` end. `None` if control cannot be there.
+    fn step(&mut self, graph: &NodeGraph, nodes: &[NodeId], way: usize) -> Option<Transition> {
         let Self { variable, first, rows, .. } = self;
-        let here: Vec<&State> =
+        let here: Vec<&ChoiceState> =
             rows.states.iter().filter(|state| nodes.contains(&state.node)).collect();
         let mut entries = here.iter().map(|state| state.row + way);
         let next = rows.next[entries.clone().next()?];
         let is_constant = entries.clone().all(|entry| rows.next[entry] == next);
-        let cell_of = |state: &State| (*first + 1 + state.row + way) as u32;
+        let cell_of = |state: &ChoiceState| (*first + 1 + state.row + way) as u32;
         let record = match here[..] {
-            _ if entries.all(|entry| rows.covered[entry].is_empty()) => MoveRecord::None,
-            [state] => MoveRecord::Cell(cell_of(state)),
-            _ => MoveRecord::Table {
+            _ if entries.all(|entry| rows.covered[entry].is_empty()) => TransitionProbe::None,
+            [state] => TransitionProbe::Cell(cell_of(state)),
+            _ => TransitionProbe::Table {
                 index: format!("{} + lydian_p{variable}", *first + 1 + way),
                 cells: here.iter().map(|state| cell_of(state)).collect(),
                 by_origin: by_origin(graph, nodes, &here, cell_of),
@@ -239,7 +242,7 @@ impl Steps {
             true => format!("lydian_p{variable} = {next}"),
             false => format!("lydian_p{variable} = lydian_P{variable}[lydian_p{variable} + {way}]"),
         };
-        Some(Move { text, record })
+        Some(Transition { text, record })
     }
 
     /// The table, if a move reads it, and the variable.
@@ -262,13 +265,13 @@ impl Steps {
     }
 }
 
-/// The block with which a node begins, and the cell of the one state in which control is there, where
-/// it came from a block.
+/// The first block of the node and, for each block from which control may have come, the cell of
+/// the state, if there is only one.
 fn by_origin(
     graph: &NodeGraph,
     nodes: &[NodeId],
-    states: &[&State],
-    cell_of: impl Fn(&State) -> u32,
+    states: &[&ChoiceState],
+    cell_of: impl Fn(&ChoiceState) -> u32,
 ) -> Option<(BlockId, Vec<(BlockId, u32)>)> {
     let [node] = nodes else { return None };
     let origins: BTreeSet<NodeId> = states.iter().flat_map(|s| &s.origins).copied().collect();
@@ -280,26 +283,26 @@ fn by_origin(
     Some((graph.nodes[*node].head, origins.into_iter().filter_map(cell).collect()))
 }
 
-/// Whether a sequence is one of nodes of its own function, and so recorded here.
-pub(super) fn is_way(objectives: &FunctionObjectives, sequence: &Sequence) -> bool {
+/// Whether a sequence consists of nodes of its own function, so that an automaton records it.
+pub(crate) fn is_node_path(objectives: &FunctionObjectives, sequence: &Sequence) -> bool {
     let at_block = |atom: &Atom| {
         atom.function == objectives.function
             && matches!(objectives.labels[atom.label].site, Site::Block(_))
     };
     let of_nodes = |passage: &Passage| matches!(passage, Passage::Adjacent | Passage::Free);
-    sequence.scope == Scope::Activation
+    sequence.scope == SequenceScope::Activation
         && sequence.flow.is_none()
         && sequence.passages.iter().all(of_nodes)
         && sequence.atoms.iter().all(at_block)
 }
 
-/// The paths that are asked for, as words, with what each covers; and those with gaps.
+/// The wanted paths: words with the objective of each, and paths with gaps.
 fn words(
     objectives: &FunctionObjectives,
     recorded: &[LabelId],
     graph: &NodeGraph,
-    out: &mut Paths,
-) -> (Vec<(Vec<NodeId>, Covers)>, Vec<Way>) {
+    out: &mut PathProbes,
+) -> (Vec<(Vec<NodeId>, PathObjective)>, Vec<GapPath>) {
     let heads: FxHashMap<BlockId, NodeId> =
         graph.nodes.iter().enumerate().map(|(node, of)| (of.head, node)).collect();
     let node = |label: LabelId| match objectives.labels[label].site {
@@ -311,29 +314,29 @@ fn words(
         if objectives.labels[*id].pred == Pred::Const(true)
             && let Some(node) = node(*id)
         {
-            words.push((vec![node], Covers::Label(*id)));
+            words.push((vec![node], PathObjective::Label(*id)));
             out.labels.push(*id);
         }
     }
     for (id, sequence) in objectives.sequences.iter() {
-        if !is_way(objectives, sequence) {
+        if !is_node_path(objectives, sequence) {
             continue;
         }
         let word: Option<Vec<_>> = sequence.atoms.iter().map(|atom| node(atom.label)).collect();
         let Some(nodes) = word else { continue };
         out.sequences.push(id);
         if sequence.is_path() {
-            words.push((nodes, Covers::Sequence(id)));
+            words.push((nodes, PathObjective::Sequence(id)));
         } else {
             let gaps = sequence.passages.iter().map(|passage| *passage == Passage::Free);
-            ways.push(Way { sequence: id, nodes, gaps: gaps.collect() });
+            ways.push(GapPath { sequence: id, nodes, gaps: gaps.collect() });
         }
     }
     (words, ways)
 }
 
 /// A path with gaps.
-struct Way {
+struct GapPath {
     sequence: SequenceId,
     nodes: Vec<NodeId>,
     /// For each node but the first whether others may lie before it.
@@ -341,17 +344,17 @@ struct Way {
 }
 
 /// A condition that decides which way control goes.
-pub(super) type Choice = (DecisionId, ConditionId);
+pub(crate) type Choice = (DecisionId, ConditionId);
 
 /// A switch, by its block, and how many ways it has.
-pub(super) type Switch = (BlockId, u32);
+pub(crate) type SwitchKey = (BlockId, u32);
 
 /// The conditions and the switches (with how many ways) that the graph's nodes end with, each with
 /// these nodes.
-pub(super) fn choices(
+pub(crate) fn choices(
     body: &Body,
     graph: &NodeGraph,
-) -> (IndexMap<Choice, Vec<NodeId>>, IndexMap<Switch, Vec<NodeId>>) {
+) -> (IndexMap<Choice, Vec<NodeId>>, IndexMap<SwitchKey, Vec<NodeId>>) {
     let (mut conditions, mut switches) =
         (IndexMap::<_, Vec<_>>::new(), IndexMap::<_, Vec<_>>::new());
     for (id, node) in graph.nodes.iter().enumerate().filter(|(_, node)| node.branches) {
@@ -369,7 +372,7 @@ pub(super) fn choices(
 }
 
 /// Whether a call of the function may return again after others have followed it.
-pub(super) fn returns_twice(program: &Program, body: &Body) -> bool {
+pub(crate) fn returns_twice(program: &Program, body: &Body) -> bool {
     body.stmts.values().any(|stmt| match stmt {
         Stmt::Call { callee: Callee::Direct(callee), .. } => {
             let model = model_named(&program.functions[*callee].name);
@@ -380,16 +383,16 @@ pub(super) fn returns_twice(program: &Program, body: &Body) -> bool {
 }
 
 /// Why the automaton could not follow control.
-pub(super) fn obstacle(
+pub(crate) fn path_obstacle(
     program: &Program,
     body: &Body,
     graph: &NodeGraph,
     conditions: &IndexMap<Choice, Vec<NodeId>>,
-    switches: &IndexMap<Switch, Vec<NodeId>>,
+    switches: &IndexMap<SwitchKey, Vec<NodeId>>,
 ) -> Option<&'static str> {
     let sites = &body.source.decisions;
     let has_place = |(decision, _): &Choice| sites.iter().any(|s| s.decision == *decision);
-    let is_plain = |(block, _): &Switch| {
+    let is_plain = |(block, _): &SwitchKey| {
         body.source.switches.iter().any(|site| site.block == *block && !site.computed)
     };
     match () {
@@ -405,31 +408,33 @@ pub(super) fn obstacle(
     }
 }
 
-/// What follows control over the nodes. State 0 is that before the function is entered.
-trait Follow {
+/// An automaton that reads the nodes which control enters. State 0 is before the function is
+/// entered.
+trait NodeAutomaton {
     /// The state after a node was entered.
     fn enter(&mut self, state: usize, node: NodeId) -> usize;
-    /// What is covered where a state is entered.
-    fn covers(&self, state: usize) -> &[Covers];
-    /// A state from which all goes on as from this one.
+    /// The objectives that are covered when control enters a state.
+    fn covers(&self, state: usize) -> &[PathObjective];
+    /// An equivalent state: all continuations cover the same.
     fn settled(&self, state: usize) -> usize;
     /// The node in which control is in a state.
     fn node(&self, state: usize) -> NodeId;
-    /// How many nodes without a choice meet all that they can, of so many that there are: they may
-    /// go round for ever.
+    /// How many nodes to enter at most between two choices. A cycle without a choice covers nothing
+    /// new after so many of the graph's `nodes`.
     fn longest(&self, nodes: usize) -> usize;
 }
 
-impl Follow for Automaton {
+impl NodeAutomaton for WordAutomaton {
     fn enter(&mut self, state: usize, node: NodeId) -> usize {
         self.step(state, node)
     }
 
-    fn covers(&self, state: usize) -> &[Covers] {
+    fn covers(&self, state: usize) -> &[PathObjective] {
         &self.covers[state]
     }
 
-    /// A word that no longer one begins with goes on as its longest part at the end does.
+    /// A word that is no prefix of a longer word is equivalent to its longest proper suffix in the
+    /// automaton.
     fn settled(&self, mut state: usize) -> usize {
         while self.children[state].is_empty() && self.fail[state] != 0 {
             state = self.fail[state];
@@ -441,31 +446,45 @@ impl Follow for Automaton {
         self.last[state]
     }
 
-    /// Twice round meets every word.
+    /// After two rounds of a cycle every word has ended.
     fn longest(&self, nodes: usize) -> usize {
         2 * nodes + 2 * self.children.len()
     }
 }
 
-/// The automaton of a path with gaps. A state is the node in which control is, how far the path may
-/// have come (as bits: so many of its nodes were passed), and whether it has just ended.
-struct WayAutomaton {
-    way: Way,
-    states: IndexSet<(NodeId, u64, bool)>,
-    ends: [Covers; 1],
+/// A state of the automaton of a path with gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct GapState {
+    /// The node in which control is.
+    node: NodeId,
+    /// For each number of the path's nodes, whether so many may have been passed, as bits.
+    passed: u64,
+    /// Whether the path has just ended.
+    ends: bool,
 }
 
-impl WayAutomaton {
-    fn new(way: Way) -> Self {
-        let ends = [Covers::Sequence(way.sequence)];
-        Self { way, states: [(NodeId::MAX, 1, false)].into_iter().collect(), ends }
+/// The automaton of a path with gaps.
+struct GapPathAutomaton {
+    way: GapPath,
+    states: IndexSet<GapState>,
+    ends: [PathObjective; 1],
+}
+
+impl GapPathAutomaton {
+    fn new(way: GapPath) -> Self {
+        let ends = [PathObjective::Sequence(way.sequence)];
+        Self {
+            way,
+            states: [GapState { node: NodeId::MAX, passed: 1, ends: false }].into_iter().collect(),
+            ends,
+        }
     }
 }
 
-impl Follow for WayAutomaton {
+impl NodeAutomaton for GapPathAutomaton {
     fn enter(&mut self, state: usize, node: NodeId) -> usize {
-        let (_, come, _) = self.states[state];
-        let Way { nodes, gaps, .. } = &self.way;
+        let come = self.states[state].passed;
+        let GapPath { nodes, gaps, .. } = &self.way;
         let (mut next, mut ends) = (0, false);
         for (passed, wanted) in nodes.iter().enumerate().filter(|(at, _)| come >> at & 1 == 1) {
             if passed == 0 || gaps[passed - 1] {
@@ -478,11 +497,11 @@ impl Follow for WayAutomaton {
                 }
             }
         }
-        self.states.insert_full((node, next, ends)).0
+        self.states.insert_full(GapState { node, passed: next, ends }).0
     }
 
-    fn covers(&self, state: usize) -> &[Covers] {
-        if self.states[state].2 { &self.ends } else { &[] }
+    fn covers(&self, state: usize) -> &[PathObjective] {
+        if self.states[state].ends { &self.ends } else { &[] }
     }
 
     fn settled(&self, state: usize) -> usize {
@@ -490,27 +509,28 @@ impl Follow for WayAutomaton {
     }
 
     fn node(&self, state: usize) -> NodeId {
-        self.states[state].0
+        self.states[state].node
     }
 
-    /// Each round can bring it a node further.
+    /// Each round of a cycle may reach one more node of the path.
     fn longest(&self, nodes: usize) -> usize {
         nodes * (self.way.nodes.len() + 1)
     }
 }
 
-/// States, the root being 0 and the one-letter words following it in order.
-struct Automaton {
+/// The states of the automaton. State 0 is the root, and the words of one letter follow it in
+/// order.
+struct WordAutomaton {
     children: Vec<FxHashMap<NodeId, usize>>,
     fail: Vec<usize>,
-    covers: Vec<Vec<Covers>>,
+    covers: Vec<Vec<PathObjective>>,
     /// The last letter of each state's word.
     last: Vec<NodeId>,
 }
 
-impl Automaton {
+impl WordAutomaton {
     /// Every letter is a word too, so that a state knows the node in which control is.
-    fn new(letters: usize, words: &[(Vec<NodeId>, Covers)]) -> Self {
+    fn new(letters: usize, words: &[(Vec<NodeId>, PathObjective)]) -> Self {
         let mut this = Self {
             children: vec![FxHashMap::default()],
             fail: vec![0],
@@ -539,7 +559,7 @@ impl Automaton {
         new
     }
 
-    /// Sets the failure links, breadth first, and joins what they cover.
+    /// Sets the failure links, breadth first, and adds the objectives of the linked states.
     fn link(&mut self) {
         let mut queue: VecDeque<usize> = self.children[0].values().copied().collect();
         while let Some(state) = queue.pop_front() {
@@ -567,21 +587,21 @@ impl Automaton {
 }
 
 /// The table: the entries of a state's row are its ways.
-struct Rows {
+struct TransitionTable {
     /// The row with which the function begins.
     start: usize,
     /// The states in which control has a choice.
-    states: Vec<State>,
-    /// What is covered between the entry and the first choice.
-    at_entry: Vec<Covers>,
+    states: Vec<ChoiceState>,
+    /// The objectives that are covered between the entry and the first choice.
+    at_entry: Vec<PathObjective>,
     /// The row that each entry leads to.
     next: Vec<usize>,
-    /// What each entry covers.
-    covered: Vec<Vec<Covers>>,
+    /// The objectives that each entry covers.
+    covered: Vec<Vec<PathObjective>>,
 }
 
 /// A state in which control has a choice.
-struct State {
+struct ChoiceState {
     /// The node in which control is.
     node: NodeId,
     /// The state's row.
@@ -590,17 +610,18 @@ struct State {
     origins: BTreeSet<NodeId>,
 }
 
-impl Rows {
+impl TransitionTable {
     /// The table of an automaton; `None` if it has more entries than `limit`.
-    fn new(graph: &NodeGraph, automaton: &mut impl Follow, limit: usize) -> Option<Self> {
+    fn new(graph: &NodeGraph, automaton: &mut impl NodeAutomaton, limit: usize) -> Option<Self> {
         let mut at_entry = Vec::new();
-        let (begin, origin) = go(graph, automaton, (0, None), 0, &mut at_entry);
+        let (begin, origin) = enter_until_choice(graph, automaton, (0, None), 0, &mut at_entry);
         let mut origins: FxHashMap<usize, BTreeSet<NodeId>> = FxHashMap::default();
         origins.entry(begin).or_default().extend(origin);
         let mut row: FxHashMap<usize, usize> = FxHashMap::default();
         let mut states = vec![begin];
         row.insert(begin, 0);
-        let (mut leads_to, mut covered): (Vec<usize>, Vec<Vec<Covers>>) = (Vec::new(), Vec::new());
+        let (mut leads_to, mut covered): (Vec<usize>, Vec<Vec<PathObjective>>) =
+            (Vec::new(), Vec::new());
         let mut at = 0;
         let mut size = ways(graph, automaton, begin).len();
         while at < states.len() {
@@ -609,7 +630,7 @@ impl Rows {
             for node in ways(graph, automaton, state) {
                 let mut covers = Vec::new();
                 let from = (state, Some(automaton.node(state)));
-                let (to, origin) = go(graph, automaton, from, *node, &mut covers);
+                let (to, origin) = enter_until_choice(graph, automaton, from, *node, &mut covers);
                 origins.entry(to).or_default().extend(origin);
                 if let Entry::Vacant(free) = row.entry(to) {
                     free.insert(size);
@@ -624,15 +645,15 @@ impl Rows {
             }
         }
         let mut next: Vec<usize> = leads_to.iter().map(|state| row[state]).collect();
-        // A state without a choice has an empty row at the place of the next one. Nothing moves
-        // from there; entries for every way after the last row keep all indices inside.
+        // A state without a choice has an empty row, at the position of the next row. No move
+        // starts there. Entries after the last row keep all indices in range.
         let most = graph.nodes.iter().map(|node| node.ways.len()).max().unwrap_or(0);
         for _ in 0..most {
             next.push(size);
             covered.push(Vec::new());
         }
         let has_choice = |node: &NodeId| graph.nodes[*node].branches;
-        let states = states.iter().map(|state| State {
+        let states = states.iter().map(|state| ChoiceState {
             node: automaton.node(*state),
             row: row[state],
             origins: origins.remove(state).unwrap_or_default(),
@@ -643,19 +664,19 @@ impl Rows {
 }
 
 /// The nodes to which a choice in a state can lead.
-fn ways<'g>(graph: &'g NodeGraph, automaton: &impl Follow, state: usize) -> &'g [NodeId] {
+fn ways<'g>(graph: &'g NodeGraph, automaton: &impl NodeAutomaton, state: usize) -> &'g [NodeId] {
     let node = &graph.nodes[automaton.node(state)];
     if node.branches { &node.ways } else { &[] }
 }
 
-/// Enters a node, in a state and from a node, and those that follow without a choice. Returns the
-/// state at the next choice and the node before the one there.
-fn go(
+/// Enters a node, from a state and an origin node, and the nodes that follow without a choice.
+/// Returns the state at the next choice, and the node from which control comes there.
+fn enter_until_choice(
     graph: &NodeGraph,
-    automaton: &mut impl Follow,
+    automaton: &mut impl NodeAutomaton,
     (mut state, mut origin): (usize, Option<NodeId>),
     mut node: NodeId,
-    covered: &mut Vec<Covers>,
+    covered: &mut Vec<PathObjective>,
 ) -> (usize, Option<NodeId>) {
     for _ in 0..automaton.longest(graph.nodes.len()) {
         state = automaton.enter(state, node);
@@ -673,23 +694,23 @@ mod tests {
     use super::*;
     use lydian_base::EntityId;
 
-    fn sequence(index: usize) -> Covers {
-        Covers::Sequence(SequenceId::from_index(index))
+    fn sequence(index: usize) -> PathObjective {
+        PathObjective::Sequence(SequenceId::from_index(index))
     }
 
     #[test]
     fn a_state_covers_every_word_that_ends_there() {
         let words =
             [(vec![0, 1, 2], sequence(0)), (vec![1, 2], sequence(1)), (vec![2, 2], sequence(2))];
-        let automaton = Automaton::new(3, &words);
+        let automaton = WordAutomaton::new(3, &words);
         let mut state = 0;
         let mut seen = Vec::new();
         for letter in [0, 1, 2, 2, 1, 2] {
             state = automaton.step(state, letter);
             assert_eq!(automaton.last[state], letter);
             let covered = automaton.covers[state].iter().map(|covers| match covers {
-                Covers::Sequence(id) => id.index(),
-                Covers::Label(_) => usize::MAX,
+                PathObjective::Sequence(id) => id.index(),
+                PathObjective::Label(_) => usize::MAX,
             });
             seen.push(covered.collect::<Vec<_>>());
         }

@@ -1,57 +1,61 @@
-//! Rendering: what each edit makes of the text inside of it.
+//! Rendering: makes the text of each edit from the text inside of it.
 
 use indexmap::IndexMap;
 use lydian_base::Span;
 use lydian_ir::source::{MarkStyle, RootId, RootKind};
-use lydian_ir::{Body, Expr, LocalId, Stmt, Type};
+use lydian_ir::{Body, Expr, LocalId, Type};
 
-use super::hooks::{self, captures};
-use super::tree::{Node, splice};
-use super::{Action, RewriteRequest, WatchedFunction, labels};
+use crate::rewrite::edits::EditAction;
+use crate::rewrite::function::FunctionEdits;
+use crate::rewrite::predicates::writer::{capture_declarations, capture_name};
+use crate::rewrite::request::RewriteRequest;
+use crate::rewrite::source::bit_fields::reads_bits;
+use crate::rewrite::text::tree::{Node, splice};
+use crate::rewrite::text::user_labels;
 
 /// Makes the text of each edit from the text inside of it.
-pub(super) struct Renderer<'a> {
-    pub(super) request: &'a RewriteRequest<'a>,
-    pub(super) functions: IndexMap<u32, WatchedFunction>,
+pub(crate) struct Renderer<'a> {
+    pub(crate) request: &'a RewriteRequest<'a>,
+    pub(crate) functions: IndexMap<u32, FunctionEdits>,
 }
 
 impl Renderer<'_> {
-    pub(super) fn render(&self, node: &Node<Action>) -> String {
+    pub(crate) fn render(&self, node: &Node<EditAction>) -> String {
         match &node.action {
-            Action::Insert(text) => text.clone(),
-            Action::Remove => labels::lines_of(self.request.map.slice(node.span)),
-            Action::Start { function, text, cell } => {
+            EditAction::Insert(text) => text.clone(),
+            EditAction::Remove => user_labels::lines_of(self.request.map.slice(node.span)),
+            EditAction::Start { function, text, cell } => {
                 format!("{text}{}", self.set(*function, *cell))
             }
-            Action::Mark { function, style, cell, record } => {
-                let record = self.set(*function, *cell) + record;
-                mark(*style, &record, &self.inside(node))
+            EditAction::Mark { function, style, cell, probe } => {
+                let probe = self.set(*function, *cell) + probe;
+                mark(*style, &probe, &self.inside(node))
             }
-            Action::Label { style, record } => {
-                labels::in_place_of(*style, record, self.request.map.slice(node.span))
+            EditAction::Label { style, probe } => {
+                user_labels::in_place_of(*style, probe, self.request.map.slice(node.span))
             }
-            Action::Switch { function, index } => {
+            EditAction::Switch { function, index } => {
                 let of = &self.functions[function];
                 let (operand, dispatch) =
                     (self.inside(node), of.switches[*index].dispatch(&of.left_out));
                 format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
             }
-            Action::Goto { dispatch } => {
+            EditAction::Goto { dispatch } => {
                 let operand = self.inside(node);
                 format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
             }
-            Action::Decision { function, index } => {
+            EditAction::Decision { function, index } => {
                 let edit = &self.functions[function].decisions[*index];
                 edit.render(&self.inside(node))
             }
-            Action::Condition { function, index, condition } => {
+            EditAction::Condition { function, index, condition } => {
                 let mut captured = Vec::new();
                 let text = self.inside_capturing(node, &mut captured);
                 let edit = &self.functions[function].decisions[*index];
                 let captures = self.captures(*function, &captured);
                 edit.render_condition(*condition, &text, &captures)
             }
-            Action::Root { function, root } => {
+            EditAction::Root { function, root } => {
                 let mut captured = Vec::new();
                 let text = self.inside_capturing(node, &mut captured);
                 let captures = self.captures(*function, &captured);
@@ -60,9 +64,9 @@ impl Renderer<'_> {
                 root_text(body, *root, &format!("{captures}{hooks}"), &text)
             }
             // A capture whose root is not rewritten stays where it is.
-            Action::Capture { .. } => self.inside(node),
-            Action::Unit { function, span } => self.unit(*function, span, &self.inside(node)),
-            Action::Place { function, span } => {
+            EditAction::Capture { .. } => self.inside(node),
+            EditAction::Unit { function, span } => self.unit(*function, span, &self.inside(node)),
+            EditAction::Place { function, span } => {
                 self.functions[function].places[span].render(&self.inside(node))
             }
         }
@@ -73,7 +77,7 @@ impl Renderer<'_> {
         of.units[span].render(inside, &of.left_out)
     }
 
-    /// What sets a cell, unless it follows from others.
+    /// The store to a cell, unless it is redundant.
     fn set(&self, function: u32, cell: Option<u32>) -> String {
         let set = cell.filter(|cell| !self.functions[&function].left_out.contains(cell));
         set.map_or(String::new(), |cell| format!("lydian_hit[{cell}] = 1; "))
@@ -86,30 +90,32 @@ impl Renderer<'_> {
 
     fn captures(&self, function: u32, captured: &[(LocalId, String)]) -> String {
         let body = self.body(function);
-        body.map_or(String::new(), |body| captures(self.request.program, body, captured))
+        body.map_or(String::new(), |body| {
+            capture_declarations(self.request.program, body, captured)
+        })
     }
 
-    fn inside(&self, node: &Node<Action>) -> String {
+    fn inside(&self, node: &Node<EditAction>) -> String {
         splice(self.request.map.text(), node.span, &node.children, &mut |child| self.render(child))
     }
 
     /// The text inside, its captures replaced by their names and collected.
     fn inside_capturing(
         &self,
-        node: &Node<Action>,
+        node: &Node<EditAction>,
         captured: &mut Vec<(LocalId, String)>,
     ) -> String {
         splice(self.request.map.text(), node.span, &node.children, &mut |child| match &child.action
         {
-            Action::Capture { temp } => {
+            EditAction::Capture { temp } => {
                 captured.push((*temp, self.inside(child)));
-                hooks::temporary(*temp)
+                capture_name(*temp)
             }
-            Action::Unit { function, span } => {
+            EditAction::Unit { function, span } => {
                 let inside = self.inside_capturing(child, captured);
                 self.unit(*function, span, &inside)
             }
-            Action::Place { function, span } => {
+            EditAction::Place { function, span } => {
                 let inside = self.inside_capturing(child, captured);
                 self.functions[function].places[span].render(&inside)
             }
@@ -118,16 +124,16 @@ impl Renderer<'_> {
     }
 }
 
-fn mark(style: MarkStyle, record: &str, inner: &str) -> String {
+fn mark(style: MarkStyle, probe: &str, inner: &str) -> String {
     match style {
-        _ if record.is_empty() => inner.to_owned(),
-        MarkStyle::Wrap | MarkStyle::BeforeFor => format!("{{ {record}{inner} }}"),
-        MarkStyle::Before => format!("{record}{inner}"),
-        MarkStyle::Expression => format!("(({{ {record}}}), {inner})"),
+        _ if probe.is_empty() => inner.to_owned(),
+        MarkStyle::Wrap | MarkStyle::BeforeFor => format!("{{ {probe}{inner} }}"),
+        MarkStyle::Before => format!("{probe}{inner}"),
+        MarkStyle::Expression => format!("(({{ {probe}}}), {inner})"),
     }
 }
 
-/// A root with what is done before it is evaluated.
+/// A root with the statements before it.
 fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
     let root = &body.source.roots[id];
     match root.kind {
@@ -143,31 +149,5 @@ fn root_text(body: &Body, id: RootId, before: &str, text: &str) -> String {
             format!("({{ {before}(void *)({text}); }})")
         }
         _ => format!("({{ {before}{text}; }})"),
-    }
-}
-
-/// Whether a decision tests a value that was kept and is a bit-field's.
-pub(super) fn tests_bits(body: &Body, decision: &lydian_ir::Decision) -> bool {
-    let mut kept = Vec::new();
-    for condition in decision.conditions.values() {
-        let mut work = vec![condition.expr];
-        while let Some(expr) = work.pop() {
-            match &body.exprs[expr] {
-                Expr::Local(local) => kept.push(*local),
-                other => other.for_each_operand(|operand| work.push(operand)),
-            }
-        }
-    }
-    body.stmts.values().any(|stmt| match stmt {
-        Stmt::Assign { dst, value } => kept.contains(dst) && reads_bits(body, *value),
-        _ => false,
-    })
-}
-
-fn reads_bits(body: &Body, expr: lydian_ir::ExprId) -> bool {
-    match &body.exprs[expr] {
-        Expr::LoadBits { .. } => true,
-        Expr::Cast(_, _, inner) => reads_bits(body, *inner),
-        _ => false,
     }
 }

@@ -1,9 +1,9 @@
 //! The expressions of predicates: the body's arena extended, each new expression once.
 //!
-//! New expressions of equal shape get one id, so that equal predicates are equal values. Ids of the
-//! body's own expressions stay what they are, and one of these is used in a predicate only where
-//! the program evaluates it in any case on the same state (or where it is a leaf): whoever evaluates
-//! a predicate may trust that an id of the body cannot trap there, and that a new one may.
+//! New expressions of equal shape get one id, so that equal predicates are equal values. The ids of
+//! the body's own expressions stay. A predicate uses one of these only if it is a leaf, or if the
+//! program evaluates it anyway on the same state. So an id of the body cannot trap where a predicate
+//! is evaluated, and a new id may.
 
 use lydian_ir::{BinOp, Body, CmpOp, Expr, ExprArena, ExprId, LocalId, Storage, Type, UnOp};
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ impl<'a> ExprBuilder<'a> {
         &self.exprs
     }
 
-    /// The id that stands for all leaves of this one's shape; for others the same id.
+    /// The id of a leaf that all leaves of the same shape share; for other expressions the same id.
     pub(crate) fn canonical(&self, expr: ExprId) -> ExprId {
         if self.exprs[expr].is_leaf() { self.ids[&self.exprs[expr]] } else { expr }
     }
@@ -88,7 +88,7 @@ impl<'a> ExprBuilder<'a> {
         self.make(&Expr::Cmp(op, a, b))
     }
 
-    /// That `a op b`, as a predicate. Integer constants are compared here.
+    /// The predicate `a op b`. Integer constants are compared here.
     pub(crate) fn test(&mut self, op: CmpOp, a: ExprId, b: ExprId) -> Pred {
         if let (Expr::Const(ty, a), Expr::Const(_, b)) = (&self.exprs[a], &self.exprs[b])
             && let Some(value) = compare(op, *ty, *a, *b)
@@ -98,8 +98,8 @@ impl<'a> ExprBuilder<'a> {
         Pred::Expr(self.cmp(op, a, b))
     }
 
-    /// That two values of one type differ. Floats differ where they compare unequal and are not
-    /// both NaN: the two zeros are one value, and so are all NaNs.
+    /// The predicate that two values of one type differ. Floats differ if they compare unequal and
+    /// are not both NaN: the two zeros are one value, and so are all NaNs.
     pub(crate) fn differ(&mut self, a: ExprId, b: ExprId) -> Pred {
         let (a, b) = (self.canonical(a), self.canonical(b));
         if a == b {
@@ -128,7 +128,7 @@ impl<'a> ExprBuilder<'a> {
         })
     }
 
-    /// Whether evaluating it reads volatile memory. An expression that does stands alone in the
+    /// Whether evaluating an expression reads volatile memory. Such an expression stands alone in the
     /// program and may not be evaluated twice.
     pub(crate) fn reads_volatile(&self, expr: ExprId) -> bool {
         let mut found = false;

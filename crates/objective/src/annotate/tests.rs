@@ -1,6 +1,6 @@
-//! What each criterion counts, and how its labels read.
+//! The objectives of each criterion, and the texts of their labels.
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, Span};
 use lydian_ir::source::{Point, RootKind};
 use lydian_ir::stmt::{SwitchCase, Terminator};
 use lydian_ir::{BinOp, BoolTree, CastOp, CmpOp, Expr, IntKind, Program, Stmt, Type};
@@ -9,6 +9,8 @@ use lydian_base::EntityId;
 
 use super::mutation::operand_made_absolute;
 use super::*;
+use crate::hyper::Hyper;
+use crate::label::Pred;
 use crate::testing::{I32, Sample, cond};
 
 fn annotate_sample(sample: Sample, request: &Request) -> Annotation {

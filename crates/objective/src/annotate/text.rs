@@ -6,13 +6,11 @@ use std::rc::Rc;
 
 use lydian_base::Span;
 use lydian_ir::ctext::{UserC, is_truth, words};
-use lydian_ir::source::RootKind;
-use lydian_ir::{Body, ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
-use rustc_hash::{FxHashMap, FxHashSet};
+use lydian_ir::{ConditionId, DecisionId, Expr, ExprId, LocalId, Stmt};
+use rustc_hash::FxHashMap;
 
-use super::Context;
-use super::domain::parameter_name;
-use crate::formula::reaches;
+use super::context::Context;
+use crate::decision::predicates::reaches;
 use crate::label::{Pred, Site};
 
 /// Longer texts are cut.
@@ -21,7 +19,7 @@ const MAX_LENGTH: usize = 1 << 16;
 /// The most characters of a part of the program's text in a hyperlabel's.
 const SHOWN: usize = 60;
 
-/// The predicate as C that compiles at its site and means what is judged there.
+/// The predicate as C that compiles at its site and means the same.
 ///
 /// Where the program evaluates a condition or an operand that has an effect (a call, an assignment),
 /// its text stands for the value that this evaluation gave.
@@ -51,7 +49,7 @@ pub(super) fn shown(cx: &Context<'_>, span: Span) -> String {
     }
 }
 
-/// How tightly the place binds in which a text stands.
+/// The place of a text in a larger one, which decides about parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Binding {
     /// Nothing stands beside it.
@@ -62,7 +60,7 @@ enum Binding {
     Tight,
 }
 
-/// The texts of conditions that were written already: a decision may have thousands of predicates.
+/// A cache of the texts of conditions: a decision may have thousands of predicates.
 #[derive(Debug, Default)]
 pub(super) struct Conditions(RefCell<FxHashMap<(DecisionId, ConditionId), Rc<str>>>);
 
@@ -127,7 +125,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// That two truth values differ: `!=` of two that are 0 or 1.
+    /// Writes that two truth values differ: `!=` of two values that are 0 or 1.
     fn differ(&self, a: &Pred, b: &Pred, binding: Binding, out: &mut String) {
         let side = |pred: &Pred| {
             let mut text = String::new();
@@ -155,7 +153,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// That evaluation reaches a condition, as what the conditions before it must be.
+    /// The predicate that evaluation reaches a condition, over the conditions before it.
     fn way_to(&self, id: ConditionId) -> Pred {
         let Site::Decision(decision) = self.site else { return Pred::Const(true) };
         reaches(&self.cx.tree(decision), id).unwrap_or(Pred::Const(true))
@@ -176,7 +174,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Puts a text in parentheses where it stands beside an operator and has one of its own.
+/// Writes a text, in parentheses if it stands beside an operator and has an operator of its own.
 fn operand(text: &str, binding: Binding, out: &mut String) {
     if binding == Binding::Loose || is_primary(text) {
         out.push_str(text);
@@ -223,7 +221,7 @@ fn one_line(text: &str) -> String {
     out
 }
 
-/// The user's own text of an expression, where it is one of its value.
+/// The user's own text of an expression; `None` if the text has another value.
 pub(super) fn spelled(
     cx: &Context<'_>,
     temporaries: &FxHashMap<LocalId, Temporary>,
@@ -243,7 +241,7 @@ pub(super) fn spelled(
         node => (own, matches!(node, Expr::Const(..))),
     };
     let written = one_line(cx.map.slice(span));
-    // A constant stands for all that are equal to it, which may be elsewhere.
+    // One constant is used for all equal ones, which may stand elsewhere in the text.
     let names_a_local = || {
         let is_local = |word: &str| cx.body.locals.values().any(|local| local.name == word);
         words(&written).any(is_local)
@@ -252,16 +250,16 @@ pub(super) fn spelled(
     (!is_elsewhere).then_some(written)
 }
 
-/// What C calls the value of a local without a name.
+/// The way in which C names the value of a local without a name.
 pub(super) enum Temporary {
-    /// It is that of a text.
+    /// By a text of the program.
     Text(Span),
-    /// It is a parameter's.
+    /// As a parameter.
     Parameter(String),
 }
 
-/// What each local without a name has the value of: of what a root's text has in its place, or of what
-/// it is assigned.
+/// The C name of the value of each local without a name: the text that a root captured in it, or the
+/// text that is assigned to it.
 pub(super) fn temporaries(cx: &Context<'_>) -> FxHashMap<LocalId, Temporary> {
     let (body, source) = (cx.body, &cx.body.source);
     let mut found = FxHashMap::default();
@@ -290,23 +288,8 @@ pub(super) fn temporaries(cx: &Context<'_>) -> FxHashMap<LocalId, Temporary> {
         }
     }
     for (position, local) in body.params.iter().enumerate() {
-        if let Some(name) = parameter_name(cx, position) {
+        if let Some(name) = cx.parameter_name(position) {
             found.entry(*local).or_insert(Temporary::Parameter(name));
-        }
-    }
-    found
-}
-
-/// The new values of `x op= e`, `x++` and the like, below the conversions at their roots. They may
-/// have the text of the update, whose value in C is another, or which must not be read as one.
-pub(super) fn updates(body: &Body) -> FxHashSet<ExprId> {
-    let mut found = FxHashSet::default();
-    for root in body.source.roots.values().filter(|root| root.kind == RootKind::Update) {
-        let mut expr = root.expr;
-        found.insert(expr);
-        while let Expr::Cast(_, _, a) = body.exprs[expr] {
-            expr = a;
-            found.insert(expr);
         }
     }
     found

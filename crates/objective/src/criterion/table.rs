@@ -1,5 +1,5 @@
-//! The table of criteria: one row says everything that Lydian knows of a criterion by itself. Who
-//! adds a row is led by the compiler to what else a criterion needs: its annotator
+//! The table of criteria: each row has all properties that a criterion has by itself. The compiler
+//! leads from a new row to the annotator that the criterion needs, too
 //! ([`crate::annotate::annotator_of`]).
 //!
 //! The rows are in the order of reports. The comment of a row is the criterion's definition in one
@@ -242,7 +242,7 @@ criteria! {
         name: "mcdc",
         about: "MC/DC as evaluation goes, conditions that it skips masked",
         source: "[003] III-B to III-D",
-        construct: Construct::Decision(Witness::Pair(ClausePair::Marked)),
+        construct: Construct::Decision(Witness::Pair(ClausePair::Masking)),
         form: Form::Hyperlabel,
         author: Author::Program,
         of_control: true,
@@ -291,8 +291,8 @@ criteria! {
         author: Author::Program,
         of_control: false,
     }
-    /// Weak mutation: the state behind each mutated place differs from what the program has there,
-    /// for mutations without side effects.
+    /// Weak mutation: after each mutated place the state of the mutant differs from that of the
+    /// program, for mutations without side effects.
     Wm {
         name: "wm",
         about: "weak mutation: every mutant of an expression differs",

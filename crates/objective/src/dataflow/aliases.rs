@@ -1,53 +1,54 @@
-//! Which variables a write through a pointer may hit.
+//! Alias analysis: the variables that a write through a pointer may hit.
 //!
-//! A local may be hit by a pointer that may hold its address: what the function makes of `&v`, and
-//! once that has left the function's own variables (stored, or passed to a function that keeps it:
-//! [`super::holders`]), whatever is loaded from memory or returned by a call. A global whose address is taken somewhere may be hit by any
-//! pointer. The types must fit, too: the record whose member is written lies in the variable, or a
-//! scalar of the written type does; a global must be such a scalar itself. So a program that reaches a variable through pointers of other
-//! types (but for `memcpy` and its like, on locals) writes unseen.
+//! A local may be hit by a pointer that may hold its address. Such pointers are made from `&v` in the
+//! function. Once the address has left the function's own variables (it is stored, or passed to a
+//! function that keeps it: [`super::escape`]), every pointer that is loaded from memory or returned
+//! by a call may hold it, too. A global whose address is taken somewhere may be hit by any pointer.
+//!
+//! The types must fit, too. A local fits if the record whose member is written lies in it, or a
+//! scalar of the written type does. A global must be such a scalar itself. So writes through pointers
+//! of other types are missed, except `memcpy` and its like on locals.
 
 use lydian_base::Span;
 use lydian_ir::{
-    Body, CType, CTypeId, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RecordId,
-    RelocationTarget, Stmt, StmtId, Type,
+    Body, CType, CTypeId, Expr, ExprId, GlobalId, LocalId, Program, RecordId, Stmt, StmtId, Type,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Grain, local_has_cells, written_by_library};
-use super::events::Globals;
-use super::holders::{Holders, Reader, addresses_taken, forgets_addresses};
-use super::{Variable, is_variable};
+use super::def_use::{Variable, is_variable};
+use super::escape::{EscapeAnalysis, EscapeSet, addresses_taken};
+use super::globals::TrackedGlobals;
 
 /// The most writes through pointers that one function may make to one global for them to count.
 const WRITES: usize = 64;
 
-/// What may be hit in one function.
+/// The variables that may be hit in one function.
 pub(super) struct Aliases<'a> {
     program: &'a Program,
     body: &'a Body,
-    /// The locals whose addresses are values somewhere, with who may hold them.
-    locals: Vec<(LocalId, Holders)>,
+    /// The locals whose addresses are values somewhere, with the holders of the addresses.
+    locals: Vec<(LocalId, EscapeSet)>,
     /// The globals of which the same is true somewhere.
     globals: Vec<GlobalId>,
     /// Whether cells are told apart.
     cells: bool,
-    /// Where the text takes a variable argument.
+    /// The places where the text takes a variable argument.
     variadic: &'a FxHashSet<Span>,
     /// Globals that too many writes may hit.
     given_up: FxHashSet<GlobalId>,
 }
 
-/// What is written.
+/// The type of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum WrittenType {
     Scalar(Type),
     Record(RecordId),
     Bytes,
 }
 
 impl<'a> Aliases<'a> {
-    pub(super) fn of(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
+    pub(super) fn of(program: &'a Program, body: &'a Body, globals: &'a TrackedGlobals) -> Self {
         let mut of: Vec<GlobalId> = globals.exposed.iter().copied().collect();
         of.sort_unstable();
         let taken = addresses_taken(program, body);
@@ -57,8 +58,8 @@ impl<'a> Aliases<'a> {
         };
         let mut all: Vec<LocalId> = taken.iter().copied().filter(counts).collect();
         all.sort_unstable();
-        let reader = Reader { program, body, taken: &taken, fates: &globals.fates };
-        let locals = all.into_iter().map(|local| (local, reader.of_local(local))).collect();
+        let analysis = EscapeAnalysis { program, body, taken: &taken, escapes: &globals.escapes };
+        let locals = all.into_iter().map(|local| (local, analysis.of_local(local))).collect();
         let given_up = FxHashSet::default();
         let variadic = &globals.variadic;
         let mut this = Self { program, body, locals, globals: of, cells, variadic, given_up };
@@ -106,48 +107,49 @@ impl<'a> Aliases<'a> {
             let ty = self.program.globals[**global].ty;
             !self.given_up.contains(global)
                 && match written {
-                    Written::Bytes => false,
-                    Written::Record(_) => self.fits(ty, written),
-                    // Of what has cells those are hit; of other variables the whole must be.
-                    Written::Scalar(_) if self.cells => self.fits(ty, written),
-                    Written::Scalar(scalar) => self.program.types.scalar(ty) == Some(scalar),
+                    WrittenType::Bytes => false,
+                    WrittenType::Record(_) => self.fits(ty, written),
+                    // A variable with cells is hit in a cell; another variable must be hit as a
+                    // whole.
+                    WrittenType::Scalar(_) if self.cells => self.fits(ty, written),
+                    WrittenType::Scalar(scalar) => self.program.types.scalar(ty) == Some(scalar),
                 }
         });
         let locals = locals.map(|(local, _)| Variable::Local(*local));
         locals.chain(globals.map(|global| Variable::Global(*global))).collect()
     }
 
-    /// Where a statement writes and what, if the place is known.
-    fn written(&self, stmt: StmtId) -> Option<(ExprId, Written)> {
+    /// The address that a statement writes to and the type of the write, if the place is known.
+    fn written(&self, stmt: StmtId) -> Option<(ExprId, WrittenType)> {
         match &self.body.stmts[stmt] {
             Stmt::Store { addr, ty, .. } => {
-                Some((*addr, self.record_of(*addr).unwrap_or(Written::Scalar(*ty))))
+                Some((*addr, self.record_of(*addr).unwrap_or(WrittenType::Scalar(*ty))))
             }
             Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => {
-                Some((*dst, self.record_of(*dst).unwrap_or(Written::Bytes)))
+                Some((*dst, self.record_of(*dst).unwrap_or(WrittenType::Bytes)))
             }
             Stmt::Call { .. } => {
                 let addr = written_by_library(self.program, &self.body.stmts[stmt])?;
-                Some((addr, Written::Bytes))
+                Some((addr, WrittenType::Bytes))
             }
             _ => None,
         }
     }
 
     /// The record whose member an address is, the one nearest to the pointer.
-    fn record_of(&self, addr: ExprId) -> Option<Written> {
+    fn record_of(&self, addr: ExprId) -> Option<WrittenType> {
         match &self.body.exprs[addr] {
             Expr::Field { base, record, .. } => {
-                Some(self.record_of(*base).unwrap_or(Written::Record(*record)))
+                Some(self.record_of(*base).unwrap_or(WrittenType::Record(*record)))
             }
             Expr::Index { base, .. } => self.record_of(*base),
             _ => None,
         }
     }
 
-    /// Whether a variable of this type has room for what is written.
-    fn fits(&self, ty: CTypeId, written: Written) -> bool {
-        if written == Written::Bytes {
+    /// Whether a variable of this type may hold the write.
+    fn fits(&self, ty: CTypeId, written: WrittenType) -> bool {
+        if written == WrittenType::Bytes {
             return true;
         }
         let types = &self.program.types;
@@ -157,7 +159,7 @@ impl<'a> Aliases<'a> {
             if !seen.insert(ty) {
                 continue;
             }
-            if let Written::Scalar(scalar) = written
+            if let WrittenType::Scalar(scalar) = written
                 && types.scalar(ty) == Some(scalar)
             {
                 return true;
@@ -165,7 +167,7 @@ impl<'a> Aliases<'a> {
             match types.get(ty) {
                 CType::Array { element, .. } | CType::Complex { element } => rest.push(*element),
                 CType::Record(record) => {
-                    if written == Written::Record(*record) {
+                    if written == WrittenType::Record(*record) {
                         return true;
                     }
                     let fields = types.records[*record].fields.iter();
@@ -186,72 +188,4 @@ fn plain_variable(body: &Body, addr: ExprId) -> bool {
         Expr::Cast(_, _, inner) => plain_variable(body, *inner),
         _ => false,
     }
-}
-
-/// Calls `visit` with each expression of a body that is a value, and not the address of an access or
-/// a part of it that says in which variable that lies. What a function gets that keeps no address is
-/// as good as accessed there.
-pub(super) fn for_each_value(program: &Program, body: &Body, visit: &mut impl FnMut(ExprId)) {
-    let mut seen = FxHashSet::default();
-    let mut work: Vec<(ExprId, bool)> = Vec::new();
-    for stmt in body.stmts.values() {
-        match stmt {
-            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
-                work.extend([(*value, false), (*addr, true)]);
-            }
-            Stmt::Copy { dst, src, .. } => work.extend([(*dst, true), (*src, true)]),
-            Stmt::Zero { dst, .. } => work.push((*dst, true)),
-            Stmt::Call { args, .. } if forgets_addresses(program, stmt) => {
-                work.extend(args.iter().map(|arg| (*arg, true)));
-            }
-            Stmt::Call { dst_addr: Some(addr), .. } => {
-                work.push((*addr, true));
-                stmt.for_each_expr(|expr| work.extend((expr != *addr).then_some((expr, false))));
-            }
-            other => other.for_each_expr(|expr| work.push((expr, false))),
-        }
-    }
-    work.extend(body.blocks.values().filter_map(|block| Some((block.term.operand()?, false))));
-    while let Some((expr, is_place)) = work.pop() {
-        if !seen.insert((expr, is_place)) {
-            continue;
-        }
-        match &body.exprs[expr] {
-            Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => work.push((*addr, true)),
-            Expr::Field { base, .. } => work.push((*base, is_place)),
-            Expr::Index { base, index, .. } => work.extend([(*base, is_place), (*index, false)]),
-            Expr::Cast(_, _, inner) if is_place => work.push((*inner, true)),
-            other => other.for_each_operand(|operand| work.push((operand, false))),
-        }
-        if !is_place {
-            visit(expr);
-        }
-    }
-}
-
-/// The globals that are defined here and whose addresses are values in some body or initial value.
-/// Static locals have no name outside of their functions, and are left out.
-pub(super) fn exposed(program: &Program) -> FxHashSet<GlobalId> {
-    let mut exposed = FxHashSet::default();
-    for (_, function) in program.defined() {
-        let Some(body) = &function.body else { continue };
-        for_each_value(program, body, &mut |expr| {
-            if let Expr::AddrGlobal(global) = body.exprs[expr] {
-                exposed.insert(global);
-            }
-        });
-    }
-    for global in program.globals.values() {
-        if let GlobalInit::Data { relocations, .. } = &global.init {
-            exposed.extend(relocations.iter().filter_map(|relocation| match relocation.target {
-                RelocationTarget::Global(id) => Some(id),
-                RelocationTarget::Function(_) => None,
-            }));
-        }
-    }
-    exposed.retain(|id| {
-        let global = &program.globals[*id];
-        global.init != GlobalInit::Extern && !global.name.contains('.')
-    });
-    exposed
 }

@@ -1,28 +1,28 @@
-//! Cells of arrays: which bytes of a variable an access reads or writes.
+//! Cells of arrays: the bytes of a variable that an access reads or writes.
 //!
 //! # What counts ([002] V-D2)
 //! - A variable has cells if it is, or has as a part of it, an array of more than one element. All
-//!   its scalars are its cells then. What holds vectors or complex numbers, or has members that are
-//!   not aligned, has none.
+//!   its scalars are then its cells. A variable that holds vectors or complex numbers, or has members
+//!   that are not aligned, has none.
 //! - A definition of cells is a write to an element or a member, or of a part that has several; a
 //!   write through a pointer defines those that it hits. An initialiser, the initial value, and a
 //!   call that gets the variable's address through a parameter that is no pointer to const define
 //!   all of them.
-//! - A use is a read of an element or a member by its name. What reads several at once, as a copy of
-//!   a struct does, reads each. A call that gets an address is a use of none.
+//! - A use is a read of an element or a member by its name. A read of several cells at once, as by a
+//!   copy of a struct, reads each of them. A call that gets an address uses none.
 //!
-//! A definition and a use make a pair if, as far as the text says where they are in the variable,
-//! they may meet. A definition ends the reach of another one here if it surely overwrites it.
+//! A definition and a use make a pair if they may meet, as far as the text determines their places in
+//! the variable. A definition ends the reach of another one if it surely overwrites it.
 
 use lydian_base::Span;
 use lydian_ir::libc::{Family, library_function_of};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{Body, CType, CTypeId, CTypes, Expr, ExprId, GlobalId, LocalId, Program, Stmt};
 
-use super::Variable;
+use super::def_use::Variable;
 use super::graph::{self, Extent};
 
-/// What the variables of data flow are.
+/// The grain of data flow: what counts as a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grain {
     /// Whole variables.
@@ -31,14 +31,14 @@ pub(super) enum Grain {
     Cells,
 }
 
-/// What a definition writes, or a use reads, of a variable with cells.
+/// The part of a variable with cells that a definition writes or a use reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The address of the first byte, as an expression of the function.
     pub addr: ExprId,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Where in the variable the first byte may be: the lowest place and the highest.
+    /// The lowest and the highest offset in the variable that the first byte may have.
     pub within: (u64, u64),
     /// The text of the place, or none if it is not known.
     pub text: Span,
@@ -49,12 +49,12 @@ pub struct Access {
 }
 
 impl Access {
-    /// Which bytes of the variable it is.
+    /// The bytes of the variable that it covers.
     pub const fn extent(&self) -> Extent {
         Extent { within: self.within, bytes: self.bytes }
     }
 
-    /// Where it is in the variable, if that is always the same.
+    /// Its offset in the variable, if that is always the same.
     pub fn fixed(&self) -> Option<u64> {
         self.extent().fixed()
     }
@@ -119,7 +119,7 @@ fn is_plain(types: &CTypes, ty: CTypeId) -> bool {
     }
 }
 
-/// The largest number of bytes that the place of every scalar of a variable is a multiple of.
+/// The largest number of which the offsets of all scalars of a variable are multiples.
 pub fn unit(types: &CTypes, ty: CTypeId) -> u64 {
     match places(types, ty) {
         0 => types.size(ty).unwrap_or(1).max(1),
@@ -127,7 +127,7 @@ pub fn unit(types: &CTypes, ty: CTypeId) -> u64 {
     }
 }
 
-/// The greatest common divisor of the places of the scalars, 0 if all are at 0.
+/// The greatest common divisor of the offsets of the scalars, 0 if all are at 0.
 fn places(types: &CTypes, ty: CTypeId) -> u64 {
     match types.get(ty) {
         CType::Array { element, length } => {
@@ -162,7 +162,7 @@ pub(super) fn access(
     Access { addr, bytes, within, text, bits: false, scalar }
 }
 
-/// The lowest and the highest place that an address may have in its variable.
+/// The lowest and the highest offset that an address may have in its variable.
 fn within(program: &Program, body: &Body, addr: ExprId) -> (u64, u64) {
     match &body.exprs[addr] {
         Expr::Field { base, record, field } => {
@@ -189,7 +189,7 @@ fn within(program: &Program, body: &Body, addr: ExprId) -> (u64, u64) {
     }
 }
 
-/// A place beyond any variable's.
+/// An offset beyond any variable.
 const ANYWHERE: u64 = 1 << 62;
 
 /// An access through a pointer, which may be anywhere.
@@ -197,8 +197,8 @@ pub(super) fn through_pointer(addr: ExprId, bytes: u64) -> Access {
     Access { addr, bytes, within: (0, ANYWHERE), text: Span::NONE, bits: false, scalar: false }
 }
 
-/// Where a call of a library function on memory writes, as the table of library functions says. What
-/// others write through pointers is not known.
+/// The address that a call of a library function on memory writes to, by the table of library
+/// functions. Writes of other functions through pointers are not known.
 pub fn written_by_library(program: &Program, call: &Stmt) -> Option<ExprId> {
     let Stmt::Call { callee: Callee::Direct(callee), args, .. } = call else { return None };
     let row = library_function_of(&program.functions[*callee])?;
@@ -206,8 +206,8 @@ pub fn written_by_library(program: &Program, call: &Stmt) -> Option<ExprId> {
     args.get(written.positions().next()?).copied()
 }
 
-/// Where a statement writes through a pointer, and how many bytes. How many a library function writes
-/// is not asked: for it they are one.
+/// The address that a statement writes to through a pointer, and the number of bytes. A library
+/// function counts as writing one byte.
 pub fn destination(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
     match stmt {
         Stmt::Call { .. } => written_by_library(program, stmt).map(|addr| (addr, 1)),
@@ -215,7 +215,7 @@ pub fn destination(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
     }
 }
 
-/// How many bytes a statement that is no call writes, and where.
+/// The address that a statement other than a call writes to, and the number of bytes.
 pub fn written(program: &Program, stmt: &Stmt) -> Option<(ExprId, u64)> {
     match stmt {
         Stmt::Store { addr, ty, .. } => Some((*addr, program.types.target.stored_bytes(*ty))),

@@ -1,23 +1,21 @@
-//! What each block of a function does to variables, in order.
+//! The events of each block of a function: reads and writes of variables, and calls, in order.
 
-use lydian_base::{EntityId, SourceMap, Span};
+use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
-use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
-    BlockId, Body, CType, CTypeId, CTypes, Expr, ExprId, FuncId, Function, Global, GlobalId,
-    LocalId, Program, Stmt, StmtId,
+    BlockId, Body, CType, CTypes, Expr, ExprId, FuncId, LocalId, Program, Stmt, StmtId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::aliases::{Aliases, exposed};
+use super::aliases::Aliases;
 use super::cells::{self, Access, Grain};
-use super::holders::Fates;
-use super::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, c_name, is_variable};
+use super::def_use::{Definition, DefinitionId, DefinitionSite, UseSite, Variable, is_variable};
+use super::globals::TrackedGlobals;
 
-/// What happens to a variable at a place of a block, in order.
+/// An event of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(super) enum VariableEvent {
     Read {
         variable: Variable,
         at: UseSite,
@@ -25,197 +23,58 @@ pub(super) enum Event {
         span: Span,
         /// The text of the argument of a call that reads it; none elsewhere.
         argument: Span,
-        /// Which cells it reads, where cells are told apart.
+        /// The cells that it reads, in a data flow of cells.
         cell: Option<Access>,
     },
     Write {
         variable: Variable,
         at: StmtId,
         span: Span,
-        /// Which cells are written, where cells are told apart: none if all are.
+        /// The cells that are written, in a data flow of cells: none if all are.
         cell: Option<Access>,
     },
-    /// A write through a pointer, which may hit it.
+    /// A write through a pointer, which may hit the variable.
     MayWrite {
         variable: Variable,
         at: StmtId,
         span: Span,
-        /// Which cells are written if it hits, as for [`Self::Write`].
+        /// The cells that are written if it hits the variable, as for [`Self::Write`].
         cell: Option<Access>,
     },
     /// The lifetime of a local begins: it has no value.
     Forget { variable: LocalId },
-    /// Code runs that may read and write globals.
-    Call(Target),
+    /// A call of code that may read and write globals.
+    Call(CallTarget),
 }
 
-/// Who runs at a call.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum CallTarget {
     /// A function with a body.
     Function(FuncId),
     /// A function that the program does not define, which may be any code.
     Undefined(FuncId),
-    /// What is not known: any function that others can call, any number of times.
+    /// Unknown code: any function that others can call, any number of times.
     Outside,
 }
 
-/// The globals that are variables of the user's.
-#[derive(Clone, Debug)]
-pub(super) struct Globals {
-    pub(super) grain: Grain,
-    tracked: FxHashSet<GlobalId>,
-    /// Those that would be, did no function that is not supported name them.
-    pub(super) lost: FxHashSet<GlobalId>,
-    /// Those whose addresses are taken.
-    pub(super) exposed: FxHashSet<GlobalId>,
-    /// The functions that call no function of the program.
-    inert: FxHashSet<FuncId>,
-    /// The functions whose bodies are of the text.
-    pub(super) defined: FxHashSet<FuncId>,
-    /// Where the text takes a variable argument, which writes to nothing but the list.
-    pub(super) variadic: FxHashSet<Span>,
-    /// What these functions do with addresses.
-    pub(super) fates: Fates,
-}
-
-impl Globals {
-    /// Those of a program that was lowered from a text.
-    pub(super) fn of(program: &Program, map: &SourceMap, grain: Grain) -> Self {
-        let unsupported = program.functions.values().filter(|function| {
-            function.body.is_none() && !function.span.is_none() && !function.library
-        });
-        let unsupported: Vec<&str> = unsupported
-            .map(|function| map.slice(function.span))
-            .filter(|text| text.contains('{'))
-            .collect();
-        let is_lost = |global: &Global| {
-            let name = c_name(&global.name);
-            unsupported.iter().any(|text| words(text).any(|word| word == name))
-        };
-        let is_variable = |global: &Global| {
-            let declaration = map.slice(global.span);
-            is_within(map, global.span)
-                && !global.read_only
-                && !global.name.starts_with('.')
-                && !map.is_system(global.span.start)
-                && !words(declaration).any(|word| THREAD_LOCAL.contains(&word))
-        };
-        let globals = program.globals.iter();
-        let variables = globals.filter(|(_, global)| is_variable(global));
-        let (lost, tracked): (Vec<_>, Vec<_>) = variables.partition(|(_, global)| is_lost(global));
-        let id = |(id, _): (GlobalId, &Global)| id;
-        let (lost, tracked) = (lost.into_iter().map(id).collect(), tracked.into_iter().map(id));
-        let functions = program.functions.iter();
-        let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
-        let mut tracked: FxHashSet<GlobalId> = tracked.collect();
-        if grain == Grain::Cells {
-            tracked.retain(|global| cells::global_has_cells(program, *global));
-        }
-        let mut exposed = exposed(program);
-        exposed.retain(|global| tracked.contains(global));
-        let defined = program.defined().filter(|(_, f)| !f.library && is_within(map, f.span));
-        let defined = defined.map(|(id, _)| id).collect();
-        let fates = Fates::of(program, &defined);
-        let variadic = map.text().match_indices(VA_ARG);
-        let variadic = variadic.filter_map(|(at, _)| call_at(map.text(), at)).collect();
-        Self { grain, tracked, lost, exposed, inert: inert.collect(), defined, variadic, fates }
-    }
-
-    /// In order.
-    pub(super) fn all(&self) -> Vec<GlobalId> {
-        let mut all: Vec<_> = self.tracked.iter().copied().collect();
-        all.sort_unstable();
-        all
-    }
-}
-
-const VA_ARG: &str = "__builtin_va_arg";
-
-/// The text of a call that begins at a place.
-fn call_at(text: &str, at: usize) -> Option<Span> {
-    let mut depth = 0u32;
-    for (further, c) in text.get(at..)?.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' if depth == 1 => return Some(Span::new(at as u32, (at + further + 1) as u32)),
-            ')' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Whether a text is a part of this one: a program may have parts of others.
-fn is_within(map: &SourceMap, span: Span) -> bool {
-    !span.is_none() && span.end as usize <= map.text().len()
-}
-
-const THREAD_LOCAL: [&str; 3] = ["_Thread_local", "thread_local", "__thread"];
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')
-}
-
-/// Whether a function without a body is the C library's or the compiler's, returns, and gets no
-/// function that it could call.
-fn is_inert(program: &Program, map: &SourceMap, function: &Function) -> bool {
-    if function.noreturn || (function.body.is_some() && !function.library) {
-        return false;
-    }
-    if let Some(model) = model_named(&function.name) {
-        return goes_on(model.function);
-    }
-    let is_function = |ty: &CTypeId| match program.types.get(*ty) {
-        CType::Pointer { pointee, .. } => {
-            matches!(program.types.get(*pointee), CType::Function { .. })
-        }
-        _ => false,
-    };
-    let takes_function = match program.types.get(function.ty) {
-        CType::Function { params, .. } => params.iter().any(is_function),
-        _ => true,
-    };
-    let is_system = is_within(map, function.span) && map.is_system(function.span.start);
-    (is_system || function.library) && !takes_function
-}
-
-/// Whether a modelled function returns to its call, once.
-const fn goes_on(function: LibFn) -> bool {
-    match function {
-        LibFn::End(_) | LibFn::Jump(_) => false,
-        LibFn::Memory(_)
-        | LibFn::CharacterClass(_)
-        | LibFn::Character(_)
-        | LibFn::Allocation(_)
-        | LibFn::Integer(_)
-        | LibFn::ExactMath(_)
-        | LibFn::FloatParts(_)
-        | LibFn::FloatTest(_)
-        | LibFn::InexactMath(_)
-        | LibFn::Verification(_)
-        | LibFn::Environment(_)
-        | LibFn::Hint(_)
-        | LibFn::Overflow(_) => true,
-    }
-}
-
-pub(super) struct Finder<'a> {
+/// Finds the events of one function.
+pub(super) struct EventFinder<'a> {
     program: &'a Program,
     body: &'a Body,
-    globals: &'a Globals,
+    globals: &'a TrackedGlobals,
     aliases: Aliases<'a>,
-    /// The locals with cells, where these are told apart.
+    /// The locals with cells, in a data flow of cells.
     with_cells: FxHashSet<LocalId>,
-    /// The statement that alone sets a temporary.
+    /// The only statement that sets a temporary.
     setter: FxHashMap<LocalId, StmtId>,
     pub(super) definitions: Vec<Definition>,
     /// The definition that a statement makes of a variable.
     pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
 }
 
-impl<'a> Finder<'a> {
-    pub(super) fn new(program: &'a Program, body: &'a Body, globals: &'a Globals) -> Self {
+impl<'a> EventFinder<'a> {
+    pub(super) fn new(program: &'a Program, body: &'a Body, globals: &'a TrackedGlobals) -> Self {
         let mut setter: FxHashMap<LocalId, StmtId> = FxHashMap::default();
         let mut several = FxHashSet::default();
         for (id, stmt) in body.stmts.iter() {
@@ -244,8 +103,8 @@ impl<'a> Finder<'a> {
         counts && is_variable(self.body, local)
     }
 
-    /// What each block does, in order.
-    pub(super) fn events(&self, cfg: &Cfg) -> Vec<Vec<Event>> {
+    /// The events of each block, in order.
+    pub(super) fn events(&self, cfg: &Cfg) -> Vec<Vec<VariableEvent>> {
         let mut all = vec![Vec::new(); self.body.blocks.len()];
         for block in cfg.reverse_postorder() {
             let events = &mut all[block.index()];
@@ -257,7 +116,7 @@ impl<'a> Finder<'a> {
                 let hit = self.aliases.hit(*stmt).into_iter();
                 let cell = self.written_through_pointer(*stmt);
                 let hit = hit.filter(|variable| self.counts(*variable));
-                let write = |variable| Event::MayWrite { variable, at: *stmt, span, cell };
+                let write = |variable| VariableEvent::MayWrite { variable, at: *stmt, span, cell };
                 events.extend(hit.map(write));
             }
             self.terminator(*block, &starts, events);
@@ -265,25 +124,33 @@ impl<'a> Finder<'a> {
         all
     }
 
-    fn statement(&self, id: StmtId, events: &mut Vec<Event>) {
+    fn statement(&self, id: StmtId, events: &mut Vec<VariableEvent>) {
         let at = UseSite::Stmt(id);
         let span = self.body.source.stmts[id];
-        let read_in = |expr: ExprId, argument: Span, events: &mut Vec<Event>| {
+        let read_in = |expr: ExprId, argument: Span, events: &mut Vec<VariableEvent>| {
             self.reads(expr, &mut |variable, own, cell| {
                 let span = if own.is_none() { span } else { own };
-                events.push(Event::Read { variable, at, read_at: None, span, argument, cell });
+                events.push(VariableEvent::Read {
+                    variable,
+                    at,
+                    read_at: None,
+                    span,
+                    argument,
+                    cell,
+                });
             });
         };
-        let read = |expr: ExprId, events: &mut Vec<Event>| read_in(expr, Span::NONE, events);
-        let write = |variable: Option<Variable>, events: &mut Vec<Event>| {
+        let read =
+            |expr: ExprId, events: &mut Vec<VariableEvent>| read_in(expr, Span::NONE, events);
+        let write = |variable: Option<Variable>, events: &mut Vec<VariableEvent>| {
             if let Some(variable) = variable {
-                events.push(Event::Write { variable, at: id, span, cell: None });
+                events.push(VariableEvent::Write { variable, at: id, span, cell: None });
             }
         };
-        let write_part = |addr: ExprId, events: &mut Vec<Event>| {
+        let write_part = |addr: ExprId, events: &mut Vec<VariableEvent>| {
             if let Some(variable) = self.variable_at(addr) {
                 let cell = self.written_part(id, addr, variable);
-                events.push(Event::Write { variable, at: id, span, cell });
+                events.push(VariableEvent::Write { variable, at: id, span, cell });
             }
         };
         let register = |local: LocalId| self.is_variable(local).then_some(Variable::Local(local));
@@ -291,7 +158,7 @@ impl<'a> Finder<'a> {
             Stmt::Mark(_) | Stmt::Leave(_) | Stmt::Release { .. } | Stmt::VaArg { .. } => {}
             Stmt::Enter(local) => {
                 if self.is_variable(*local) {
-                    events.push(Event::Forget { variable: *local });
+                    events.push(VariableEvent::Forget { variable: *local });
                 }
             }
             Stmt::Assign { dst, value } => {
@@ -307,7 +174,14 @@ impl<'a> Finder<'a> {
                 if let Some(variable) = self.variable_at(*src) {
                     let argument = Span::NONE;
                     let cell = self.part(*src, *size, Span::NONE, false);
-                    events.push(Event::Read { variable, at, read_at: None, span, argument, cell });
+                    events.push(VariableEvent::Read {
+                        variable,
+                        at,
+                        read_at: None,
+                        span,
+                        argument,
+                        cell,
+                    });
                 }
                 read(*src, events);
                 read(*dst, events);
@@ -327,10 +201,10 @@ impl<'a> Finder<'a> {
                         let passed = self.program.types.size(*ty);
                         let passed = passed.filter(|_| self.program.types.is_aggregate(*ty));
                         let cell = passed.and_then(|size| self.part(*arg, size, argument, false));
-                        // An address that is passed is a use of the whole, and of no cell.
+                        // A passed address is a use of the whole variable, and of no cell.
                         if self.globals.grain == Grain::Whole || cell.is_some() {
                             let read_at = None;
-                            events.push(Event::Read {
+                            events.push(VariableEvent::Read {
                                 variable,
                                 at,
                                 read_at,
@@ -341,7 +215,7 @@ impl<'a> Finder<'a> {
                         }
                     }
                 }
-                events.extend(self.target(callee).map(Event::Call));
+                events.extend(self.target(callee).map(VariableEvent::Call));
                 written.into_iter().for_each(|variable| write(Some(variable), events));
                 write(dst.and_then(register), events);
                 dst_addr.iter().for_each(|addr| write_part(*addr, events));
@@ -357,30 +231,31 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Who runs at a call, if that may touch globals.
-    fn target(&self, callee: &Callee) -> Option<Target> {
+    /// The callee of a call, if it may touch globals.
+    fn target(&self, callee: &Callee) -> Option<CallTarget> {
         match callee {
             Callee::Direct(function) if self.globals.inert.contains(function) => None,
             Callee::Direct(function) if self.globals.defined.contains(function) => {
-                Some(Target::Function(*function))
+                Some(CallTarget::Function(*function))
             }
-            Callee::Direct(function) => Some(Target::Undefined(*function)),
-            Callee::Indirect(_) => Some(Target::Outside),
+            Callee::Direct(function) => Some(CallTarget::Undefined(*function)),
+            Callee::Indirect(_) => Some(CallTarget::Outside),
         }
     }
 
-    /// Whether a parameter of this type lets the callee write to what it points to.
+    /// Whether a callee may write through a parameter of this type.
     fn lets_write(&self, ty: lydian_ir::CTypeId) -> bool {
         let types: &CTypes = &self.program.types;
         matches!(types.get(ty), CType::Pointer { to_const: false, .. })
     }
 
-    /// `starts` says how many events precede each statement of the block.
+    /// Adds the events of a terminator. `starts` has the number of events before each statement of
+    /// the block.
     fn terminator(
         &self,
         block: BlockId,
         starts: &FxHashMap<StmtId, usize>,
-        events: &mut Vec<Event>,
+        events: &mut Vec<VariableEvent>,
     ) {
         let term = &self.body.blocks[block].term;
         let at = match term {
@@ -402,7 +277,7 @@ impl<'a> Finder<'a> {
         self.reads(operand, &mut |variable, own, cell| {
             let span = if own.is_none() { span } else { own };
             let (argument, read_at) = (Span::NONE, None);
-            let read = Event::Read { variable, at, read_at, span, argument, cell };
+            let read = VariableEvent::Read { variable, at, read_at, span, argument, cell };
             reads.push((events.len(), read));
         });
         if !matches!(at, UseSite::Return(_)) {
@@ -412,7 +287,7 @@ impl<'a> Finder<'a> {
                 self.reads(*value, &mut |variable, own, cell| {
                     let span = if own.is_none() { span } else { own };
                     let (argument, read_at) = (Span::NONE, Some(setter));
-                    let read = Event::Read { variable, at, read_at, span, argument, cell };
+                    let read = VariableEvent::Read { variable, at, read_at, span, argument, cell };
                     reads.push((before, read));
                 });
             }
@@ -486,7 +361,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether a variable that may be hit is of this grain.
+    /// Whether a variable that may be hit is a variable of this grain.
     fn counts(&self, variable: Variable) -> bool {
         match variable {
             Variable::Local(local) => self.is_variable(local),
@@ -494,7 +369,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The cells that an access to a part of a variable is to, where cells are told apart.
+    /// The cells of an access to a part of a variable, in a data flow of cells.
     fn part(&self, addr: ExprId, bytes: u64, text: Span, scalar: bool) -> Option<Access> {
         let access = || cells::access(self.program, self.body, (addr, bytes), text, scalar);
         (self.globals.grain == Grain::Cells).then(access)
@@ -539,7 +414,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Gives definitions their numbers: by variable, then by place in the text.
-    pub(super) fn number(&mut self, events: &[Vec<Event>]) {
+    pub(super) fn number(&mut self, events: &[Vec<VariableEvent>]) {
         let mut found: Vec<Definition> = Vec::new();
         for param in self.body.params.iter().filter(|local| self.is_variable(**local)) {
             let span = self.body.locals[*param].scope;
@@ -560,8 +435,12 @@ impl<'a> Finder<'a> {
         let mut joined: Vec<(StmtId, Variable, usize)> = Vec::new();
         for event in events.iter().flatten() {
             let (variable, at, span, indirect, cell) = match event {
-                Event::Write { variable, at, span, cell } => (variable, at, span, false, cell),
-                Event::MayWrite { variable, at, span, cell } => (variable, at, span, true, cell),
+                VariableEvent::Write { variable, at, span, cell } => {
+                    (variable, at, span, false, cell)
+                }
+                VariableEvent::MayWrite { variable, at, span, cell } => {
+                    (variable, at, span, true, cell)
+                }
                 _ => continue,
             };
             // The statements of one initialiser make one definition.

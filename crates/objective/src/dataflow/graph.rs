@@ -1,36 +1,35 @@
-//! What functions do to globals, without their bodies: the graph on which it is found which
-//! definitions reach which uses.
+//! The flow graph: the effects of functions on globals, without their bodies. Reaching definitions of
+//! globals are computed on it.
 //!
 //! It is made of one program ([`super::UnitFlow`]), or kept with each unit that is compiled apart and
 //! joined for a linked program ([`super::linked`]).
 //!
 //! The graph is the usual supergraph without contexts: a call leads to the callee's entry, and a
-//! return to all of the function's calls. What comes back from a call is only what was there before
-//! it or what the callee, with all that it calls, defines; and the definitions of what it does not
-//! define go around it. A callee that is not known stands for any sequence of calls of
-//! functions that others can call. Definitions that reach the end of one of these reach the entry of
-//! all.
+//! return to all of the function's calls. Only definitions that reached the call, or that the callee
+//! and its callees make, come back from it. Definitions of variables that the callee does not define
+//! go around it. An unknown callee stands for any sequence of calls of functions that others can
+//! call, so definitions that reach the end of one of these reach the entry of all.
 //!
-//! States are bit sets, one bit a definition and one for each initial value. Functions are worked off
-//! one by one until nothing changes, so that time is about that of a few passes over the program.
+//! States are bit sets, with one bit for each definition and each initial value. Functions are
+//! processed one by one until nothing changes, which takes about a few passes over the program.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-/// Which bytes of a variable are written or read.
+/// The bytes of a variable that are written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Where the first byte may be: the lowest place and the highest.
+    /// The lowest and the highest offset that the first byte may have.
     pub within: (u64, u64),
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
-/// What functions do to globals.
+/// The effects of functions on globals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowGraph {
-    /// The globals. Those of a unit that others know come by their names.
+    /// The globals. In the graph of a unit that others know, they are identified by their names.
     pub variables: Vec<FlowVariable>,
     /// The functions.
     pub functions: Vec<FlowFunction>,
@@ -41,31 +40,31 @@ pub struct FlowGraph {
 /// A global.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowVariable {
-    /// What the linker calls it.
+    /// Its name for the linker.
     pub name: String,
-    /// What each definition writes, by number from 1: none if all of it.
+    /// The bytes that each definition writes, by number from 1: none if all.
     pub definitions: Vec<Option<Extent>>,
 }
 
 /// A use of a global.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FlowUse {
-    /// Which global.
+    /// The global.
     pub variable: u32,
-    /// What it reads of it: none if all.
+    /// The bytes that it reads: none if all.
     pub reads: Option<Extent>,
 }
 
 /// A function.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowFunction {
-    /// What the linker calls it.
+    /// Its name for the linker.
     pub name: String,
     /// Whether other units know it by this name.
     pub external: bool,
-    /// Whether code that is not known may call it.
+    /// Whether unknown code may call it.
     pub visible: bool,
-    /// Whether its address is known somewhere, or the system calls it.
+    /// Whether its address is taken somewhere, or the system calls it.
     pub taken: bool,
     /// Its blocks in reverse postorder, the entry first.
     pub blocks: Vec<FlowBlock>,
@@ -74,7 +73,7 @@ pub struct FlowFunction {
 /// A block of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowBlock {
-    /// What it does, in order.
+    /// Its events, in order.
     pub events: Vec<FlowEvent>,
     /// The blocks after it.
     pub successors: Vec<u32>,
@@ -82,16 +81,16 @@ pub struct FlowBlock {
     pub returns: bool,
 }
 
-/// What a block does.
+/// An event of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlowEvent {
     /// A global is written.
     Define {
-        /// Which.
+        /// The global.
         variable: u32,
-        /// The number of the definition: 0 for one that is none.
+        /// The number of the definition; 0 if the write is no definition.
         number: u32,
-        /// Whether it may miss the global, so that it ends no other's reach.
+        /// Whether it may miss the global. It then does not end the reach of other definitions.
         may_miss: bool,
     },
     /// A use.
@@ -102,12 +101,12 @@ pub enum FlowEvent {
     CallOneOf(Vec<u32>),
     /// A call of a function of another unit, by name.
     CallNamed(String),
-    /// A call of what is not known.
+    /// A call of unknown code.
     CallOutside,
 }
 
 impl Extent {
-    /// Where it is in the variable, if that is always the same.
+    /// Its offset in the variable, if that is always the same.
     pub fn fixed(&self) -> Option<u64> {
         (self.within.0 == self.within.1).then_some(self.within.0)
     }
@@ -118,7 +117,7 @@ impl Extent {
         self.within.0 < end(other) && other.within.0 < end(self)
     }
 
-    /// Whether all that another one writes is surely written by this one.
+    /// Whether it surely covers all bytes of another extent.
     fn covers(&self, other: &Self) -> bool {
         match (self.fixed(), other.fixed()) {
             (Some(own), Some(there)) => own <= there && there + other.bytes <= own + self.bytes,
@@ -154,9 +153,9 @@ impl FlowGraph {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct State(Box<[u64]>);
+struct DefinitionSet(Box<[u64]>);
 
-impl State {
+impl DefinitionSet {
     fn empty(words: usize) -> Self {
         Self(vec![0; words].into())
     }
@@ -173,7 +172,7 @@ impl State {
         bits.for_each(|bit| self.0[bit / 64] &= !(1 << (bit % 64)));
     }
 
-    /// Adds what another state has. Returns whether that is anything new.
+    /// Adds the definitions of another set. Returns whether any is new.
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (word, other) in self.0.iter_mut().zip(&other.0) {
@@ -183,9 +182,9 @@ impl State {
         changed
     }
 
-    /// Passes a call: what was there before and what the callee makes, as far as it reaches the end
-    /// of a call.
-    fn pass_call(&mut self, defined: &Defined, exit: &Self) {
+    /// Passes a call. The definitions before it stay, and the callee's are added, as far as they
+    /// reach the end of a call.
+    fn pass_call(&mut self, defined: &DefinitionEffects, exit: &Self) {
         let words = self.0.iter_mut().zip(&defined.globals.0).zip(&defined.stores.0);
         for (((word, globals), stores), exit) in words.zip(&exit.0) {
             *word = *word & !globals | exit & globals & (*word | stores);
@@ -194,7 +193,7 @@ impl State {
 }
 
 /// Adds a state to one that may not be there yet. Returns whether that is anything new.
-fn join_into(there: &mut Option<State>, state: &State) -> bool {
+fn join_into(there: &mut Option<DefinitionSet>, state: &DefinitionSet) -> bool {
     match there {
         Some(there) => there.join(state),
         none => {
@@ -204,34 +203,34 @@ fn join_into(there: &mut Option<State>, state: &State) -> bool {
     }
 }
 
-/// What a function may define, with all that it calls.
+/// The definitions that a function and its callees may make.
 #[derive(Clone)]
-struct Defined {
+struct DefinitionEffects {
     /// The bits of its stores.
-    stores: State,
-    /// All bits of the globals that they define.
-    globals: State,
+    stores: DefinitionSet,
+    /// All bits of the globals that are defined.
+    globals: DefinitionSet,
 }
 
-impl Defined {
+impl DefinitionEffects {
     fn nothing(words: usize) -> Self {
-        Self { stores: State::empty(words), globals: State::empty(words) }
+        Self { stores: DefinitionSet::empty(words), globals: DefinitionSet::empty(words) }
     }
 
-    /// Adds what another function may define. Returns whether that is anything new.
+    /// Adds the definitions of another function. Returns whether any is new.
     fn join(&mut self, other: &Self) -> bool {
         let stores = self.stores.join(&other.stores);
         self.globals.join(&other.globals) || stores
     }
 }
 
-/// What is known of a function.
-struct Node {
+/// The state of the computation for a function.
+struct FunctionNode {
     /// The states at the start of each block.
-    into: Vec<Option<State>>,
-    exit: Option<State>,
-    defines: Defined,
-    /// Who calls it.
+    into: Vec<Option<DefinitionSet>>,
+    exit: Option<DefinitionSet>,
+    defines: DefinitionEffects,
+    /// Its callers.
     callers: BTreeSet<usize>,
     calls_outside: bool,
     queued: bool,
@@ -242,13 +241,13 @@ struct Solver<'a> {
     /// The first bit of each variable, that of its initial value; and the end.
     first: Vec<usize>,
     words: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<FunctionNode>,
     /// The functions that may be called from anywhere.
     visible: Vec<usize>,
-    /// The definitions that reach the outside.
-    outside: State,
-    /// What the outside may define.
-    outside_defines: Defined,
+    /// The definitions that reach unknown code.
+    outside: DefinitionSet,
+    /// The definitions that unknown code may make.
+    outside_defines: DefinitionEffects,
     queue: VecDeque<usize>,
 }
 
@@ -260,15 +259,15 @@ impl<'a> Solver<'a> {
             first.push(bits);
         }
         let words = bits.div_ceil(64);
-        let node = |function: &FlowFunction| Node {
+        let node = |function: &FlowFunction| FunctionNode {
             into: vec![None; function.blocks.len()],
             exit: None,
-            defines: Defined::nothing(words),
+            defines: DefinitionEffects::nothing(words),
             callers: BTreeSet::new(),
             calls_outside: false,
             queued: false,
         };
-        let mut nodes: Vec<Node> = graph.functions.iter().map(node).collect();
+        let mut nodes: Vec<FunctionNode> = graph.functions.iter().map(node).collect();
         for (index, function) in graph.functions.iter().enumerate() {
             for event in function.blocks.iter().flat_map(|block| &block.events) {
                 for callee in event.callees() {
@@ -279,7 +278,8 @@ impl<'a> Solver<'a> {
         }
         let visible = graph.functions.iter().enumerate().filter(|(_, of)| of.visible);
         let visible = visible.map(|(index, _)| index).collect();
-        let (outside, outside_defines) = (State::empty(words), Defined::nothing(words));
+        let (outside, outside_defines) =
+            (DefinitionSet::empty(words), DefinitionEffects::nothing(words));
         let queue = VecDeque::new();
         let mut this =
             Self { graph, first, words, nodes, visible, outside, outside_defines, queue };
@@ -291,7 +291,7 @@ impl<'a> Solver<'a> {
         self.first[variable as usize]..self.first[variable as usize + 1]
     }
 
-    /// Works out what functions may define.
+    /// Computes the definitions that functions may make.
     fn find_defined(&mut self) {
         for (index, function) in self.graph.functions.iter().enumerate() {
             for event in function.blocks.iter().flat_map(|block| &block.events) {
@@ -334,7 +334,7 @@ impl<'a> Solver<'a> {
         if self.words == 0 {
             return;
         }
-        let mut start = State::empty(self.words);
+        let mut start = DefinitionSet::empty(self.words);
         self.first[..self.graph.variables.len()].iter().for_each(|bit| start.set(*bit));
         self.reach_outside(&start);
         while let Some(function) = self.queue.pop_front() {
@@ -343,8 +343,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Definitions reach the outside, and with it all functions that it may call.
-    fn reach_outside(&mut self, state: &State) {
+    /// Lets definitions reach unknown code, and with it all functions that it may call.
+    fn reach_outside(&mut self, state: &DefinitionSet) {
         if !self.outside.join(state) {
             return;
         }
@@ -359,7 +359,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn enter(&mut self, function: usize, state: &State) {
+    fn enter(&mut self, function: usize, state: &DefinitionSet) {
         if let Some(entry) = self.nodes[function].into.first_mut()
             && join_into(entry, state)
         {
@@ -367,11 +367,11 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Brings a function's states up to date with those of its entry and of what it calls.
+    /// Updates the states of a function from those of its entry and of its callees.
     fn work_off(&mut self, function: usize) {
         let graph = self.graph;
         let blocks = &graph.functions[function].blocks;
-        let mut exit: Option<State> = None;
+        let mut exit: Option<DefinitionSet> = None;
         let mut changed = true;
         while changed {
             changed = false;
@@ -400,8 +400,9 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Passes the events of a block; callees hear of it. Returns whether control gets through.
-    fn pass(&mut self, events: &[FlowEvent], state: &mut State) -> bool {
+    /// Passes the events of a block and updates the callees. Returns whether control passes the
+    /// block.
+    fn pass(&mut self, events: &[FlowEvent], state: &mut DefinitionSet) -> bool {
         for event in events {
             for callee in event.callees() {
                 self.enter(*callee as usize, state);
@@ -416,8 +417,8 @@ impl<'a> Solver<'a> {
         true
     }
 
-    /// What an event makes of a state. Returns whether control gets past it.
-    fn step(&self, event: &FlowEvent, state: &mut State) -> bool {
+    /// Applies an event to a state. Returns whether control passes it.
+    fn step(&self, event: &FlowEvent, state: &mut DefinitionSet) -> bool {
         match event {
             FlowEvent::Use(_) => {}
             FlowEvent::Define { variable, number, may_miss } => {
@@ -433,7 +434,7 @@ impl<'a> Solver<'a> {
                 state.pass_call(&self.outside_defines, &self.outside);
             }
             FlowEvent::Call(_) | FlowEvent::CallOneOf(_) => {
-                let mut after: Option<State> = None;
+                let mut after: Option<DefinitionSet> = None;
                 for callee in event.callees() {
                     let callee = &self.nodes[*callee as usize];
                     let Some(exit) = &callee.exit else { continue };
@@ -448,8 +449,9 @@ impl<'a> Solver<'a> {
         true
     }
 
-    /// Ends the reach of what a definition overwrites: all others, unless it writes a part alone.
-    fn overwrite(&self, variable: u32, number: u32, state: &mut State) {
+    /// Ends the reach of the definitions that a definition overwrites: all others, unless it writes a
+    /// part alone.
+    fn overwrite(&self, variable: u32, number: u32, state: &mut DefinitionSet) {
         let bits = self.of_variable(variable);
         let definitions = &self.graph.variables[variable as usize].definitions;
         let own = number.checked_sub(1).and_then(|at| definitions[at as usize]);
@@ -480,7 +482,7 @@ impl<'a> Solver<'a> {
         found
     }
 
-    fn add_reaching(&self, usage: u32, state: &State, found: &mut BTreeSet<u32>) {
+    fn add_reaching(&self, usage: u32, state: &DefinitionSet, found: &mut BTreeSet<u32>) {
         let usage = &self.graph.uses[usage as usize];
         let bits = self.of_variable(usage.variable);
         if state.has(bits.start) {
@@ -506,7 +508,7 @@ impl FlowEvent {
         }
     }
 
-    /// Whether it calls what is not known. A name that nothing of the graph has is.
+    /// Whether it calls unknown code. A name without a function in the graph is unknown.
     const fn calls_outside(&self) -> bool {
         matches!(self, Self::CallOutside | Self::CallNamed(_))
     }

@@ -1,11 +1,11 @@
-//! Data flow between units that are compiled apart, as far as their compilations left it.
+//! Data flow between units that are compiled apart, from the data that their compilations kept.
 //!
-//! Each unit leaves a [`SharedFlow`]: what its functions do to variables that other units may know
-//! by name, reduced to that. The graphs of the units of a program are joined as a linker joins their
+//! Each unit keeps a [`SharedFlow`]: the flow graph of its functions, reduced to variables that other
+//! units may know by name. The graphs of the units of a program are joined as a linker joins their
 //! symbols, and solved as that of one unit is.
 //!
-//! A name is one symbol within an image, a linked file. In two images of a program it is one where
-//! both have it among their dynamic symbols, as the dynamic linker has it. A call by a name that
+//! A name is one symbol within an image, a linked file. It is one symbol in two images of a program
+//! if both have it among their dynamic symbols, as for the dynamic linker. A call by a name that
 //! several units define may lead to any of them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
 
-/// What others must know of a unit's data flow.
+/// The data flow of a unit that other units need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SharedFlow {
-    /// What its functions do to variables of external linkage.
+    /// The effects of its functions on variables of external linkage.
     pub graph: FlowGraph,
     /// The variables of external linkage that it does not follow, since a function that is not
     /// supported names them.
@@ -64,7 +64,7 @@ pub fn foreign_pairs(units: &[&SharedFlow], images: &[LinkedImage<'_>]) -> BTree
     linker.pairs()
 }
 
-/// A symbol: in which image, unless several share it, and its name.
+/// A symbol: its image, unless several images share it, and its name.
 type Symbol<'a> = (Option<usize>, &'a str);
 
 /// A unit in an image.
@@ -75,14 +75,24 @@ struct Instance<'a> {
     flow: &'a SharedFlow,
 }
 
+/// Consecutive definitions of a variable of the graph that come from one instance.
+#[derive(Clone, Copy)]
+struct Origin {
+    instance: usize,
+    /// The variable's position in the graph of the instance.
+    variable: u32,
+    /// The number of the first of these definitions in the linked graph.
+    first: u32,
+}
+
 struct Linker<'a> {
     images: &'a [LinkedImage<'a>],
     instances: Vec<Instance<'a>>,
     /// The variables that a unit defines and another one uses, by position in the graph.
     variables: FxHashMap<Symbol<'a>, u32>,
-    /// Of each variable of the graph, which definitions follow each other: the instance, the
-    /// variable there, and the number of the first.
-    origins: Vec<Vec<(usize, u32, u32)>>,
+    /// For each variable of the graph, the runs of consecutive definitions that come from one
+    /// instance.
+    origins: Vec<Vec<Origin>>,
     graph: FlowGraph,
     /// The instance of each use of the graph, and its position there.
     uses: Vec<(usize, u32)>,
@@ -109,15 +119,15 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Finds the variables that matter.
+    /// Finds the variables that one unit defines and another one uses.
     fn variables(&mut self) {
         #[derive(Default)]
-        struct Known {
+        struct SymbolUse {
             defining: BTreeSet<usize>,
             using: BTreeSet<usize>,
             lost: bool,
         }
-        let mut known: BTreeMap<Symbol<'a>, Known> = BTreeMap::new();
+        let mut known: BTreeMap<Symbol<'a>, SymbolUse> = BTreeMap::new();
         for instance in &self.instances {
             let Instance { image, unit, flow } = *instance;
             for name in &flow.lost {
@@ -132,7 +142,7 @@ impl<'a> Linker<'a> {
                 known.entry(self.symbol(image, name)).or_default().using.insert(unit);
             }
         }
-        let matters = |of: &Known| {
+        let matters = |of: &SymbolUse| {
             let apart = of.defining.iter().any(|unit| of.using.iter().any(|other| other != unit));
             apart && !of.lost
         };
@@ -153,7 +163,9 @@ impl<'a> Linker<'a> {
                 let symbol = self.symbol(instance.image, &variable.name);
                 let Some(at) = self.variables.get(&symbol) else { continue };
                 let there = &mut self.graph.variables[*at as usize].definitions;
-                self.origins[*at as usize].push((index, own, there.len() as u32 + 1));
+                let first = there.len() as u32 + 1;
+                let origin = Origin { instance: index, variable: own, first };
+                self.origins[*at as usize].push(origin);
                 there.extend(&variable.definitions);
             }
         }
@@ -188,7 +200,7 @@ impl<'a> Linker<'a> {
                 for event in blocks.iter_mut().flat_map(|block| &mut block.events) {
                     *event = self.event(event, index, (first, &named), &numbers, &mut uses);
                 }
-                // What is left out here is no variable of the graph.
+                // An event on a variable that the graph does not have is left out.
                 let is_kept = |event: &FlowEvent| *event != FlowEvent::CallOneOf(Vec::new());
                 blocks.iter_mut().for_each(|block| block.events.retain(is_kept));
                 let is_known = function.taken || function.external && taken.contains(&symbol);
@@ -208,7 +220,7 @@ impl<'a> Linker<'a> {
         self.uncalled();
     }
 
-    /// What nothing of the program calls is called by what is not known.
+    /// A function that nothing of the program calls is called by unknown code.
     fn uncalled(&mut self) {
         let mut called = vec![false; self.graph.functions.len()];
         for function in &self.graph.functions {
@@ -221,13 +233,13 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// For each variable of an instance that is one of the graph: which, and what is added to the
-    /// numbers of its definitions.
+    /// The variables of an instance that are in the graph: for each its position there, and the
+    /// number to add to the numbers of its definitions.
     fn numbers(&self, instance: usize) -> FxHashMap<u32, (u32, u32)> {
         let mut numbers = FxHashMap::default();
         for (at, origins) in (0..).zip(&self.origins) {
-            let own = origins.iter().filter(|(of, ..)| *of == instance);
-            numbers.extend(own.map(|(_, variable, first)| (*variable, (at, first - 1))));
+            let own = origins.iter().filter(|of| of.instance == instance);
+            numbers.extend(own.map(|of| (of.variable, (at, of.first - 1))));
         }
         numbers
     }
@@ -284,7 +296,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What reaches what across units.
+    /// The pairs of definitions and uses across units.
     fn pairs(&self) -> BTreeSet<ForeignPair> {
         let mut found = BTreeSet::new();
         for ((index, usage), reaching) in self.uses.iter().zip(self.graph.reaching()) {
@@ -294,8 +306,8 @@ impl<'a> Linker<'a> {
             let at = self.variables[&self.symbol(using.image, name)] as usize;
             for number in reaching.into_iter().filter(|number| *number > 0) {
                 let origins = &self.origins[at];
-                let after = origins.partition_point(|(_, _, first)| *first <= number);
-                let (instance, variable, first) = origins[after - 1];
+                let after = origins.partition_point(|of| of.first <= number);
+                let Origin { instance, variable, first } = origins[after - 1];
                 let defining = self.instances[instance].unit;
                 let number = number - first + 1;
                 if defining != using.unit {
@@ -367,7 +379,7 @@ fn contracted(mut blocks: Vec<FlowBlock>) -> Vec<FlowBlock> {
     let mut into = vec![0; blocks.len()];
     blocks.iter().flat_map(|block| &block.successors).for_each(|to| into[*to as usize] += 1);
     for at in 0..blocks.len() {
-        // What leads nowhere else and is entered from nowhere else goes on here.
+        // A block with one successor, which has no other predecessor, goes on there.
         while let [to] = blocks[at].successors[..]
             && to != 0
             && to as usize != at
@@ -455,7 +467,7 @@ mod tests {
         let two = unit("g", (1, 0), vec![function("two", vec![DEFINE])]);
         let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
         assert_eq!(pairs(&[&main, &one, &two, &get], &[(&[0, 1, 2, 3], &[])]), [(2, 3)]);
-        // Where that is not known to be called in between, it may come last.
+        // If the call in between is not known, it may come last.
         let main = unit("g", (0, 0), vec![function("main", vec![call("one"), call("get")])]);
         assert_eq!(
             pairs(&[&main, &one, &two, &get], &[(&[0, 1, 2, 3], &[])]),

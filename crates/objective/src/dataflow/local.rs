@@ -6,28 +6,39 @@ use lydian_ir::{BlockId, Body, LocalId, Program, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
 use super::cells::{Access, may_meet, overwrites};
-use super::events::{Event, Finder, Globals};
-use super::{Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable};
+use super::def_use::{
+    Definition, DefinitionId, DefinitionSite, Use, UseSite, Variable, is_variable,
+};
+use super::events::{EventFinder, VariableEvent};
+use super::globals::TrackedGlobals;
 
-/// What is known of one function before others are looked at.
-pub(super) struct Part {
+/// The data flow of one function, before others are looked at.
+pub(super) struct LocalFlow {
     pub(super) cfg: Cfg,
-    /// What each block does, in order.
-    pub(super) events: Vec<Vec<Event>>,
+    /// The events of each block, in order.
+    pub(super) events: Vec<Vec<VariableEvent>>,
     /// Its definitions: those of locals, then those of globals, numbered within the function.
     pub(super) definitions: Vec<Definition>,
     /// The definition that a statement makes of a variable.
     pub(super) made: FxHashMap<(StmtId, Variable), DefinitionId>,
-    /// Its uses in no order. Nothing is known yet of what reaches those of globals.
+    /// Its uses in no order. The definitions that reach uses of globals are not known yet.
     pub(super) uses: Vec<Use>,
-    /// The reads of globals: the position of the event in its block, and of the use.
-    pub(super) global_reads: Vec<(BlockId, usize, usize)>,
+    pub(super) global_reads: Vec<GlobalRead>,
 }
 
-impl Part {
-    pub(super) fn of(program: &Program, body: &Body, globals: &Globals) -> Self {
+/// A read of a global.
+pub(super) struct GlobalRead {
+    pub(super) block: BlockId,
+    /// The position of the event in its block.
+    pub(super) event: usize,
+    /// The position of the use in [`LocalFlow::uses`].
+    pub(super) usage: usize,
+}
+
+impl LocalFlow {
+    pub(super) fn of(program: &Program, body: &Body, globals: &TrackedGlobals) -> Self {
         let cfg = Cfg::new(body);
-        let mut finder = Finder::new(program, body, globals);
+        let mut finder = EventFinder::new(program, body, globals);
         let events = finder.events(&cfg);
         finder.number(&events);
         let mut this = Self {
@@ -42,7 +53,7 @@ impl Part {
         this
     }
 
-    /// Which definitions of locals reach which uses.
+    /// Finds the definitions of locals that reach each use.
     fn reach(&mut self, body: &Body) {
         let variables = Variables::new(body, &self.definitions);
         let mut entry = Reaching::empty(&variables);
@@ -92,7 +103,7 @@ impl Part {
             let mut epochs = [0; 2];
             for (index, event) in self.events[block.index()].iter().enumerate() {
                 match *event {
-                    Event::Read { variable, at, read_at, span, argument, cell } => {
+                    VariableEvent::Read { variable, at, read_at, span, argument, cell } => {
                         let epoch = epochs[usize::from(variable.is_global())];
                         let key = match (at, cell) {
                             (_, Some(cell)) => Some(cell_key(variable, at, &cell)),
@@ -131,7 +142,10 @@ impl Part {
                                 });
                                 uses[position].add(reaching, undefined);
                             }
-                            Variable::Global(_) => global_reads.push((*block, index, position)),
+                            Variable::Global(_) => {
+                                let (block, event, usage) = (*block, index, position);
+                                global_reads.push(GlobalRead { block, event, usage });
+                            }
                         }
                     }
                     _ => pass_epochs(event, &mut epochs),
@@ -144,7 +158,7 @@ impl Part {
     }
 
     /// For each statement that is a copy, and each variable that it reads, the key of the original's
-    /// use: they are one.
+    /// use, which is the same use.
     fn keys_of_originals(&self, body: &Body) -> FxHashMap<(StmtId, Variable), UseKey> {
         let copies = &body.source.copies;
         let mut keys = FxHashMap::default();
@@ -156,7 +170,7 @@ impl Part {
             let mut epochs = [0; 2];
             for event in events {
                 match *event {
-                    Event::Read { variable, at: UseSite::Stmt(stmt), .. } => {
+                    VariableEvent::Read { variable, at: UseSite::Stmt(stmt), .. } => {
                         let (at, epoch) =
                             (UseSite::Stmt(stmt), epochs[usize::from(variable.is_global())]);
                         let key = use_key(body, block, variable, at, epoch);
@@ -173,9 +187,11 @@ impl Part {
         keys
     }
 
-    fn apply(&self, variables: &Variables, event: &Event, state: &mut Reaching) {
+    fn apply(&self, variables: &Variables, event: &VariableEvent, state: &mut Reaching) {
         match event {
-            Event::Write { variable: Variable::Local(local), at, cell: Some(cell), .. } => {
+            VariableEvent::Write {
+                variable: Variable::Local(local), at, cell: Some(cell), ..
+            } => {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 let Some(made) = made.map(|id| id.index()) else { return };
                 let all = self.definitions.iter().enumerate();
@@ -187,30 +203,33 @@ impl Part {
                 }
                 state.set(variables.bit[made]);
             }
-            Event::Write { variable: Variable::Local(local), at, cell: None, .. } => {
+            VariableEvent::Write { variable: Variable::Local(local), at, cell: None, .. } => {
                 let made = self.made.get(&(*at, Variable::Local(*local)));
                 state.define(variables, *local, made.map(|id| id.index()));
             }
-            Event::MayWrite { variable: Variable::Local(local), at, .. } => {
+            VariableEvent::MayWrite { variable: Variable::Local(local), at, .. } => {
                 if let Some(made) = self.made.get(&(*at, Variable::Local(*local))) {
                     state.set(variables.bit[made.index()]);
                 }
             }
-            Event::Forget { variable } => state.define(variables, *variable, None),
-            Event::MayWrite { .. } | Event::Read { .. } | Event::Call(_) | Event::Write { .. } => {}
+            VariableEvent::Forget { variable } => state.define(variables, *variable, None),
+            VariableEvent::MayWrite { .. }
+            | VariableEvent::Read { .. }
+            | VariableEvent::Call(_)
+            | VariableEvent::Write { .. } => {}
         }
     }
 }
 
-/// Counts what keeps reads before and after apart: for locals, and for globals.
-fn pass_epochs(event: &Event, epochs: &mut [u32; 2]) {
+/// Counts the events that separate the reads before from those after: for locals, and for globals.
+fn pass_epochs(event: &VariableEvent, epochs: &mut [u32; 2]) {
     match event {
-        Event::Read { .. } => {}
-        Event::Write { variable, .. } | Event::MayWrite { variable, .. } => {
+        VariableEvent::Read { .. } => {}
+        VariableEvent::Write { variable, .. } | VariableEvent::MayWrite { variable, .. } => {
             epochs[usize::from(variable.is_global())] += 1;
         }
-        Event::Forget { .. } => epochs[0] += 1,
-        Event::Call(_) => epochs[1] += 1,
+        VariableEvent::Forget { .. } => epochs[0] += 1,
+        VariableEvent::Call(_) => epochs[1] += 1,
     }
 }
 
@@ -218,44 +237,49 @@ fn use_key(body: &Body, block: BlockId, variable: Variable, at: UseSite, epoch: 
     match at {
         // The copies of a condition are one use.
         UseSite::Condition(..) | UseSite::Switch(_) | UseSite::Return(_) => {
-            (variable, Some(at), block_of(at).unwrap_or(block), 0, 0)
+            UseKey::Branch { variable, at }
         }
-        UseSite::Stmt(stmt) => (variable, None, block, epoch, statement_of(body, block, stmt)),
+        UseSite::Stmt(stmt) => {
+            let mark = marks_before(body, block, stmt);
+            UseKey::Statement { variable, block, epoch, mark }
+        }
     }
 }
 
-/// What tells a use of cells from others: its text, which is evaluated once, and who branches on it.
+/// The key of a use of cells: its text, which is evaluated once, and the branch that it is read for.
 fn cell_key(variable: Variable, at: UseSite, cell: &Access) -> UseKey {
     let at = if let UseSite::Stmt(_) = at { None } else { Some(at) };
     let (start, end) = match cell.text.is_none() {
         true => (u32::MAX, cell.addr.index() as u32),
         false => (cell.text.start, cell.text.end),
     };
-    (variable, at, BlockId::from_index(0), start, end)
+    UseKey::Cell { variable, at, start, end }
 }
 
-/// The number of the last mark before a statement in its block.
-fn statement_of(body: &Body, block: BlockId, stmt: StmtId) -> u32 {
+/// The number of marks before a statement in its block.
+fn marks_before(body: &Body, block: BlockId, stmt: StmtId) -> u32 {
     let stmts = &body.blocks[block].stmts;
     let before = stmts.iter().take_while(|other| **other != stmt);
     before.filter(|other| matches!(body.stmts[**other], Stmt::Mark(_))).count() as u32
 }
 
-type UseKey = (Variable, Option<UseSite>, BlockId, u32, u32);
-
-fn block_of(at: UseSite) -> Option<BlockId> {
-    match at {
-        UseSite::Return(block) | UseSite::Switch(block) => Some(block),
-        // Blocks that evaluate a copy of a condition are not told apart.
-        UseSite::Condition(..) => Some(BlockId::from_index(0)),
-        UseSite::Stmt(_) => None,
-    }
+/// Reads with the same key are one use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum UseKey {
+    /// By a condition, a switch or a return.
+    Branch { variable: Variable, at: UseSite },
+    /// By a statement of the text, which begins behind a mark, between two writes.
+    Statement { variable: Variable, block: BlockId, epoch: u32, mark: u32 },
+    /// Of cells. The range of the access in the text, or the number of its address.
+    Cell { variable: Variable, at: Option<UseSite>, start: u32, end: u32 },
 }
 
-/// Bits of definitions, those of a variable in a row, with one before them for having none.
+/// The bits of definitions. Those of a variable follow one another, after a bit for having no
+/// definition.
 struct Variables {
     locals: Vec<LocalId>,
-    /// Of each variable: the bit for having no definition; those of its definitions follow.
+    /// For each variable, the bit for having no definition, which the bits of its definitions follow,
+    /// and their number.
     first: FxHashMap<LocalId, (usize, usize)>,
     /// The position of each definition's bit.
     bit: Vec<usize>,
@@ -306,7 +330,7 @@ impl Reaching {
         self.set(variables.first[&local].0);
     }
 
-    /// The variable has this definition alone, or none.
+    /// Gives a variable this definition alone, or none.
     fn define(&mut self, variables: &Variables, local: LocalId, definition: Option<usize>) {
         let (first, count) = variables.first[&local];
         (first..first + count).for_each(|bit| self.words[bit / 64] &= !(1 << (bit % 64)));
@@ -323,7 +347,7 @@ impl Reaching {
         (reaching.map(id).collect(), is_set(first))
     }
 
-    /// Adds what another state has. Returns whether that is anything new.
+    /// Adds the definitions of another state. Returns whether any is new.
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (word, other) in self.words.iter_mut().zip(&other.words) {

@@ -1,7 +1,8 @@
-//! Data flow over all functions of a program: definitions of globals reach uses in other functions.
+//! Data flow over all functions of a program, in which definitions of globals reach uses in other
+//! functions.
 //!
-//! Which reach which is found on the graph of all functions ([`super::graph`]). Functions that others
-//! can call are those of external linkage, those whose address is taken, and those that nobody calls.
+//! It is computed on the graph of all functions ([`super::graph`]). The functions that others can
+//! call are those of external linkage, those whose address is taken, and those that nothing calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -14,11 +15,12 @@ use lydian_ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cells::{Access, Grain};
-use super::events::{Event, Globals, Target};
+use super::def_use::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
+use super::events::{CallTarget, VariableEvent};
+use super::globals::TrackedGlobals;
 use super::graph::{FlowBlock, FlowEvent, FlowFunction, FlowGraph, FlowUse, FlowVariable};
 use super::linked::SharedFlow;
-use super::local::Part;
-use super::{DataFlow, Definition, DefinitionId, DefinitionSite, Use, UseId, Variable};
+use super::local::LocalFlow;
 use crate::hyper::{CellDefinition, CellDefinitions, Definitions};
 use crate::label::{LabelId, Pred, Site};
 
@@ -28,22 +30,22 @@ pub struct UnitFlow {
     functions: BTreeMap<FuncId, DataFlow>,
     /// The stores to each global, by number from 1.
     stores: BTreeMap<GlobalId, Arc<Definitions>>,
-    /// The same as stores to cells, in a data flow of cells.
+    /// The same for stores to cells, in a data flow of cells.
     cell_stores: BTreeMap<GlobalId, Arc<CellDefinitions>>,
     /// The labels of a function that sequences of others have as atoms, with their texts.
     shared: BTreeMap<FuncId, IndexMap<(Site, Pred), Span>>,
-    /// The graph on which it was found what reaches what.
+    /// The graph on which reaching definitions were computed.
     graph: FlowGraph,
     /// The uses of the graph.
     graph_uses: Vec<(FuncId, UseId)>,
-    /// The globals that are not followed, since a function that is not supported names them.
+    /// The globals that are not followed, because an unsupported function names them.
     lost: Vec<GlobalId>,
 }
 
-/// What others must know of a unit's data flow, and what it is about.
+/// The data flow of a unit that other units need, and the meaning of its numbers.
 #[derive(Clone, Debug, Default)]
 pub struct UnitShared {
-    /// What others must know.
+    /// The data flow that other units need.
     pub flow: SharedFlow,
     /// The variables of the graph.
     pub variables: Vec<GlobalId>,
@@ -53,8 +55,8 @@ pub struct UnitShared {
     pub uses: Vec<(FuncId, UseId)>,
 }
 
-/// The data flows of one program that was lowered from one text, each of which is worked out when it
-/// is first asked for. All who ask must name that program and text.
+/// The data flows of one program that was lowered from one text, each computed when it is first asked
+/// for. All calls must be for the same program and text.
 #[derive(Debug, Default)]
 pub struct UnitFlows {
     whole: OnceLock<UnitFlow>,
@@ -62,30 +64,30 @@ pub struct UnitFlows {
 }
 
 impl UnitFlows {
-    /// That of whole variables: [`UnitFlow::of`].
+    /// The data flow of whole variables: [`UnitFlow::of`].
     pub fn whole(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
         self.whole.get_or_init(|| UnitFlow::of(program, map))
     }
 
-    /// That of cells: [`UnitFlow::of_cells`].
+    /// The data flow of cells: [`UnitFlow::of_cells`].
     pub fn cells(&self, program: &Program, map: &SourceMap) -> &UnitFlow {
         self.cells.get_or_init(|| UnitFlow::of_cells(program, map, self.whole(program, map)))
     }
 }
 
 impl UnitFlow {
-    /// Finds the definitions and uses of a program that was lowered from a text, and what reaches
-    /// what. Functions and globals that are not of the text, as they come from other units that were
-    /// linked, have none: they are as unknown as if they were only declared.
+    /// Computes the data flow of a program that was lowered from a text. Functions and globals of
+    /// other units that were linked have no definitions and uses: they are as unknown as if they were
+    /// only declared.
     pub fn of(program: &Program, map: &SourceMap) -> Self {
         let mut this = Self::with_grain(program, map, Grain::Whole);
         this.share(program);
         this
     }
 
-    /// The same of the cells of the variables that have some, which alone are among its variables
-    /// ([`super::cells`]). `whole` is [`Self::of`] the same program: its shared labels come before
-    /// those of this one.
+    /// The same for the cells of variables that have some; other variables are left out
+    /// ([`super::cells`]). `whole` is [`Self::of`] the same program. Its shared labels come before
+    /// those of this data flow.
     pub fn of_cells(program: &Program, map: &SourceMap, whole: &Self) -> Self {
         let mut this = Self::with_grain(program, map, Grain::Cells);
         this.shared = whole.shared.clone();
@@ -94,14 +96,14 @@ impl UnitFlow {
     }
 
     fn with_grain(program: &Program, map: &SourceMap, grain: Grain) -> Self {
-        let globals = Globals::of(program, map, grain);
-        let parts: BTreeMap<FuncId, Part> = program
+        let globals = TrackedGlobals::of(program, map, grain);
+        let local_flows: BTreeMap<FuncId, LocalFlow> = program
             .defined()
             .filter(|(id, _)| globals.defined.contains(id))
-            .filter_map(|(id, f)| Some((id, Part::of(program, f.body.as_ref()?, &globals))))
+            .filter_map(|(id, f)| Some((id, LocalFlow::of(program, f.body.as_ref()?, &globals))))
             .collect();
-        let stores = Stores::new(&globals, &parts);
-        let made = GraphMaker::new(program, &stores, &parts).make();
+        let stores = Stores::new(&globals, &local_flows);
+        let made = GraphMaker::new(program, &stores, &local_flows).make();
         let mut reached = made.graph.reaching();
         let mut reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>> = BTreeMap::new();
         for (index, (function, usage)) in made.uses.iter().enumerate() {
@@ -112,14 +114,14 @@ impl UnitFlow {
         lost.sort_unstable();
         let mut joiner =
             Joiner { program, grain, stores: &stores, reaching, order: FxHashMap::default() };
-        let flow = joiner.join(parts);
+        let flow = joiner.join(local_flows);
         let id = |(function, at): &(FuncId, usize)| (*function, joiner.order[function][*at]);
         let graph_uses = made.uses.iter().map(id).collect();
         Self { graph: made.graph, graph_uses, lost, ..flow }
     }
 
-    /// What this unit of a program that is linked later has for others: what its functions do to
-    /// variables of external linkage.
+    /// The data flow that other units of a program that is linked later need: the effects of this
+    /// unit's functions on variables of external linkage.
     pub fn for_others(&self, program: &Program) -> UnitShared {
         let is_external = |id: &GlobalId| program.globals[*id].linkage == Linkage::External;
         let all: Vec<GlobalId> = self.stores.keys().copied().collect();
@@ -166,36 +168,38 @@ impl UnitFlow {
         labels.get_index_of(&(site, pred.clone())).map(LabelId::from_index)
     }
 
-    /// Notes which labels of which functions are atoms elsewhere.
+    /// Collects the labels of each function that are atoms of sequences of other functions.
     fn share(&mut self, program: &Program) {
-        let mut asked: BTreeMap<FuncId, BTreeSet<(bool, u32, StmtId, UseId)>> = BTreeMap::new();
+        let mut atoms: BTreeMap<FuncId, BTreeSet<SharedAtom>> = BTreeMap::new();
         for flow in self.functions.values() {
             for definition in &flow.definitions {
                 if let DefinitionSite::Elsewhere(function, stmt) = definition.at {
                     let start = definition.span.start;
-                    let none = UseId::from_index(0);
-                    asked.entry(function).or_default().insert((false, start, stmt, none));
+                    let atom = SharedAtom::Definition { start, stmt };
+                    atoms.entry(function).or_default().insert(atom);
                 }
             }
             for usage in &flow.uses {
                 if let Some((function, id)) = usage.elsewhere {
-                    let none = StmtId::from_index(0);
-                    let start = usage.span.start;
-                    asked.entry(function).or_default().insert((true, start, none, id));
+                    let atom = SharedAtom::Use { start: usage.span.start, id };
+                    atoms.entry(function).or_default().insert(atom);
                 }
             }
         }
-        for (function, asked) in asked {
+        for (function, atoms) in atoms {
             let Some(body) = &program.functions[function].body else { continue };
             let flow = &self.functions[&function];
             let labels = self.shared.entry(function).or_default();
-            for (is_use, _, stmt, usage) in asked {
-                if !is_use {
-                    let label = (Site::Stmt(stmt), Pred::Const(true));
-                    labels.entry(label).or_insert(body.source.stmts[stmt]);
-                    continue;
-                }
-                let usage = flow.usage(usage);
+            for atom in atoms {
+                let id = match atom {
+                    SharedAtom::Definition { stmt, .. } => {
+                        let label = (Site::Stmt(stmt), Pred::Const(true));
+                        labels.entry(label).or_insert(body.source.stmts[stmt]);
+                        continue;
+                    }
+                    SharedAtom::Use { id, .. } => id,
+                };
+                let usage = flow.usage(id);
                 for way in 0..usage.ways {
                     labels.entry(usage.at.label(body, way)).or_insert(usage.span);
                 }
@@ -208,27 +212,35 @@ impl UnitFlow {
     }
 }
 
-/// The stores to globals, and how they are numbered.
+/// A label that is an atom of sequences of other functions. Definitions come before uses, and each
+/// kind in the order of the text.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum SharedAtom {
+    Definition { start: u32, stmt: StmtId },
+    Use { start: u32, id: UseId },
+}
+
+/// The stores to globals, and their numbers.
 struct Stores {
-    /// How many stores to a global stand in functions before one.
+    /// The number of stores to a global in functions before this one.
     before: FxHashMap<(FuncId, GlobalId), u32>,
     /// All stores of a global, by number.
     of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>>,
     /// The numbers of those through pointers.
     indirect: FxHashSet<(GlobalId, u32)>,
-    /// The cells that those write which do not write all, by number.
+    /// The cells of stores that do not write all cells, by number.
     cells: FxHashMap<(GlobalId, u32), Access>,
 }
 
 impl Stores {
-    fn new(globals: &Globals, parts: &BTreeMap<FuncId, Part>) -> Self {
+    fn new(globals: &TrackedGlobals, local_flows: &BTreeMap<FuncId, LocalFlow>) -> Self {
         let mut of: BTreeMap<GlobalId, Vec<(FuncId, StmtId)>> =
             globals.all().into_iter().map(|global| (global, Vec::new())).collect();
         let mut before = FxHashMap::default();
         let mut indirect = FxHashSet::default();
         let mut cells = FxHashMap::default();
-        for (function, part) in parts {
-            for definition in &part.definitions {
+        for (function, local_flow) in local_flows {
+            for definition in &local_flow.definitions {
                 let Variable::Global(global) = definition.variable else { continue };
                 let DefinitionSite::Stmt(stmt) = definition.at else { continue };
                 let all = of.entry(global).or_default();
@@ -244,7 +256,7 @@ impl Stores {
         Self { before, of, indirect, cells }
     }
 
-    /// The number of a definition that a function numbers on its own.
+    /// The number in the program of a definition, from its number in a function.
     fn number(&self, function: FuncId, global: GlobalId, own: u32) -> u32 {
         own + self.before.get(&(function, global)).copied().unwrap_or(0)
     }
@@ -254,13 +266,13 @@ impl Stores {
 struct GraphMaker<'a> {
     program: &'a Program,
     stores: &'a Stores,
-    parts: &'a BTreeMap<FuncId, Part>,
+    local_flows: &'a BTreeMap<FuncId, LocalFlow>,
     variables: FxHashMap<GlobalId, u32>,
     functions: FxHashMap<FuncId, u32>,
     made: MadeGraph,
 }
 
-/// A graph, and what it is of.
+/// A graph, and the uses that it was made of.
 #[derive(Default)]
 struct MadeGraph {
     graph: FlowGraph,
@@ -269,10 +281,14 @@ struct MadeGraph {
 }
 
 impl<'a> GraphMaker<'a> {
-    fn new(program: &'a Program, stores: &'a Stores, parts: &'a BTreeMap<FuncId, Part>) -> Self {
+    fn new(
+        program: &'a Program,
+        stores: &'a Stores,
+        local_flows: &'a BTreeMap<FuncId, LocalFlow>,
+    ) -> Self {
         let variables = stores.of.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
-        let functions = parts.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
-        Self { program, stores, parts, variables, functions, made: MadeGraph::default() }
+        let functions = local_flows.keys().zip(0..).map(|(id, index)| (*id, index)).collect();
+        Self { program, stores, local_flows, variables, functions, made: MadeGraph::default() }
     }
 
     fn make(mut self) -> MadeGraph {
@@ -284,9 +300,9 @@ impl<'a> GraphMaker<'a> {
             });
         }
         let taken = taken(self.program);
-        let visible = visible(self.program, self.parts, &taken);
-        for (function, part) in self.parts {
-            let blocks = self.blocks(*function, part);
+        let visible = visible(self.program, self.local_flows, &taken);
+        for (function, local_flow) in self.local_flows {
+            let blocks = self.blocks(*function, local_flow);
             let found = &self.program.functions[*function];
             self.made.graph.functions.push(FlowFunction {
                 name: found.name.clone(),
@@ -299,35 +315,35 @@ impl<'a> GraphMaker<'a> {
         self.made
     }
 
-    fn blocks(&mut self, function: FuncId, part: &Part) -> Vec<FlowBlock> {
+    fn blocks(&mut self, function: FuncId, local_flow: &LocalFlow) -> Vec<FlowBlock> {
         let Some(body) = &self.program.functions[function].body else { return Vec::new() };
-        let reads: FxHashMap<(usize, usize), usize> = part
+        let reads: FxHashMap<(usize, usize), usize> = local_flow
             .global_reads
             .iter()
-            .map(|(block, event, usage)| ((block.index(), *event), *usage))
+            .map(|read| ((read.block.index(), read.event), read.usage))
             .collect();
         let mut uses: FxHashMap<usize, u32> = FxHashMap::default();
-        let order = part.cfg.reverse_postorder();
+        let order = local_flow.cfg.reverse_postorder();
         let at: FxHashMap<_, u32> = order.iter().copied().zip(0..).collect();
         let mut blocks = Vec::new();
         for block in order {
             let mut events = Vec::new();
-            for (index, event) in part.events[block.index()].iter().enumerate() {
+            for (index, event) in local_flow.events[block.index()].iter().enumerate() {
                 let usage = reads.get(&(block.index(), index)).copied();
                 let usage = usage.map(|usage| {
-                    *uses.entry(usage).or_insert_with(|| self.usage(function, part, usage))
+                    *uses.entry(usage).or_insert_with(|| self.usage(function, local_flow, usage))
                 });
-                events.extend(self.event(function, part, event, usage));
+                events.extend(self.event(function, local_flow, event, usage));
             }
-            let successors = part.cfg.successors(*block).iter().map(|to| at[to]).collect();
+            let successors = local_flow.cfg.successors(*block).iter().map(|to| at[to]).collect();
             let returns = matches!(body.blocks[*block].term, Terminator::Return(_));
             blocks.push(FlowBlock { events, successors, returns });
         }
         blocks
     }
 
-    fn usage(&mut self, function: FuncId, part: &Part, position: usize) -> u32 {
-        let usage = &part.uses[position];
+    fn usage(&mut self, function: FuncId, local_flow: &LocalFlow, position: usize) -> u32 {
+        let usage = &local_flow.uses[position];
         let Variable::Global(global) = usage.variable else { return 0 };
         let (variable, reads) = (self.variables[&global], usage.cell.as_ref().map(Access::extent));
         self.made.uses.push((function, position));
@@ -338,29 +354,33 @@ impl<'a> GraphMaker<'a> {
     fn event(
         &self,
         function: FuncId,
-        part: &Part,
-        event: &Event,
+        local_flow: &LocalFlow,
+        event: &VariableEvent,
         usage: Option<u32>,
     ) -> Option<FlowEvent> {
         match event {
-            Event::Write { variable: Variable::Global(global), at, .. }
-            | Event::MayWrite { variable: Variable::Global(global), at, .. } => {
-                let made = part.made.get(&(*at, Variable::Global(*global)));
+            VariableEvent::Write { variable: Variable::Global(global), at, .. }
+            | VariableEvent::MayWrite { variable: Variable::Global(global), at, .. } => {
+                let made = local_flow.made.get(&(*at, Variable::Global(*global)));
                 let number = made.map_or(0, |made| {
-                    let own = part.definitions[made.index()].number;
+                    let own = local_flow.definitions[made.index()].number;
                     self.stores.number(function, *global, own)
                 });
                 let variable = self.variables[global];
-                let may_miss = matches!(event, Event::MayWrite { .. });
+                let may_miss = matches!(event, VariableEvent::MayWrite { .. });
                 Some(FlowEvent::Define { variable, number, may_miss })
             }
-            Event::Call(Target::Function(callee)) => Some(FlowEvent::Call(self.functions[callee])),
-            Event::Call(Target::Undefined(callee)) => {
+            VariableEvent::Call(CallTarget::Function(callee)) => {
+                Some(FlowEvent::Call(self.functions[callee]))
+            }
+            VariableEvent::Call(CallTarget::Undefined(callee)) => {
                 Some(FlowEvent::CallNamed(self.program.functions[*callee].name.clone()))
             }
-            Event::Call(Target::Outside) => Some(FlowEvent::CallOutside),
-            Event::Read { .. } => usage.map(FlowEvent::Use),
-            Event::Write { .. } | Event::MayWrite { .. } | Event::Forget { .. } => None,
+            VariableEvent::Call(CallTarget::Outside) => Some(FlowEvent::CallOutside),
+            VariableEvent::Read { .. } => usage.map(FlowEvent::Use),
+            VariableEvent::Write { .. }
+            | VariableEvent::MayWrite { .. }
+            | VariableEvent::Forget { .. } => None,
         }
     }
 }
@@ -368,14 +388,14 @@ impl<'a> GraphMaker<'a> {
 /// The functions that code outside of the program may call.
 fn visible(
     program: &Program,
-    parts: &BTreeMap<FuncId, Part>,
+    local_flows: &BTreeMap<FuncId, LocalFlow>,
     taken: &FxHashSet<FuncId>,
 ) -> BTreeSet<FuncId> {
-    let called: FxHashSet<FuncId> = parts
+    let called: FxHashSet<FuncId> = local_flows
         .values()
-        .flat_map(|part| part.events.iter().flatten())
+        .flat_map(|local_flow| local_flow.events.iter().flatten())
         .filter_map(|event| match event {
-            Event::Call(Target::Function(callee)) => Some(*callee),
+            VariableEvent::Call(CallTarget::Function(callee)) => Some(*callee),
             _ => None,
         })
         .collect();
@@ -384,10 +404,10 @@ fn visible(
             || taken.contains(id)
             || !called.contains(id)
     };
-    parts.keys().copied().filter(is_visible).collect()
+    local_flows.keys().copied().filter(is_visible).collect()
 }
 
-/// The functions whose addresses are known somewhere, or that the system calls.
+/// The functions whose addresses are taken somewhere, or that the system calls.
 fn taken(program: &Program) -> FxHashSet<FuncId> {
     let mut taken = FxHashSet::default();
     for (_, function) in program.defined() {
@@ -411,33 +431,33 @@ fn taken(program: &Program) -> FxHashSet<FuncId> {
     taken
 }
 
-/// Makes the data flow of functions from what was found.
+/// Makes the data flow of functions from their own flows and the reaching definitions.
 struct Joiner<'a> {
     program: &'a Program,
     grain: Grain,
     stores: &'a Stores,
     /// The numbers of the definitions that reach each use of a global, by function and position.
     reaching: BTreeMap<FuncId, BTreeMap<usize, BTreeSet<u32>>>,
-    /// Of each function, the numbers that its uses get, by their first positions.
+    /// The numbers of each function's uses, by their first positions.
     order: FxHashMap<FuncId, Vec<UseId>>,
 }
 
 impl Joiner<'_> {
-    fn join(&mut self, parts: BTreeMap<FuncId, Part>) -> UnitFlow {
+    fn join(&mut self, local_flows: BTreeMap<FuncId, LocalFlow>) -> UnitFlow {
         let mut functions = BTreeMap::new();
-        let spans: FxHashMap<(FuncId, StmtId), Span> = parts
+        let spans: FxHashMap<(FuncId, StmtId), Span> = local_flows
             .iter()
-            .flat_map(|(function, part)| {
-                part.definitions.iter().filter_map(|definition| match definition.at {
+            .flat_map(|(function, local_flow)| {
+                local_flow.definitions.iter().filter_map(|definition| match definition.at {
                     DefinitionSite::Stmt(stmt) => Some(((*function, stmt), definition.span)),
                     _ => None,
                 })
             })
             .collect();
         let mut started = FxHashSet::default();
-        for (function, part) in parts {
+        for (function, local_flow) in local_flows {
             let reaching = self.reaching.remove(&function).unwrap_or_default();
-            let flow = self.function(function, part, reaching, &spans, &mut started);
+            let flow = self.function(function, local_flow, reaching, &spans, &mut started);
             functions.insert(function, flow);
         }
         self.uses_elsewhere(&mut functions);
@@ -483,12 +503,12 @@ impl Joiner<'_> {
     fn function(
         &mut self,
         function: FuncId,
-        part: Part,
+        local_flow: LocalFlow,
         reaching: BTreeMap<usize, BTreeSet<u32>>,
         spans: &FxHashMap<(FuncId, StmtId), Span>,
         started: &mut FxHashSet<GlobalId>,
     ) -> DataFlow {
-        let Part { mut definitions, mut uses, .. } = part;
+        let LocalFlow { mut definitions, mut uses, .. } = local_flow;
         let mut known: FxHashMap<(GlobalId, u32), DefinitionId> = FxHashMap::default();
         for (index, definition) in definitions.iter_mut().enumerate() {
             if let Variable::Global(global) = definition.variable {

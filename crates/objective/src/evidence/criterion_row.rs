@@ -1,11 +1,11 @@
-//! What the verdicts on one criterion's objectives in one function add up to.
+//! The counts of the verdicts on one criterion's objectives in one function.
 
 use std::collections::BTreeMap;
 
 use lydian_base::Place;
 use serde::{Deserialize, Serialize};
 
-use super::{Contradictory, Evidence, Verdict};
+use super::{Contradiction, Evidence, Verdict};
 use crate::assumption::Assumption;
 use crate::criterion::Criterion;
 
@@ -30,20 +30,20 @@ pub struct CriterionRow {
     pub reasons: Vec<(String, usize)>,
     /// Those that are out of reach under assumptions, each with these.
     pub assumed: Vec<AssumedObjective>,
-    /// What *infeasible* rests on that is granted or accepted, each assumption once.
+    /// The granted or accepted assumptions of the *infeasible* objectives, each once.
     pub granted: Vec<Assumption>,
 }
 
 /// An objective that is infeasible as assumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssumedObjective {
-    /// What its criterion calls it.
+    /// Its name as an objective of its criterion.
     pub name: String,
     /// Where it is.
     pub place: Place,
     /// Its predicate, for the user.
     pub text: String,
-    /// What that rests on.
+    /// The assumptions.
     pub assumptions: Vec<Assumption>,
 }
 
@@ -51,7 +51,7 @@ impl CriterionRow {
     /// Counts verdicts. The objectives that are infeasible as assumed are not listed.
     pub fn count(
         criterion: Criterion,
-        verdicts: impl IntoIterator<Item = Result<Verdict, Contradictory>>,
+        verdicts: impl IntoIterator<Item = Result<Verdict, Contradiction>>,
     ) -> Self {
         let mut row = Self {
             criterion,

@@ -1,50 +1,25 @@
 //! Well-formed hyperlabels, and the names that they make visible ([002] Figures 3 and 4).
 //!
-//! A name is visible in a hyperlabel if everything that covers it binds the name. The rules keep a
-//! name from being bound twice in one environment, keep the alternatives of a disjunction alike,
-//! and keep guards and passages from asking for what is not bound.
+//! A name is visible in a hyperlabel if each environment that covers the hyperlabel binds the name.
+//! By the rules no name is bound twice in one environment, the alternatives of a disjunction bind the
+//! same names, and guards and passages use bound names only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::HtolError;
+use super::error::HtolError;
 use super::syntax::{Extent, LabelRef, LabelTree, Named, SequenceTree, Term, Tree, TreeKind};
+use crate::hyper::form::Rule;
 
-/// A rule of well-formedness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// The names in the bindings of a label are distinct.
-    Bindings,
-    /// The labels of a sequence bind different names.
-    Sequence,
-    /// The parts of a conjunction make different names visible.
-    Conjunction,
-    /// The parts of a disjunction make the same names visible.
-    Disjunction,
-    /// A guard is over the names that are visible in what it guards.
-    Guard,
-}
+/// Gives the names that are visible in the label or objective of a name; `None` if the name is not
+/// defined.
+pub type NameLookup<'k> = dyn Fn(&Named) -> Option<BTreeSet<String>> + 'k;
 
-impl std::fmt::Display for Rule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Bindings => "the names that a label binds are distinct",
-            Self::Sequence => "the labels of a sequence bind different names",
-            Self::Conjunction => "the parts of a conjunction bind different names",
-            Self::Disjunction => "the parts of a disjunction bind the same names",
-            Self::Guard => "a guard is over names that what it guards always binds",
-        })
-    }
-}
-
-/// What a name that stands for a hyperlabel makes visible; `None` where there is no such name.
-pub type Known<'k> = dyn Fn(&Named) -> Option<BTreeSet<String>> + 'k;
-
-/// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of the labels
-/// and objectives that have names; one that is not known is taken to bind nothing.
+/// Checks a hyperlabel and returns its visible names, `nm(h)`. `known` gives those of named labels
+/// and objectives; an unknown one is taken to bind nothing.
 ///
 /// # Errors
 /// The first rule that is broken, with the names and the place.
-pub fn visible_names(tree: &Tree, known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+pub fn visible_names(tree: &Tree, known: &NameLookup<'_>) -> Result<BTreeSet<String>, HtolError> {
     match &tree.kind {
         TreeKind::Label(label) => names_of_label(label, known),
         TreeKind::Sequence(sequence) => names_of_sequence(sequence, known),
@@ -63,7 +38,7 @@ pub fn visible_names(tree: &Tree, known: &Known<'_>) -> Result<BTreeSet<String>,
 
 pub(super) fn names_of_label(
     label: &LabelTree,
-    known: &Known<'_>,
+    known: &NameLookup<'_>,
 ) -> Result<BTreeSet<String>, HtolError> {
     let own = match &label.label {
         LabelRef::Named(name) => known(name).unwrap_or_default(),
@@ -80,7 +55,7 @@ pub(super) fn names_of_label(
 
 fn names_of_sequence(
     sequence: &SequenceTree,
-    known: &Known<'_>,
+    known: &NameLookup<'_>,
 ) -> Result<BTreeSet<String>, HtolError> {
     let labels = sequence.labels.iter();
     disjoint(labels.map(|label| Ok((names_of_label(label, known)?, &label.at))), Rule::Sequence)
@@ -103,7 +78,7 @@ fn disjoint<'t>(
     Ok(all)
 }
 
-fn alike(parts: &[Tree], known: &Known<'_>) -> Result<BTreeSet<String>, HtolError> {
+fn alike(parts: &[Tree], known: &NameLookup<'_>) -> Result<BTreeSet<String>, HtolError> {
     let mut first: Option<BTreeSet<String>> = None;
     for part in parts {
         let names = visible_names(part, known)?;
@@ -118,7 +93,7 @@ fn alike(parts: &[Tree], known: &Known<'_>) -> Result<BTreeSet<String>, HtolErro
     Ok(first.unwrap_or_default())
 }
 
-/// That a formula is over these names.
+/// Checks that a formula is over these names.
 fn over(term: &Term, visible: &BTreeSet<String>) -> Result<(), HtolError> {
     let mut unbound: BTreeMap<&str, &Extent> = BTreeMap::new();
     term.for_each_name(&mut |name, at| {

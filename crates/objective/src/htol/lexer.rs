@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::HtolError;
+use super::error::HtolError;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(super) enum Token {
     End,
 }
 
-/// Longer marks before those that they begin with.
+/// A mark comes before those that are its beginning.
 const MARKS: [&str; 33] = [
     "||", "|>", "|", "&&", "==", "=>", "=", "!=", "!", "<=", "<-", "<", ">=", ">", "->", "-", "+",
     "...", ".", ",", ";", "::", ":", "(", ")", "[", "]", "{", "}", "*", "/", "%", "'",
 ];
 
-/// What the papers write, and its plain spelling.
+/// The signs of the papers, each with its plain spelling.
 const SIGNS: [(char, &str); 14] = [
     ('\u{25b7}', "|>"),
     ('\u{22b3}', "|>"),
@@ -39,8 +39,8 @@ const SIGNS: [(char, &str); 14] = [
     ('\u{21d2}', "=>"),
 ];
 
-/// The tokens of a text from a place on, with their places, the end last. `//` begins a comment, to
-/// the end of its line.
+/// The tokens of a text from an offset on, with their places. The end is the last token. `//` begins
+/// a comment, to the end of its line.
 pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<(Token, Range<usize>)>, HtolError> {
     let mut found = Vec::new();
     let mut at = from;
@@ -96,7 +96,8 @@ fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Names may end in primes, as the papers' do; a prime within one is taken too.
+/// Whether a character may stand in a name. Names may end in primes, as those of the papers do; a
+/// prime within a name is accepted, too.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '\'')
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::HtolError;
+use super::error::HtolError;
 use super::lexer::{Token, tokens};
 use super::syntax::{
     Duty, Extent, File, Item, LabelRef, LabelTree, Name, Named, PathTree, PointKind, PointRef,
@@ -10,23 +10,21 @@ use super::syntax::{
 };
 use crate::hyper::FormulaOp;
 
-/// How deep parts may be nested, so that no text exhausts the stack.
+/// The greatest depth to which parts may be nested, so that no text exhausts the stack.
 const DEPTH: u32 = 100;
-/// How many operators may follow each other at one level, for the same reason.
+/// The most operators that may follow each other at one level, for the same reason.
 const CHAIN: usize = 1000;
 
 /// Reads a file.
 ///
-/// # Errors
-/// At the first place that is not as the grammar says.
+/// At the first place that does not follow the grammar.
 pub fn parse_file(text: &str) -> Result<File, HtolError> {
     Ok(File { items: items(text, 0)? })
 }
 
 /// Reads the items of a text from a place on.
 ///
-/// # Errors
-/// At the first place that is not as the grammar says.
+/// At the first place that does not follow the grammar.
 pub(crate) fn items(text: &str, from: usize) -> Result<Vec<Item>, HtolError> {
     let mut parser = Parser::new(text, from)?;
     let mut items = Vec::new();
@@ -38,8 +36,7 @@ pub(crate) fn items(text: &str, from: usize) -> Result<Vec<Item>, HtolError> {
 
 /// Reads a single hyperlabel.
 ///
-/// # Errors
-/// At the first place that is not as the grammar says.
+/// At the first place that does not follow the grammar.
 pub fn parse(text: &str) -> Result<Tree, HtolError> {
     let mut parser = Parser::new(text, 0)?;
     let tree = parser.sum()?;
@@ -104,7 +101,7 @@ impl Parser {
         Ok(Name { text, at })
     }
 
-    /// From a place to the end of what was read last.
+    /// The extent from an offset to the end of the last token that was read.
     fn since(&self, start: usize) -> Extent {
         Extent(start..self.tokens[self.at.saturating_sub(1)].1.end.max(start))
     }

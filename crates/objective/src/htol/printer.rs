@@ -147,7 +147,7 @@ impl Display for Term {
     }
 }
 
-/// How tightly operators bind; what is no operator on two operands binds tighter than all.
+/// The binding strength of operators. A term without a binary operator binds tightest.
 const fn level(op: FormulaOp) -> u8 {
     match op {
         FormulaOp::Or => 1,
@@ -184,7 +184,7 @@ impl FormulaOp {
 }
 
 impl Term {
-    /// Writes it where operators of at least this level may stand bare.
+    /// Writes the term, in parentheses if its operator is of a lower level than `least`.
     fn write(&self, f: &mut Formatter<'_>, least: u8) -> fmt::Result {
         let own = match &self.kind {
             TermKind::Binary(op, ..) => level(*op),
@@ -227,7 +227,7 @@ impl Term {
     }
 }
 
-/// `- (-a)`, as `--` would be read as something else some day.
+/// Writes `- (-a)` with parentheses, since `--` could become a token.
 fn unary(f: &mut Formatter<'_>, symbol: &str, a: &Term) -> fmt::Result {
     f.write_str(symbol)?;
     let again = matches!(a.kind, TermKind::Not(_) | TermKind::Negate(_) | TermKind::Deref(_));

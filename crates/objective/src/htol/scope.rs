@@ -1,5 +1,7 @@
-//! What the names of a file stand for: function by function, and from the place on where each is
-//! defined, so that a name never stands for itself.
+//! Scopes: the labels, objectives and paths that the names of a file stand for.
+//!
+//! Each function has names of its own. A name is known after the item that defines it, so that it never
+//! stands for itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,36 +11,36 @@ use super::syntax::{File, Item, LabelRef, LabelTree, Name, Named, PathTree, Tree
 /// The names of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes<'f> {
-    functions: BTreeMap<&'f str, BTreeMap<&'f str, Defined<'f>>>,
+    functions: BTreeMap<&'f str, BTreeMap<&'f str, NameEntry<'f>>>,
 }
 
-/// What a name stands for.
+/// A name's item and the position where it is defined.
 #[derive(Debug)]
-struct Defined<'f> {
+struct NameEntry<'f> {
     /// The position of the item in the file.
     item: usize,
-    what: What<'f>,
+    named: NamedItem<'f>,
     /// The names that it binds.
     binds: BTreeSet<String>,
 }
 
-/// What a name stands for.
+/// An item that has a name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What<'f> {
+pub(crate) enum NamedItem<'f> {
     Label(&'f LabelTree),
     Objective(&'f Tree),
     Path(&'f PathTree),
 }
 
-/// Where a tree is written: the function whose section it is in, and the position of its item,
-/// which sees what is defined before.
+/// The item that a tree is written in: the function of its section, and its position in the file. Names of
+/// items before it are known in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Home<'f> {
+pub(crate) struct ItemPosition<'f> {
     pub(crate) function: &'f str,
     pub(crate) item: usize,
 }
 
-impl<'f> Home<'f> {
+impl<'f> ItemPosition<'f> {
     /// The function of a name or place that may name another one.
     pub(crate) fn function_of(self, named: Option<&'f Name>) -> &'f str {
         named.map_or(self.function, |name| &name.text)
@@ -52,51 +54,59 @@ impl<'f> Scopes<'f> {
         let mut this = Self::default();
         let mut function = "";
         for (item, of) in file.items.iter().enumerate() {
-            let (name, what) = match of {
+            let (name, named) = match of {
                 Item::Function(name) => {
                     function = &name.text;
                     continue;
                 }
-                Item::Label(name, label) => (name, What::Label(label)),
-                Item::Objective(name, tree) => (name, What::Objective(tree)),
-                Item::Path(name, path) => (name, What::Path(path)),
+                Item::Label(name, label) => (name, NamedItem::Label(label)),
+                Item::Objective(name, tree) => (name, NamedItem::Objective(tree)),
+                Item::Path(name, path) => (name, NamedItem::Path(path)),
             };
-            let binds = this.binds(what, Home { function, item });
+            let binds = this.binds(named, ItemPosition { function, item });
             let own = this.functions.entry(function).or_default();
-            own.entry(&name.text).or_insert(Defined { item, what, binds });
+            own.entry(&name.text).or_insert(NameEntry { item, named, binds });
         }
         this
     }
 
-    fn binds(&self, what: What<'f>, home: Home<'f>) -> BTreeSet<String> {
-        let known = |name: &Named| self.binds_of(name, home).cloned();
-        let names = match what {
-            What::Label(label) => {
+    fn binds(&self, named: NamedItem<'f>, from: ItemPosition<'f>) -> BTreeSet<String> {
+        let known = |name: &Named| self.binds_of(name, from).cloned();
+        let names = match named {
+            NamedItem::Label(label) => {
                 let kind = TreeKind::Label(label.clone());
                 visible_names(&Tree { kind, at: label.at.clone() }, &known)
             }
-            What::Objective(tree) => visible_names(tree, &known),
-            What::Path(_) => return BTreeSet::new(),
+            NamedItem::Objective(tree) => visible_names(tree, &known),
+            NamedItem::Path(_) => return BTreeSet::new(),
         };
         names.unwrap_or_default()
     }
 
-    fn find(&self, name: &Named, home: Home<'_>) -> Option<(&'f str, &Defined<'f>)> {
-        let function = name.function.as_ref().map_or(home.function, |name| &name.text);
+    fn find(&self, name: &Named, from: ItemPosition<'_>) -> Option<(&'f str, &NameEntry<'f>)> {
+        let function = name.function.as_ref().map_or(from.function, |name| &name.text);
         let (function, own) = self.functions.get_key_value(function)?;
         let found = own.get(name.name.text.as_str())?;
-        (found.item < home.item).then_some((*function, found))
+        (found.item < from.item).then_some((*function, found))
     }
 
-    /// What a name stands for at a place of the file, and where that is written.
-    pub(crate) fn get(&self, name: &Named, home: Home<'_>) -> Option<(What<'f>, Home<'f>)> {
-        let (function, found) = self.find(name, home)?;
-        Some((found.what, Home { function, item: found.item }))
+    /// The item that a name stands for in another item, and where it is written.
+    pub(crate) fn get(
+        &self,
+        name: &Named,
+        from: ItemPosition<'_>,
+    ) -> Option<(NamedItem<'f>, ItemPosition<'f>)> {
+        let (function, found) = self.find(name, from)?;
+        Some((found.named, ItemPosition { function, item: found.item }))
     }
 
     /// The names that a label or objective binds.
-    pub(crate) fn binds_of(&self, name: &Named, home: Home<'_>) -> Option<&BTreeSet<String>> {
-        Some(&self.find(name, home)?.1.binds)
+    pub(crate) fn binds_of(
+        &self,
+        name: &Named,
+        from: ItemPosition<'_>,
+    ) -> Option<&BTreeSet<String>> {
+        Some(&self.find(name, from)?.1.binds)
     }
 
     /// The position of the item that defines a name of a function.
@@ -105,15 +115,15 @@ impl<'f> Scopes<'f> {
     }
 
     /// The function in which a label stands.
-    pub(crate) fn function_of<'t>(&self, label: &'t LabelTree, home: Home<'t>) -> &'t str
+    pub(crate) fn function_of<'t>(&self, label: &'t LabelTree, from: ItemPosition<'t>) -> &'t str
     where
         'f: 't,
     {
         match &label.label {
-            LabelRef::At(point, _) => home.function_of(point.function.as_ref()),
-            LabelRef::Named(name) => match self.get(name, home) {
-                Some((What::Label(defined), at)) => self.function_of(defined, at),
-                _ => home.function_of(name.function.as_ref()),
+            LabelRef::At(point, _) => from.function_of(point.function.as_ref()),
+            LabelRef::Named(name) => match self.get(name, from) {
+                Some((NamedItem::Label(defined), at)) => self.function_of(defined, at),
+                _ => from.function_of(name.function.as_ref()),
             },
         }
     }

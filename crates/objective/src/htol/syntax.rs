@@ -1,13 +1,13 @@
 //! The syntax trees of HTOL.
 //!
-//! Trees know where they stand in the text, for errors. Two trees are equal if they say the same,
-//! wherever they stand.
+//! Trees have their places in the text, for errors. Two trees are equal if they have the same
+//! contents, whatever their places.
 
 use std::ops::Range;
 
 use crate::hyper::FormulaOp;
 
-/// Where a part stands in the text, in bytes. Any two are equal: see the module.
+/// The place of a part in the text, in bytes. Any two are equal: see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Extent(pub Range<usize>);
 
@@ -35,10 +35,10 @@ pub struct File {
     pub items: Vec<Item>,
 }
 
-/// What a file holds.
+/// An item of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// `function f;`: what follows is about this function.
+    /// `function f;`: the items after it are about this function.
     Function(Name),
     /// `label l = (point, predicate);`
     Label(Name, LabelTree),
@@ -49,7 +49,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The name that it is about.
+    /// The name that it defines, or the function that it names.
     pub const fn name(&self) -> &Name {
         match self {
             Self::Function(name)
@@ -65,13 +65,13 @@ impl Item {
 pub struct PathTree {
     /// The places whose nodes it passes.
     pub steps: Vec<PointRef>,
-    /// For each step but the first whether there may be other nodes before it: `...`.
+    /// For each step but the first, whether other nodes may lie before it: `...`.
     pub gaps: Vec<bool>,
     /// Where.
     pub at: Extent,
 }
 
-/// A name of the function at hand, or `f::name` of another one.
+/// A name of the current function, or `f::name` of another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The other function.
@@ -83,7 +83,7 @@ pub struct Named {
 /// A hyperlabel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// What it is.
+    /// Its form.
     pub kind: TreeKind,
     /// Where.
     pub at: Extent,
@@ -109,16 +109,16 @@ pub enum TreeKind {
 pub struct LabelTree {
     /// The label.
     pub label: LabelRef,
-    /// What it binds.
+    /// Its bindings.
     pub bindings: Vec<(Name, Term)>,
     /// Where.
     pub at: Extent,
 }
 
-/// Which label.
+/// A reference to a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelRef {
-    /// One that was named in the file or in the program. Without bindings it may be an objective.
+    /// A label that was named in the file or in the program. Without bindings it may be an objective.
     Named(Named),
     /// `(point, predicate)`
     At(PointRef, Term),
@@ -135,10 +135,10 @@ pub struct PointRef {
     pub at: Extent,
 }
 
-/// Which place.
+/// The forms of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointKind {
-    /// That of a label of the program's.
+    /// The place of a label of the program.
     Label(String),
     /// `entry`: the function is entered.
     Entry,
@@ -153,7 +153,7 @@ pub struct SequenceTree {
     pub activation: bool,
     /// Its labels, at least two.
     pub labels: Vec<LabelTree>,
-    /// What is asked between each two.
+    /// The duties between each two labels.
     pub passages: Vec<Vec<Duty>>,
 }
 
@@ -162,7 +162,7 @@ pub struct SequenceTree {
 pub struct Duty {
     /// The place.
     pub point: PointRef,
-    /// What must hold there; nothing may for `None`.
+    /// The term that must hold there; for `None`, control must not pass the place.
     pub holds: Option<Term>,
 }
 

@@ -10,6 +10,7 @@ use super::syntax::{
 };
 use super::*;
 use crate::hyper::FormulaOp;
+use crate::hyper::form::Rule;
 
 fn names_of(text: &str) -> Result<BTreeSet<String>, HtolError> {
     visible_names(&parse(text)?, &|_| None)

@@ -5,7 +5,33 @@ use std::collections::BTreeSet;
 use lydian_base::Arena;
 
 use super::{Atom, Formula, Hyper, Passage, Sequence, SequenceId};
-use crate::htol::Rule;
+
+/// A rule of well-formedness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The names in the bindings of a label are distinct.
+    Bindings,
+    /// The labels of a sequence bind different names.
+    Sequence,
+    /// The parts of a conjunction make different names visible.
+    Conjunction,
+    /// The parts of a disjunction make the same names visible.
+    Disjunction,
+    /// A guard is over names that are visible in its operand.
+    Guard,
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Bindings => "the names that a label binds are distinct",
+            Self::Sequence => "the labels of a sequence bind different names",
+            Self::Conjunction => "the parts of a conjunction bind different names",
+            Self::Disjunction => "the parts of a disjunction bind the same names",
+            Self::Guard => "a guard is over names that what it guards always binds",
+        })
+    }
+}
 
 /// A rule that a hyperlabel breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +44,7 @@ pub struct IllFormed {
 }
 
 impl Hyper {
-    /// `nm(h)`: the names that everything binds which covers it.
+    /// `nm(h)`: the names that each covering environment binds.
     ///
     /// # Errors
     /// The first rule of well-formedness that it breaks.
@@ -84,7 +110,7 @@ fn disjoint<'h>(
     Ok(all)
 }
 
-/// That a formula is over these names.
+/// Checks that a formula is over these names.
 fn over(formula: &Formula, visible: &BTreeSet<&str>) -> Result<(), IllFormed> {
     let mut unbound = Vec::new();
     formula.for_each_name(&mut |name| {
@@ -108,11 +134,11 @@ mod tests {
     use lydian_ir::{ExprId, FuncId};
 
     use super::*;
-    use crate::hyper::{Binding, Bound, FormulaOp};
+    use crate::hyper::{Binding, BoundValue, FormulaOp};
     use crate::label::LabelId;
 
     fn atom(names: &[&str]) -> Hyper {
-        let value = Bound::Expr(ExprId::from_index(0));
+        let value = BoundValue::Expr(ExprId::from_index(0));
         let bind = |name: &&str| Binding { name: (*name).to_owned(), value: value.clone() };
         Hyper::Atom(Atom {
             function: FuncId::from_index(0),

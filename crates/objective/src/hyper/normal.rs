@@ -2,8 +2,8 @@
 //!
 //! A hyperlabel becomes a disjunction of guarded conjunctions over labels and sequences that is
 //! covered by the same runs in the same environments. Its size may be exponential: a conjunction of
-//! disjunctions has the product of their sizes. So there is a limit, and whoever consolidates asks
-//! for the normal form only below a guard; unguarded parts are covered apart.
+//! disjunctions has the product of their sizes. So there is a limit, and consolidation makes the
+//! normal form only below a guard. Parts outside of guards are judged separately.
 
 use super::{Atom, Formula, Hyper, SequenceId};
 
@@ -19,9 +19,9 @@ pub enum Part<'h> {
 /// `< ls1 . ls2 ... | ψ1 && ψ2 ... >`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardedConjunction<'h> {
-    /// What must be covered.
+    /// The parts that must be covered.
     pub parts: Vec<Part<'h>>,
-    /// What the bound values must satisfy: all of these.
+    /// The guards, all of which the bound values must satisfy.
     pub guards: Vec<&'h Formula>,
 }
 

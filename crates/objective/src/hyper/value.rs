@@ -5,9 +5,9 @@ use lydian_ir::ExprId;
 use super::{Formula, FormulaOp};
 
 impl Formula {
-    /// Its value, `None` where it is unknown: an operand is, a divisor is zero, or a number leaves
-    /// 128 bits. `&&` and `||` are known where one side decides. Comparisons and connectives give 1
-    /// or 0.
+    /// Its value; `None` if it is unknown, because an operand is, a divisor is zero, or a number
+    /// leaves 128 bits. `&&` and `||` are known if one side decides. Comparisons and connectives give
+    /// 1 or 0.
     pub fn value(
         &self,
         name: &impl Fn(&str) -> Option<i128>,

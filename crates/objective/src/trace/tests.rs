@@ -7,9 +7,10 @@ use lydian_ir::test::{Image, Test};
 use proptest::prelude::*;
 
 use super::*;
-use crate::annotate::{HtolFile, Request, annotate};
+use crate::annotate::{Request, annotate};
+use crate::coverage_record::{CoverageRecord, RecordRequest};
 use crate::criterion::Criterion;
-use crate::harvest::{Harvest, Wanted};
+use crate::htol::HtolFile;
 use crate::hyper::{Binding, FormulaOp};
 use crate::testing::Sample;
 
@@ -32,7 +33,7 @@ fn traces() -> impl Strategy<Value = Vec<Trace>> {
     let trace = proptest::collection::vec(event, 0..6).prop_map(|events| {
         let event = |(label, covered, activation, values): (usize, bool, u32, Vec<_>)| {
             let known = values.into_iter().enumerate().filter_map(|(index, value)| {
-                Some((Bound::Expr(ExprId::from_index(index)), value?))
+                Some((BoundValue::Expr(ExprId::from_index(index)), value?))
             });
             TraceEvent {
                 function: FuncId::from_index(0),
@@ -69,7 +70,7 @@ fn atom(names: Vec<String>) -> impl Strategy<Value = Atom> {
     (0..LABELS, bound).prop_map(move |(label, bound)| {
         let bindings = names.iter().zip(bound).map(|(name, index)| Binding {
             name: name.clone(),
-            value: Bound::Expr(ExprId::from_index(index)),
+            value: BoundValue::Expr(ExprId::from_index(index)),
         });
         Atom {
             function: FuncId::from_index(0),
@@ -125,7 +126,7 @@ fn sequence(first: Vec<String>, second: Vec<String>) -> impl Strategy<Value = Dr
         Just(Passage::Free),
         proptest::collection::vec(duty, 1..3).prop_map(Passage::Obliged),
     ];
-    let scope = prop_oneof![Just(Scope::Run), Just(Scope::Activation)];
+    let scope = prop_oneof![Just(SequenceScope::Run), Just(SequenceScope::Activation)];
     (atom(first), passage, atom(second), scope).prop_map(|(a, passage, b, scope)| {
         let (atoms, passages) = (vec![a, b], vec![passage]);
         Draft::Sequence(Sequence { atoms, passages, scope, flow: None })
@@ -181,8 +182,8 @@ fn with_hyper(draft: Draft) -> (FunctionObjectives, Hyper) {
     (objectives, hyper)
 }
 
-/// Whether each name is bound wherever the label is covered: `Figure 5` lets a label be covered
-/// only in an environment with all of its values, and a monitor drops values that nobody uses.
+/// Whether each name is bound wherever the label is covered. By Figure 5 a label is covered only in
+/// an environment with all of its values, and a monitor drops values that nobody uses.
 fn is_total(traces: &[Trace]) -> bool {
     traces.iter().flat_map(|trace| &trace.events).all(|event| event.values.len() == VALUES)
 }
@@ -212,13 +213,13 @@ proptest! {
         draft in draft(four_names(), 4),
     ) {
         let (objectives, hyper) = with_hyper(draft);
-        let wanted = Wanted::of(std::slice::from_ref(&objectives)).remove(0);
-        let mut harvest = Harvest::new();
+        let wanted = RecordRequest::of(std::slice::from_ref(&objectives)).remove(0);
+        let mut record = CoverageRecord::new();
         for trace in &traces {
-            harvest.merge(&trace.harvest(&objectives, &wanted));
+            record.merge(&trace.record(&objectives, &wanted));
         }
         let expected = is_covered(&traces, &objectives, &hyper);
-        prop_assert_eq!(harvest.covers(&objectives, &hyper), Ok(expected));
+        prop_assert_eq!(record.covers(&objectives, &hyper), Ok(expected));
     }
 }
 
@@ -239,16 +240,16 @@ fn covered_by(sample: Sample, htol: &str, runs: &[&[i32]]) -> Vec<bool> {
             tracer.run(&test, &Options::default()).expect("it suits the program").0
         })
         .collect();
-    let wanted = Wanted::of(&objectives).remove(0);
-    let mut harvest = Harvest::new();
+    let wanted = RecordRequest::of(&objectives).remove(0);
+    let mut record = CoverageRecord::new();
     for trace in &traces {
-        harvest.merge(&trace.harvest(&objectives[0], &wanted));
+        record.merge(&trace.record(&objectives[0], &wanted));
     }
     let hypers = objectives[0].hypers.values();
     hypers
         .map(|hyper| {
             let covered = is_covered(&traces, &objectives[0], &hyper.hyper);
-            assert_eq!(harvest.covers(&objectives[0], &hyper.hyper), Ok(covered));
+            assert_eq!(record.covers(&objectives[0], &hyper.hyper), Ok(covered));
             covered
         })
         .collect()
@@ -296,7 +297,7 @@ fn pairs_of_runs_show_independence() {
     assert_eq!(covered(&[&[0, 0], &[0, 9], &[9, 0]]), [true; 3]);
 }
 
-/// h9 of V-D2: what happens between may depend on what was bound before.
+/// h9 of V-D2: a passage may depend on values that were bound before.
 #[test]
 fn a_passage_may_ask_for_the_state() {
     let mut sample = Sample::new("f");
@@ -313,7 +314,7 @@ fn a_passage_may_ask_for_the_state() {
     assert_eq!(covered(&[&[1, 2, 1]]), [true, false]);
 }
 
-/// A name that is defined again stands for what it stood for before.
+/// A name that is defined again stands for its earlier meaning in its own definition.
 #[test]
 fn a_label_may_be_named_like_the_programs_label_that_it_is_made_of() {
     let htol = "function f;\nlabel loc1 = loc1 |> { v <- low };\n\

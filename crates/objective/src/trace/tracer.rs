@@ -18,21 +18,22 @@ use super::{Trace, TraceEvent};
 use crate::dataflow::Variable;
 use crate::dataflow::cells::destination;
 use crate::event::Event;
-use crate::foresee::vector_of;
 use crate::hyper::normal::Part;
-use crate::hyper::{Atom, Bound, CellDefinitions, Definitions, Formula, Passage, Sequence};
-use crate::label::{FunctionObjectives, LabelId, Pred, Site};
+use crate::hyper::{Atom, BoundValue, CellDefinitions, Definitions, Formula, Passage, Sequence};
+use crate::interpreted_coverage::vector_of;
+use crate::label::{LabelId, Pred, Site};
+use crate::objectives::FunctionObjectives;
 use crate::paths::NodeGraph;
 
-/// Makes traces with what the labels and hyperlabels of some functions ask for.
+/// Makes traces with the values that the labels and hyperlabels of some functions ask for.
 #[derive(Debug)]
 pub struct Tracer<'a> {
     program: &'a Program,
     objectives: &'a [FunctionObjectives],
     short_circuit: bool,
     index: FxHashMap<FuncId, usize>,
-    /// What is asked at each site, by function.
-    sites: Vec<FxHashMap<Site, Asked>>,
+    /// The labels and values of each site, by function.
+    sites: Vec<FxHashMap<Site, SiteRequest>>,
     /// The mutants of each condition, by function.
     mutants: Vec<FxHashMap<(DecisionId, ConditionId), Vec<ExprId>>>,
     plans: FxHashMap<(usize, ExprId), Plan>,
@@ -43,11 +44,11 @@ pub struct Tracer<'a> {
     types: Vec<Option<SideTable<ExprId, Type>>>,
 }
 
-/// What is asked at a site.
+/// The labels and the values that an event of a site must have.
 #[derive(Debug, Default)]
-struct Asked {
+struct SiteRequest {
     labels: Vec<LabelId>,
-    values: FxHashSet<Bound>,
+    values: FxHashSet<BoundValue>,
 }
 
 impl<'a> Tracer<'a> {
@@ -134,7 +135,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Every definition of a variable has events.
+    /// Adds the sites of the definitions of a variable.
     fn gather_definitions(&mut self, of: &Definitions) {
         for (function, site) in of.places.iter().chain(&of.indirect) {
             let Some(&number) = self.index.get(function) else { continue };
@@ -144,14 +145,14 @@ impl<'a> Tracer<'a> {
         of.indirect.iter().for_each(|place| self.gather_write(*place, variable));
     }
 
-    /// Every definition of a cell has events, which say where it writes.
+    /// Adds the sites of the definitions of cells, with the addresses that they write to.
     fn gather_cells(&mut self, of: &CellDefinitions) {
         for definition in &of.places {
             let (function, site) = definition.place;
             let Some(&number) = self.index.get(&function) else { continue };
             self.sites[number].entry(site).or_default();
             match (definition.writes, of.of) {
-                (Some((addr, _)), _) => self.ask(number, site, &Bound::Expr(addr)),
+                (Some((addr, _)), _) => self.ask(number, site, &BoundValue::Expr(addr)),
                 (None, Some(variable)) if definition.indirect => {
                     self.gather_write(definition.place, variable);
                 }
@@ -160,7 +161,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// A write through a pointer that may hit a variable.
+    /// Adds a write through a pointer that may hit a variable.
     fn gather_write(&mut self, (function, site): (FuncId, Site), variable: Variable) {
         let (Some(&number), Site::Stmt(stmt)) = (self.index.get(&function), site) else { return };
         let Some(body) = &self.program.functions[function].body else { return };
@@ -172,7 +173,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Nodes that no label stands at have events too: those keep others from being adjacent.
+    /// Adds the nodes that have no label: their events show that other nodes are not adjacent.
     fn gather_nodes(&mut self, number: usize) {
         let function = self.objectives[number].function;
         let Some(body) = &self.program.functions[function].body else { return };
@@ -191,7 +192,7 @@ impl<'a> Tracer<'a> {
 
     fn gather_states(&mut self, number: usize, site: Site, formula: &Formula) {
         match formula {
-            Formula::State(expr) => self.ask(number, site, &Bound::Expr(*expr)),
+            Formula::State(expr) => self.ask(number, site, &BoundValue::Expr(*expr)),
             Formula::Number(_) | Formula::Name(_) => {}
             Formula::Not(a) | Formula::Negate(a) => self.gather_states(number, site, a),
             Formula::Binary(_, a, b) => {
@@ -201,10 +202,10 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn ask(&mut self, number: usize, site: Site, value: &Bound) {
+    fn ask(&mut self, number: usize, site: Site, value: &BoundValue) {
         match value {
-            Bound::Expr(expr) => self.plan(number, *expr),
-            Bound::Truth(pred) => pred.for_each_expr(&mut |expr| self.plan(number, expr)),
+            BoundValue::Expr(expr) => self.plan(number, *expr),
+            BoundValue::Truth(pred) => pred.for_each_expr(&mut |expr| self.plan(number, expr)),
         }
         self.sites[number].entry(site).or_default().values.insert(value.clone());
     }
@@ -216,10 +217,10 @@ impl<'a> Tracer<'a> {
         self.plans.entry((number, expr)).or_insert_with(plan);
     }
 
-    /// The trace of a test, up to where C stops defining the run, and what became of the run.
+    /// The trace of a test, up to the point from which C does not define the run, and the outcome of
+    /// the run.
     ///
-    /// # Errors
-    /// Where the test does not suit the program.
+    /// If the test does not fit the program.
     pub fn run(
         &self,
         test: &Test,
@@ -228,10 +229,9 @@ impl<'a> Tracer<'a> {
         self.run_on(&Interpreter::new(self.program), test, options)
     }
 
-    /// The same, on an interpreter of the program that has made ready what many runs need.
+    /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
-    /// # Errors
-    /// As of [`Tracer::run`].
+    /// Those of [`Tracer::run`].
     pub fn run_on(
         &self,
         interpreter: &Interpreter<'_>,
@@ -240,15 +240,15 @@ impl<'a> Tracer<'a> {
     ) -> Result<(Trace, interp::Outcome), BadTest> {
         let (stack, trace) = (Vec::new(), Trace::default());
         let mutants = FxHashMap::default();
-        let mut watch = Watch { tracer: self, stack, activations: 0, mutants, trace };
-        watch.start();
-        let outcome = interpreter.run(test, options, &mut watch)?;
-        Ok((watch.trace, outcome))
+        let mut observer = TraceObserver { tracer: self, stack, activations: 0, mutants, trace };
+        observer.start();
+        let outcome = interpreter.run(test, options, &mut observer)?;
+        Ok((observer.trace, outcome))
     }
 }
 
-/// Hears of a run.
-struct Watch<'a> {
+/// Observes a run and makes its events.
+struct TraceObserver<'a> {
     tracer: &'a Tracer<'a>,
     /// The activation at each depth of calls.
     stack: Vec<u32>,
@@ -258,9 +258,9 @@ struct Watch<'a> {
     trace: Trace,
 }
 
-/// What a predicate can ask at a passage.
-struct Passing<'v> {
-    watch: &'v Watch<'v>,
+/// One passage of a site, for predicates.
+struct SiteEvent<'v> {
+    observer: &'v TraceObserver<'v>,
     tracer: &'v Tracer<'v>,
     view: &'v View<'v>,
     number: usize,
@@ -269,7 +269,7 @@ struct Passing<'v> {
     condition: Option<(ConditionId, Truth)>,
 }
 
-impl Event for Passing<'_> {
+impl Event for SiteEvent<'_> {
     fn condition(&self, condition: ConditionId) -> Truth {
         match (self.decision, self.condition) {
             (Some(event), _) => match event.reached[condition.index()] {
@@ -293,8 +293,8 @@ impl Event for Passing<'_> {
     fn mutant(&self, condition: ConditionId, expr: ExprId) -> Truth {
         let Some(event) = self.decision else { return Truth::Unknown };
         if self.reached(condition) {
-            let key = (self.watch.activation(), event.decision, condition, expr);
-            return self.watch.mutants.get(&key).copied().unwrap_or(Truth::Unknown);
+            let key = (self.observer.activation(), event.decision, condition, expr);
+            return self.observer.mutants.get(&key).copied().unwrap_or(Truth::Unknown);
         }
         let (program, body) = (self.tracer.program, self.view.body());
         let exprs = &self.tracer.objectives[self.number].exprs;
@@ -310,11 +310,11 @@ impl Event for Passing<'_> {
     }
 }
 
-impl Passing<'_> {
-    fn value(&self, bound: &Bound) -> Option<i128> {
+impl SiteEvent<'_> {
+    fn value(&self, bound: &BoundValue) -> Option<i128> {
         match bound {
-            Bound::Truth(pred) => pred.eval(self).known().map(i128::from),
-            Bound::Expr(expr) => {
+            BoundValue::Truth(pred) => pred.eval(self).known().map(i128::from),
+            BoundValue::Expr(expr) => {
                 let value = self.view.eval_plan(&self.tracer.plans[&(self.number, *expr)]).ok()?;
                 (!value.uninitialised).then_some(value.bits as i128)
             }
@@ -322,7 +322,7 @@ impl Passing<'_> {
     }
 }
 
-impl Watch<'_> {
+impl TraceObserver<'_> {
     fn pass(
         &mut self,
         view: &View<'_>,
@@ -335,10 +335,10 @@ impl Watch<'_> {
         let Some(asked) = tracer.sites[number].get(&site).filter(|_| !view.is_undefined()) else {
             return;
         };
-        let passing = Passing { watch: self, tracer, view, number, decision, condition };
+        let event = SiteEvent { observer: self, tracer, view, number, decision, condition };
         let labels = &tracer.objectives[number].labels;
-        let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&passing).is_true());
-        let values = asked.values.iter().filter_map(|v| Some((v.clone(), passing.value(v)?)));
+        let covered = asked.labels.iter().filter(|id| labels[**id].pred.eval(&event).is_true());
+        let values = asked.values.iter().filter_map(|v| Some((v.clone(), event.value(v)?)));
         let vector = decision.map(|e| (e.decision, vector_of(view, e, tracer.short_circuit)));
         let event = TraceEvent {
             function: view.function(),
@@ -399,17 +399,17 @@ impl Watch<'_> {
         self.stack.last().copied().unwrap_or(0)
     }
 
-    /// Knows which activation runs: calls deeper than the view have returned.
+    /// Updates the stack of activations: calls deeper than the view have returned.
     fn settle(&mut self, view: &View<'_>) {
         self.stack.truncate(view.depth());
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for TraceObserver<'_> {
     fn entry(&mut self, view: &View<'_>) {
         self.stack.truncate(view.depth().saturating_sub(1));
         self.activations += 1;
-        // Calls that are not told of have no number of their own.
+        // Calls that are not reported have no number of their own.
         self.stack.resize(view.depth(), self.activations);
         self.pass(view, Site::Entry, None, None);
     }

@@ -2,18 +2,18 @@
 //!
 //! This is the zone domain of Miné ("A New Numerical Abstract Domain Based on Difference-Bound
 //! Matrices", 2001), kept as a sparse table: most pairs of a function's registers have no bound, or
-//! none that their intervals do not give. Variables are whole numbers of any size; who uses them says
-//! what they stand for, and that nothing wraps where one is said to be another plus a constant.
+//! only those that their intervals give. Variables are whole numbers of any size. The caller gives
+//! them their meaning, and ensures that nothing wraps if one is another plus a constant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most bounds of a table: with more of them, no further pair gets one.
 const MOST: usize = 256;
-/// Bounds of a greater amount are not kept: they say next to nothing.
+/// Bounds of a greater amount are dropped, since they exclude next to nothing.
 const LARGEST: i128 = 1 << 66;
 
-/// Bounds on the differences of some variables, closed: where `x - y <= a` and `y - z <= b` are in it,
-/// so is a bound on `x - z` of `a + b` or less, unless there was no room for it.
+/// Bounds on the differences of some variables. The table is closed: if it has `x - y <= a` and `y -
+/// z <= b`, it has a bound on `x - z` of `a + b` or less, unless there was no room for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Differences<V: Ord> {
     bounds: BTreeMap<(V, V), i128>,
@@ -26,7 +26,7 @@ impl<V: Ord> Default for Differences<V> {
 }
 
 impl<V: Ord + Copy> Differences<V> {
-    /// What `x - y` is at most, if that is known.
+    /// The upper bound of `x - y`, if there is one.
     pub(super) fn get(&self, x: V, y: V) -> Option<i128> {
         if x == y { Some(0) } else { self.bounds.get(&(x, y)).copied() }
     }
@@ -36,8 +36,8 @@ impl<V: Ord + Copy> Differences<V> {
         self.bounds.iter().map(|(pair, most)| (*pair, *most))
     }
 
-    /// Adds `x - y <= most` and what follows from it. False where nothing satisfies all bounds; what
-    /// is in the table then is of no use.
+    /// Adds `x - y <= most` and the bounds that follow. Returns false if nothing satisfies all
+    /// bounds; the table must then be dropped.
     #[must_use]
     pub(super) fn add(&mut self, x: V, y: V, most: i128) -> bool {
         if self.get(x, y).is_some_and(|known| known <= most) {
@@ -62,7 +62,7 @@ impl<V: Ord + Copy> Differences<V> {
         true
     }
 
-    /// Notes a bound if it is less than the one that is known.
+    /// Adds a bound if it is less than the present one.
     fn lower(&mut self, x: V, y: V, most: i128) {
         if most.abs() > LARGEST {
             return;
@@ -75,17 +75,17 @@ impl<V: Ord + Copy> Differences<V> {
         }
     }
 
-    /// Nothing is known of a variable any more. What followed by way of it stays.
+    /// Removes all bounds of a variable. Bounds that followed from them stay.
     pub(super) fn forget(&mut self, variable: V) {
         self.bounds.retain(|(x, y), _| *x != variable && *y != variable);
     }
 
-    /// Nothing is known of some variables any more. What followed by way of them stays.
+    /// Removes all bounds of some variables. Bounds that followed from them stay.
     pub(super) fn forget_all(&mut self, are: impl Fn(V) -> bool) {
         self.bounds.retain(|(x, y), _| !are(*x) && !are(*y));
     }
 
-    /// A variable is what it was plus an offset.
+    /// Increases a variable by an offset.
     pub(super) fn shift(&mut self, variable: V, offset: i128) {
         for ((x, y), most) in &mut self.bounds {
             if *x == variable {
@@ -97,8 +97,8 @@ impl<V: Ord + Copy> Differences<V> {
         self.bounds.retain(|_, most| most.abs() <= LARGEST);
     }
 
-    /// The bounds that hold where these or `others` do. Of a pair with a bound in one table alone,
-    /// `here` and `there` say what bound the other state has by its intervals, if any.
+    /// Keeps the bounds that hold in both of two states. If a pair has a bound in one table alone,
+    /// `here` and `there` give the bound of the other state by its intervals, if any.
     pub(super) fn join(
         &mut self,
         others: &Self,
@@ -116,7 +116,7 @@ impl<V: Ord + Copy> Differences<V> {
         self.bounds = both;
     }
 
-    /// Keeps the bounds that are no greater than in a table before.
+    /// Keeps the bounds that are not greater than in an earlier table.
     pub(super) fn widen(&mut self, before: &Self) {
         self.bounds.retain(|(x, y), most| before.get(*x, *y).is_some_and(|known| *most <= known));
     }

@@ -1,8 +1,8 @@
-//! Intervals of integers, and what operators make of them.
+//! Intervals of integers, and the operators on them.
 //!
-//! A value of `w` bits is taken as a signed number, but for one of a single bit, which is 0 or 1.
-//! Every function here gives an interval that holds each value that the operator can have on
-//! values of its operands' intervals; where it wraps, or is not followed, that is all of the type.
+//! A value of `w` bits is a signed number; a value of a single bit is 0 or 1. Every function here
+//! gives an interval with all values that the operator can have on values of its operands' intervals.
+//! If the operator wraps or is not followed, that is all of the type.
 
 use lydian_ir::arith::{self, Overflow};
 use lydian_ir::{BinOp, CastOp, CmpOp, Type, UnOp};
@@ -51,7 +51,7 @@ impl Interval {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// What both have, if anything.
+    /// The numbers that both have, if any.
     pub fn meet(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.low <= both.high).then_some(both)
@@ -62,7 +62,7 @@ impl Interval {
         Self { low: self.low + offset, high: self.high + offset }
     }
 
-    /// The bits of its number in a type, if it has but one.
+    /// The bits of its number in a type, if it has only one number.
     fn pattern(self, ty: Type) -> Option<u128> {
         let bits = self.low as u128 & (u128::MAX >> (128 - ty.bits()));
         (self.low == self.high).then_some(bits)
@@ -72,7 +72,7 @@ impl Interval {
         self.low >= 0
     }
 
-    /// Itself if all of its numbers are of the type, else all of that.
+    /// The interval itself if all of its numbers are of the type, else all numbers of the type.
     fn within(self, ty: Type) -> Option<Self> {
         let all = Self::of(ty)?;
         Some(if all.contains(self.low) && all.contains(self.high) { self } else { all })
@@ -203,7 +203,7 @@ pub(super) fn compare(op: CmpOp, a: Interval, b: Interval) -> Option<bool> {
     }
 }
 
-/// The values of `a` for which `a op b` can hold; `Err` where there is none.
+/// The values of `a` for which `a op b` can hold; `Err` if there is none.
 pub(super) fn restrict(op: CmpOp, a: Interval, b: Interval) -> Result<Interval, ()> {
     let below = |high| a.meet(Interval { low: i128::MIN, high }).ok_or(());
     let above = |low| a.meet(Interval { low, high: i128::MAX }).ok_or(());
@@ -218,7 +218,7 @@ pub(super) fn restrict(op: CmpOp, a: Interval, b: Interval) -> Result<Interval, 
         CmpOp::LeS => below(b.high),
         CmpOp::GtS => above(b.low + 1),
         CmpOp::GeS => above(b.low),
-        // What is below a number that is not negative is not negative either.
+        // A number below a number that is not negative, as unsigned numbers, is not negative either.
         CmpOp::LtU | CmpOp::LeU if b.is_natural() => {
             let high = if op == CmpOp::LtU { b.high - 1 } else { b.high };
             a.meet(Interval { low: 0, high }).ok_or(())

@@ -1,51 +1,52 @@
-//! Registers as whole numbers, and what differences of them follow from assignments and tests.
+//! Registers as whole numbers, and the differences of them that follow from assignments and tests.
 //!
-//! The bits of a register are two numbers, a signed and an unsigned one. Each is a variable of its own
-//! in [`Differences`]; what is known of one is used for the other where no range lets them differ.
+//! The bits of a register are two numbers, a signed and an unsigned one. Each is a variable of its
+//! own in [`Differences`]. A bound on one is used for the other if the ranges show that they are
+//! equal.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use lydian_ir::{BinOp, Body, CastOp, CmpOp, Expr, ExprId, LocalId, Stmt, Type};
 
+use super::cells::LoadCells;
 use super::differences::Differences;
-use super::loads::Loads;
 use super::{Interval, Ranges, State, register};
 
-/// How bits are a number.
+/// The number that bits represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum View {
+pub(crate) enum Signedness {
     /// In two's complement.
     Signed,
     /// In binary.
     Unsigned,
 }
 
-impl View {
+impl Signedness {
     /// Both.
     pub(super) const ALL: [Self; 2] = [Self::Signed, Self::Unsigned];
 }
 
 /// A register's number.
-pub(crate) type Number = (LocalId, View);
+pub(crate) type Number = (LocalId, Signedness);
 
 /// A number plus a constant.
 type Sum = (Number, i128);
 
 /// The numbers of a type that are followed; none for others.
-pub(super) fn extent(ty: Type, view: View) -> Option<Interval> {
+pub(super) fn extent(ty: Type, view: Signedness) -> Option<Interval> {
     match (ty, view) {
-        (Type::Ptr, View::Unsigned) => Some(Interval { low: 0, high: (1 << 64) - 1 }),
+        (Type::Ptr, Signedness::Unsigned) => Some(Interval { low: 0, high: (1 << 64) - 1 }),
         (Type::BOOL, _) => None,
-        (_, View::Signed) => Interval::of(ty),
-        (_, View::Unsigned) => {
+        (_, Signedness::Signed) => Interval::of(ty),
+        (_, Signedness::Unsigned) => {
             Interval::of(ty).map(|_| Interval { low: 0, high: (1 << ty.bits()) - 1 })
         }
     }
 }
 
-/// The registers and cells that are compared with others, and those whose values these are.
-pub(super) fn related(body: &Body, loads: &Loads) -> BTreeSet<LocalId> {
+/// The registers and cells that are compared with others, and those that their values come from.
+pub(super) fn related(body: &Body, loads: &LoadCells) -> BTreeSet<LocalId> {
     let base = |body, expr| base(body, loads, expr);
     let exprs = &body.exprs;
     let mut related = BTreeSet::new();
@@ -73,7 +74,7 @@ pub(super) fn related(body: &Body, loads: &Loads) -> BTreeSet<LocalId> {
 }
 
 /// The one register or cell that an expression is a sum of, with constants and under conversions.
-fn base(body: &Body, loads: &Loads, expr: ExprId) -> Option<LocalId> {
+fn base(body: &Body, loads: &LoadCells, expr: ExprId) -> Option<LocalId> {
     let base = |body, expr| base(body, loads, expr);
     let is_constant = |expr: &ExprId| matches!(body.exprs[*expr], Expr::Const(..));
     match &body.exprs[expr] {
@@ -91,26 +92,26 @@ fn base(body: &Body, loads: &Loads, expr: ExprId) -> Option<LocalId> {
 }
 
 impl Ranges<'_> {
-    /// What the numbers of a register can be; none for registers that are not followed.
+    /// The numbers that a register can be; `None` for registers that are not followed.
     fn number(&self, state: &State, (local, view): Number) -> Option<Interval> {
         let ty = self.ty(local)?;
         let all = extent(ty, view)?;
-        if view == View::Unsigned && ty != Type::Ptr {
+        if view == Signedness::Unsigned && ty != Type::Ptr {
             return self.unsigned(state, local);
         }
         let Some(range) = state.ranges.get(&local) else { return Some(all) };
         Some(viewed(*range, ty, view).unwrap_or(all))
     }
 
-    /// What the difference of two numbers is at most by their intervals, if these say anything.
+    /// The upper bound on the difference of two numbers by their intervals, if these give one.
     pub(super) fn apart(&self, state: &State, x: Number, y: Number) -> Option<i128> {
         let most = self.number(state, x)?.high - self.number(state, y)?.low;
         let of_type = |(local, view): Number| extent(self.ty(local)?, view);
         (most < of_type(x)?.high - of_type(y)?.low).then_some(most)
     }
 
-    /// The greatest and the least that a number plus a constant can be: by its interval, and by what it
-    /// is no more, or no less, than.
+    /// The least and the greatest value of a number plus a constant, by its interval and by its
+    /// differences from other numbers.
     fn sums(&self, state: &State, (number, offset): Sum) -> Option<Interval> {
         let mut range = self.number(state, number)?;
         for ((x, y), most) in state.differences.iter() {
@@ -127,9 +128,8 @@ impl Ranges<'_> {
         Some(range.plus(offset))
     }
 
-    /// The number and the constant of which the number that an expression is, is the sum, on every
-    /// state of these.
-    fn as_sum(&self, state: &State, expr: ExprId, view: View) -> Option<Sum> {
+    /// An expression's number as the sum of a number and a constant, on every one of these states.
+    fn as_sum(&self, state: &State, expr: ExprId, view: Signedness) -> Option<Sum> {
         let exprs = &self.body.exprs;
         let constant = |expr: ExprId| match exprs[expr] {
             Expr::Const(ty, bits) => Interval::constant(ty, bits).map(|range| range.low),
@@ -159,15 +159,14 @@ impl Ranges<'_> {
                 let (number, offset) = self.as_sum(state, base, view)?;
                 fits((number, offset + constant(index)? * i128::from(size)))
             }
-            // The number that is extended is the number that comes of it, if that is read likewise or
-            // is not negative.
-            Expr::Cast(CastOp::ZExt, _, a) => self.as_sum(state, a, View::Unsigned),
-            Expr::Cast(CastOp::SExt, _, a) if view == View::Signed => {
-                self.as_sum(state, a, View::Signed)
+            // Extension keeps the number, if it is read in the same way or is not negative.
+            Expr::Cast(CastOp::ZExt, _, a) => self.as_sum(state, a, Signedness::Unsigned),
+            Expr::Cast(CastOp::SExt, _, a) if view == Signedness::Signed => {
+                self.as_sum(state, a, Signedness::Signed)
             }
             Expr::Cast(CastOp::SExt, _, a) => {
                 let natural = self.eval(state, a).is_some_and(|range| range.low >= 0);
-                if natural { self.as_sum(state, a, View::Signed) } else { None }
+                if natural { self.as_sum(state, a, Signedness::Signed) } else { None }
             }
             Expr::Cast(CastOp::Trunc, _, a) => fits(self.as_sum(state, a, view)?),
             _ => None,
@@ -185,7 +184,7 @@ impl Ranges<'_> {
         if !self.related.contains(&dst) {
             return after;
         }
-        let sums = View::ALL.map(|view| ((dst, view), self.as_sum(state, value, view)));
+        let sums = Signedness::ALL.map(|view| ((dst, view), self.as_sum(state, value, view)));
         for (number, sum) in sums {
             match sum {
                 Some((base, offset)) if base == number => after.shift(number, offset),
@@ -194,7 +193,7 @@ impl Ranges<'_> {
         }
         for (number, sum) in sums {
             let Some((base, offset)) = sum.filter(|((base, _), _)| *base != dst) else { continue };
-            // A number of which nothing was known can be anything.
+            // A number without facts can be anything.
             let known = after.add(number, base, offset) && after.add(base, number, -offset);
             debug_assert!(known, "a new number contradicts nothing");
         }
@@ -211,12 +210,12 @@ impl Ranges<'_> {
     ) -> ControlFlow<(), State> {
         let natural = |expr| self.eval(&state, expr).is_some_and(|range| range.low >= 0);
         let both_natural = natural(a) && natural(b);
-        let views = View::ALL.into_iter().filter(|view| match op {
+        let views = Signedness::ALL.into_iter().filter(|view| match op {
             CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS => {
-                *view == View::Signed || both_natural
+                *view == Signedness::Signed || both_natural
             }
             CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU => {
-                *view == View::Unsigned || both_natural
+                *view == Signedness::Unsigned || both_natural
             }
             CmpOp::Eq | CmpOp::Ne => true,
             _ => false,
@@ -232,7 +231,7 @@ impl Ranges<'_> {
     }
 }
 
-/// Notes that `x op y + offset`; false if that is never so.
+/// Adds `x op y + offset`. Returns false if that never holds.
 fn compared(
     differences: &mut Differences<Number>,
     op: CmpOp,
@@ -255,12 +254,13 @@ fn compared(
     }
 }
 
-/// An interval of a type's signed numbers, read otherwise; none where it has numbers of both signs.
-pub(super) fn viewed(range: Interval, ty: Type, view: View) -> Option<Interval> {
+/// An interval of a type's signed numbers with another signedness; `None` if it has numbers of both
+/// signs.
+pub(super) fn viewed(range: Interval, ty: Type, view: Signedness) -> Option<Interval> {
     match view {
-        View::Signed => Some(range),
-        View::Unsigned if range.low >= 0 => Some(range),
-        View::Unsigned if range.high < 0 => Some(range.plus(1 << ty.bits())),
-        View::Unsigned => None,
+        Signedness::Signed => Some(range),
+        Signedness::Unsigned if range.low >= 0 => Some(range),
+        Signedness::Unsigned if range.high < 0 => Some(range.plus(1 << ty.bits())),
+        Signedness::Unsigned => None,
     }
 }

@@ -1,14 +1,14 @@
-//! Which pointers are null, and which are not.
+//! Null pointers: the pointers that are null, and those that are not.
 //!
-//! A pointer in a register or cell is known to be null or known not to be: by a comparison, by what it was
-//! given, or by an access. A check for null behind an access says nothing new: `p->n = 0; if (p)`.
+//! A pointer in a register or cell may be known to be null, or known not to be: by a comparison, by
+//! an assignment, or by an access. So a check for null after an access is decided: `p->n = 0; if
+//! (p)`.
 //!
-//! # Why it is sound
-//! An access by way of a null pointer traps, at whatever offset: there is no object that it started from
-//! (the argument of [`reads`](super::reads)). So behind an access neither the pointer that it goes
-//! through is null, nor the one that this was made of. Arithmetic on a pointer stays within its object or
-//! goes just behind it, as C wants, so that its result is no more null than the pointer is. Variables that
-//! are only declared weakly can be absent: their addresses say nothing.
+//! An access through a null pointer traps, at whatever offset: there is no object that it started
+//! from (the argument of [`accesses`](super::accesses)). So after an access neither the pointer that
+//! it goes through is null, nor the one that this was made of. Arithmetic on a pointer stays within
+//! its object or goes just behind it, as C requires, so its result is null only if the pointer is.
+//! Variables that are only declared weakly can be absent, so their addresses are not known.
 
 use lydian_ir::libc::library_function;
 use lydian_ir::stmt::Callee;
@@ -16,8 +16,8 @@ use lydian_ir::{Body, CmpOp, Expr, ExprId, LocalId, Program, Stmt, Type};
 
 use super::{Ranges, State};
 
-/// How many of the first arguments of a call point to what the callee accesses whatever else it is
-/// given.
+/// The number of first arguments of a call whose pointees the callee accesses, whatever the other
+/// arguments are.
 pub(super) fn accessed_arguments(program: &Program, stmt: &Stmt) -> usize {
     let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt else { return 0 };
     let function = &program.functions[*callee];
@@ -54,7 +54,8 @@ impl Ranges<'_> {
         }
     }
 
-    /// Notes of a state that a pointer is null, or is not; false, and nothing noted, where it never is so.
+    /// Adds to a state that a pointer is null, or is not. Returns false, and adds nothing, if that is
+    /// never so.
     pub(super) fn note_null(&self, state: &mut State, expr: ExprId, is_null: bool) -> bool {
         match self.pointer(expr) {
             Some(pointer) => self.note_null_pointer(state, pointer, is_null),
@@ -73,14 +74,15 @@ impl Ranges<'_> {
 
     /// A register or cell and those that are copies of one and the same pointer.
     fn copies(&self, state: &State, pointer: LocalId) -> impl Iterator<Item = LocalId> {
-        let original = |local: LocalId| state.places.get(&local).and_then(|place| place.copied());
+        let original =
+            |local: LocalId| state.addresses.get(&local).and_then(|address| address.copied());
         let first = original(pointer).unwrap_or(pointer);
         let others =
-            state.places.keys().copied().filter(move |local| original(*local) == Some(first));
+            state.addresses.keys().copied().filter(move |local| original(*local) == Some(first));
         others.chain([first, pointer])
     }
 
-    /// What a comparison says of pointers; none where it never comes out so.
+    /// Applies a comparison of pointers to a state; `None` if it never comes out so.
     pub(super) fn compared_pointers(
         &self,
         mut state: State,
@@ -129,7 +131,7 @@ impl Ranges<'_> {
             return Some(state);
         }
         let made_of =
-            self.pointer(pointer).and_then(|pointer| state.places.get(&pointer)?.pointer());
+            self.pointer(pointer).and_then(|pointer| state.addresses.get(&pointer)?.pointer());
         let is_met = self.note_null(&mut state, pointer, false)
             && made_of.is_none_or(|first| self.note_null_pointer(&mut state, first, false));
         is_met.then_some(state)

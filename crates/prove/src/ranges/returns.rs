@@ -1,8 +1,8 @@
-//! What functions return, as their callers see it.
+//! Summaries: the results of functions, for their callers.
 //!
-//! A number is in a range, for each return with the arguments that lead there ([`Case`]). A pointer is null
-//! or not, or is one of the arguments plus an offset. A call that returned says that its arguments are
-//! not null where its callee accesses what they point to on every way.
+//! A number has a range for each return, with the arguments that lead there ([`ReturnCase`]). A
+//! pointer is null or not, or is one of the arguments plus an offset. After a call, an argument is
+//! not null if the callee accesses its pointee on every path.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,90 +13,91 @@ use lydian_ir::stmt::Terminator;
 use lydian_ir::{Block, BlockId, Body, Expr, ExprId, FuncId, LocalId, Program, StmtId, Type};
 use rustc_hash::FxHashMap;
 
-use super::{Interval, Ranges, Sizes, State, register};
+use super::{Interval, ObjectSizes, Ranges, State, register};
 
-/// Functions with more returns have these told apart by nobody.
+/// The most returns of a function that are kept separately.
 const MOST_CASES: usize = 16;
-/// How many statements of callees are followed altogether.
+/// The most statements of callees that are followed altogether.
 const MOST_WORK: usize = 40_000;
 
-/// A call of a function whose returns are told apart.
+/// The result of a call of a function whose returns are kept separately.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CallResult {
-    /// The arguments that are registers: which parameters, and which registers.
+    /// The arguments that are registers: the positions of the parameters, and the registers.
     arguments: Vec<(usize, LocalId)>,
-    cases: Arc<[Case]>,
+    cases: Arc<[ReturnCase]>,
 }
 
 /// One of a function's returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct ReturnCase {
     result: Interval,
-    /// The values of its parameters that can lead there, of those that the function does not assign to.
+    /// The values of its parameters that can lead there, for parameters that the function does not
+    /// assign to.
     parameters: BTreeMap<usize, Interval>,
 }
 
-/// What functions return, found once for all callers.
+/// The summaries of functions, computed once for all callers.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
     known: RefCell<FxHashMap<FuncId, Option<Summary>>>,
     work: RefCell<usize>,
 }
 
-/// What is so wherever a call of a function has returned.
+/// The facts after a call of a function has returned.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
-    returned: Option<Returned>,
+    returned: Option<ReturnSummary>,
     /// The parameters that were not null, by position.
     not_null: Arc<[usize]>,
 }
 
 impl Summary {
-    /// The same of a call whose result a caller takes for a type, if for any: a call through another type
-    /// gives something else.
+    /// The same for a call whose result the caller uses as a value of a type, if of any. A call
+    /// through another type gives something else.
     pub(super) fn taken_for(mut self, ty: Option<Type>) -> Self {
         self.returned = self.returned.filter(|returned| Some(returned.ty) == ty);
         self
     }
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Clone, Debug)]
-struct Returned {
+struct ReturnSummary {
     ty: Type,
-    value: Value,
+    value: ReturnedValue,
 }
 
 /// The value that a function returns.
 #[derive(Clone, Debug)]
-enum Value {
+enum ReturnedValue {
     /// A number.
     Number {
         range: Interval,
-        /// The same, return by return; none where there are too many, or one.
-        cases: Arc<[Case]>,
+        /// The same, return by return; empty if there are too many returns, or one.
+        cases: Arc<[ReturnCase]>,
     },
     /// A pointer.
-    Pointer(Pointer),
+    Pointer(ReturnedPointer),
 }
 
 /// A pointer that a function returns.
 #[derive(Clone, Copy, Debug)]
-struct Pointer {
-    /// Whether it is null, where that is known.
+struct ReturnedPointer {
+    /// Whether it is null, if that is known.
     is_null: Option<bool>,
-    /// Of which parameter it is made, and how many bytes on it leads.
+    /// The parameter that it is made of, and the number of bytes from there.
     made_of: Option<(usize, i128)>,
 }
 
-/// What all of some have, if it is one and the same.
+/// The common value of all, if there is one.
 fn common<T: PartialEq>(mut all: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = all.next()??;
     all.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
 impl Ranges<'_> {
-    /// A call returns.
+    /// Applies the return of a call to a state.
     pub(super) fn called(
         &self,
         state: &mut State,
@@ -106,7 +107,7 @@ impl Ranges<'_> {
     ) {
         let summary = self.summaries.get(&stmt);
         for at in summary.iter().flat_map(|summary| summary.not_null.iter()) {
-            // Where it is null, no call returns: what holds there is no matter.
+            // If it is null, the call does not return.
             if let Some(arg) = args.get(*at) {
                 self.note_null(state, *arg, false);
             }
@@ -117,38 +118,49 @@ impl Ranges<'_> {
         }
     }
 
-    /// A call gives a register its result.
-    fn gave(&self, state: &mut State, returned: Option<&Returned>, dst: LocalId, args: &[ExprId]) {
-        let place = returned.and_then(|returned| {
-            let Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) = returned.value else {
+    /// Applies the assignment of a call's result to a register.
+    fn gave(
+        &self,
+        state: &mut State,
+        returned: Option<&ReturnSummary>,
+        dst: LocalId,
+        args: &[ExprId],
+    ) {
+        let address = returned.and_then(|returned| {
+            let ReturnedValue::Pointer(ReturnedPointer { made_of: Some((at, offset)), .. }) =
+                returned.value
+            else {
                 return None;
             };
-            self.place(state, *args.get(at)?)?.moved(offset).filter(|place| !place.is_made_of(dst))
+            self.address(state, *args.get(at)?)?
+                .moved(offset)
+                .filter(|address| !address.is_made_of(dst))
         });
         let argument = |at: usize| self.is_null(state, *args.get(at)?);
         let is_null = returned.and_then(|returned| match returned.value {
-            Value::Pointer(Pointer { is_null: Some(is_null), .. }) => Some(is_null),
-            Value::Pointer(Pointer { made_of: Some((at, offset)), .. }) => {
+            ReturnedValue::Pointer(ReturnedPointer { is_null: Some(is_null), .. }) => Some(is_null),
+            ReturnedValue::Pointer(ReturnedPointer { made_of: Some((at, offset)), .. }) => {
                 argument(at).filter(|is_null| !is_null || offset == 0)
             }
             _ => None,
         });
         state.forget(dst);
-        state.places.extend(place.map(|place| (dst, place)));
+        state.addresses.extend(address.map(|address| (dst, address)));
         state.nulls.extend(is_null.map(|is_null| (dst, is_null)));
-        if let Some(Returned { value: Value::Number { range, cases }, .. }) = returned {
+        if let Some(ReturnSummary { value: ReturnedValue::Number { range, cases }, .. }) = returned
+        {
             state.ranges.insert(dst, *range);
             let call = self.call_result(dst, args, cases);
             call.into_iter().for_each(|call| _ = state.results.insert(dst, call));
         }
     }
 
-    /// What relates the result of a call to its arguments, if anything does.
+    /// The relation of the result of a call to its arguments, if there is one.
     fn call_result(
         &self,
         dst: LocalId,
         arguments: &[ExprId],
-        cases: &Arc<[Case]>,
+        cases: &Arc<[ReturnCase]>,
     ) -> Option<Arc<CallResult>> {
         let is_told = |at: usize| cases.iter().any(|case| case.parameters.contains_key(&at));
         let register = |(at, argument): (usize, &ExprId)| match self.body.exprs[*argument] {
@@ -161,7 +173,8 @@ impl Ranges<'_> {
         (!arguments.is_empty()).then(|| Arc::new(CallResult { arguments, cases: cases.clone() }))
     }
 
-    /// What a register's values say of others by way of the calls whose result or argument it is.
+    /// Restricts other registers by the values of a register, through the calls that it is the result
+    /// or an argument of.
     pub(super) fn learn_by_cases(&self, mut state: State, local: LocalId) -> Option<State> {
         let is_about =
             |result: LocalId, call: &CallResult| result == local || call.has_argument(local);
@@ -192,7 +205,7 @@ impl Ranges<'_> {
         Some(state)
     }
 
-    /// What is so where the function returns.
+    /// The facts where the function returns.
     fn summary(&self) -> Summary {
         let is_return = |(id, block): (BlockId, &Block)| match block.term {
             Terminator::Return(value) => Some((self.before(Point::Term(id))?, value)),
@@ -210,38 +223,41 @@ impl Ranges<'_> {
         Summary { returned: self.returned(values.collect()), not_null }
     }
 
-    /// What the function returns, if that is known of all returns.
-    fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<Returned> {
+    /// The result of the function, if it is known for all returns.
+    fn returned(&self, returns: Option<Vec<(State, ExprId)>>) -> Option<ReturnSummary> {
         let returns = returns?;
         let ty = self.types[returns.first()?.1];
         if returns.iter().any(|(_, value)| self.types[*value] != ty) {
             return None;
         }
         let value = match ty {
-            Type::Ptr => Value::Pointer(self.returned_pointer(&returns)),
+            Type::Ptr => ReturnedValue::Pointer(self.returned_pointer(&returns)),
             _ => self.returned_number(&returns)?,
         };
-        Some(Returned { ty, value })
+        Some(ReturnSummary { ty, value })
     }
 
-    fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<Value> {
+    fn returned_number(&self, returns: &[(State, ExprId)]) -> Option<ReturnedValue> {
         let case = |(state, value): &(State, ExprId)| {
             let known = |(local, at): (&LocalId, &usize)| Some((*at, *state.ranges.get(local)?));
             let parameters = self.kept.iter().filter_map(known).collect();
-            Some(Case { result: self.eval(state, *value)?, parameters })
+            Some(ReturnCase { result: self.eval(state, *value)?, parameters })
         };
-        let cases: Vec<Case> = returns.iter().map(case).collect::<Option<_>>()?;
+        let cases: Vec<ReturnCase> = returns.iter().map(case).collect::<Option<_>>()?;
         let range = cases.iter().map(|case| case.result).reduce(Interval::join)?;
         let is_told = (2..=MOST_CASES).contains(&cases.len());
-        Some(Value::Number { range, cases: if is_told { cases.into() } else { Arc::new([]) } })
+        Some(ReturnedValue::Number {
+            range,
+            cases: if is_told { cases.into() } else { Arc::new([]) },
+        })
     }
 
-    fn returned_pointer(&self, returns: &[(State, ExprId)]) -> Pointer {
+    fn returned_pointer(&self, returns: &[(State, ExprId)]) -> ReturnedPointer {
         let made_of = |(state, value): &(State, ExprId)| {
-            let (pointer, offset) = self.place(state, *value)?.constant_from_pointer()?;
+            let (pointer, offset) = self.address(state, *value)?.constant_from_pointer()?;
             Some((*self.kept.get(&pointer)?, offset))
         };
-        Pointer {
+        ReturnedPointer {
             is_null: common(returns.iter().map(|(state, value)| self.is_null(state, *value))),
             made_of: common(returns.iter().map(made_of)),
         }
@@ -254,13 +270,13 @@ impl CallResult {
         self.arguments.iter().any(|(_, argument)| *argument == local)
     }
 
-    /// What each case says of registers, the result among them; only of cases that their ranges allow.
+    /// The values of registers in each case, including the result, for cases that the ranges allow.
     pub(super) fn said(
         &self,
         result: LocalId,
         ranges: &BTreeMap<LocalId, Interval>,
     ) -> Vec<Vec<(LocalId, Interval)>> {
-        let of_case = |case: &Case| -> Vec<(LocalId, Interval)> {
+        let of_case = |case: &ReturnCase| -> Vec<(LocalId, Interval)> {
             let values = self
                 .arguments
                 .iter()
@@ -278,7 +294,7 @@ impl CallResult {
 }
 
 impl Summaries {
-    /// What a call of a function says once it has returned; none if that is nothing.
+    /// The facts after a call of a function has returned; `None` if there are none.
     pub(super) fn of(&self, program: &Program, func: FuncId, depth: u32) -> Option<Summary> {
         let function = &program.functions[func];
         let body = function.body.as_ref()?;
@@ -294,9 +310,9 @@ impl Summaries {
             return None;
         }
         *self.work.borrow_mut() = work;
-        // A function that calls itself can return anything, as far as it is known then.
+        // A function that calls itself can return anything, as far as it is known here.
         self.known.borrow_mut().insert(func, None);
-        let ranges = Ranges::find(program, func, Sizes::Any, self, depth - 1);
+        let ranges = Ranges::find(program, func, ObjectSizes::Any, self, depth - 1);
         let found = ranges.map(|ranges| ranges.summary());
         self.known.borrow_mut().insert(func, found.clone());
         found

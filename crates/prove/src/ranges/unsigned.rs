@@ -1,10 +1,10 @@
 //! Intervals of unsigned numbers, beside those of signed ones.
 //!
-//! Of a byte that is neither 0 nor above 2 as an unsigned number, the first test says nothing as long
-//! as only an interval of signed numbers is kept: 1 to 255 are numbers of both signs. So a register or
-//! cell has an interval of unsigned numbers, too, where that says more than the signed one does; what
-//! either is known for restricts the other. An entry of [`State::unsigned`] is the register's in the
-//! same sense as one of [`State::ranges`]: every run has such a number there.
+//! If only intervals of signed numbers were kept, the first test of a byte that is neither 0 nor
+//! above 2 as an unsigned number would restrict nothing: 1 to 255 are numbers of both signs. So a
+//! register or cell has an interval of unsigned numbers, too, if it is more precise than the signed
+//! one. Each of the two restricts the other. An entry of [`State::unsigned`] is a fact like one of
+//! [`State::ranges`]: every run has such a number there.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use lydian_ir::{CmpOp, ExprId, LocalId, Type};
 
 use super::interval::{as_signed, mirrored, restrict};
 use super::numbers::{extent, viewed};
-use super::{Interval, Ranges, State, View};
+use super::{Interval, Ranges, Signedness, State};
 
 impl Ranges<'_> {
     /// The register or cell that an expression reads, if it is followed as an unsigned number.
@@ -25,8 +25,8 @@ impl Ranges<'_> {
     /// The unsigned numbers that the signed interval of a register allows.
     fn by_sign(&self, state: &State, local: LocalId) -> Option<Interval> {
         let ty = self.ty(local)?;
-        let all = extent(ty, View::Unsigned)?;
-        Some(viewed(self.range(state, local)?, ty, View::Unsigned).unwrap_or(all))
+        let all = extent(ty, Signedness::Unsigned)?;
+        Some(viewed(self.range(state, local)?, ty, Signedness::Unsigned).unwrap_or(all))
     }
 
     /// The unsigned numbers that a register can be; none for those that are not followed.
@@ -43,11 +43,13 @@ impl Ranges<'_> {
         }
         let ty = self.types[expr];
         Interval::of(ty).filter(|_| ty != Type::BOOL)?;
-        let all = extent(ty, View::Unsigned)?;
-        Some(self.eval(state, expr).and_then(|v| viewed(v, ty, View::Unsigned)).unwrap_or(all))
+        let all = extent(ty, Signedness::Unsigned)?;
+        Some(
+            self.eval(state, expr).and_then(|v| viewed(v, ty, Signedness::Unsigned)).unwrap_or(all),
+        )
     }
 
-    /// The state where a register's unsigned number is one of some.
+    /// Restricts a register's unsigned number to some values.
     fn learn_unsigned_register(
         &self,
         mut state: State,
@@ -59,7 +61,7 @@ impl Ranges<'_> {
         };
         let known = known.meet(values)?;
         state.unsigned.insert(local, known);
-        // Whatever is learnt of the signed number is held against this one.
+        // A fact about the signed number also restricts this one.
         let all = Interval::of(ty)?;
         let state = self.learn_register(state, local, all)?;
         Some(self.without_repetition(state, local))
@@ -78,7 +80,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// What a comparison says of the unsigned numbers of its sides.
+    /// Applies a comparison to the unsigned numbers of its sides.
     pub(super) fn compared_unsigned(
         &self,
         state: State,
@@ -99,7 +101,7 @@ impl Ranges<'_> {
         self.learn_unsigned(state, b, restrict(mirrored(op), y, x).ok()?)
     }
 
-    /// Of a signed interval of a register, what its unsigned one allows; none if that is nothing.
+    /// The part of a register's signed interval that its unsigned one allows; `None` if it is empty.
     pub(super) fn by_both(
         &self,
         state: &State,
@@ -122,7 +124,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// Without an unsigned interval that says no more than the signed one.
+    /// Drops an unsigned interval that is not more precise than the signed one.
     fn without_repetition(&self, mut state: State, local: LocalId) -> State {
         if self.unsigned(&state, local) == self.by_sign(&state, local) {
             state.unsigned.remove(&local);
@@ -137,14 +139,14 @@ impl Ranges<'_> {
         let joined = |local: LocalId| {
             let both = self.unsigned(one, local)?.join(self.unsigned(other, local)?);
             let range = self.range(one, local)?.join(self.range(other, local)?);
-            let all = extent(self.ty(local)?, View::Unsigned)?;
-            let of_range = viewed(range, self.ty(local)?, View::Unsigned).unwrap_or(all);
+            let all = extent(self.ty(local)?, Signedness::Unsigned)?;
+            let of_range = viewed(range, self.ty(local)?, Signedness::Unsigned).unwrap_or(all);
             (both != of_range).then_some((local, both))
         };
         named.into_iter().filter_map(joined).collect()
     }
 
-    /// Leaves out the unsigned intervals that grew.
+    /// Widening: drops the unsigned intervals that grew.
     pub(super) fn widen_unsigned(&self, new: &mut State, old: &State) {
         new.unsigned.retain(|local, range| {
             let before = self.unsigned(old, *local);

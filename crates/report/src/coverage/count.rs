@@ -1,20 +1,20 @@
-//! How often something ran.
+//! Execution counts.
 
 use lydian_ir::{BoolTree, ConditionId};
 use serde::{Deserialize, Serialize};
 
-/// How often something ran; nothing where that was not counted.
+/// The number of times that something ran; `None` if that was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Count(pub Option<u64>);
+pub struct ExecutionCount(pub Option<u64>);
 
-impl Count {
+impl ExecutionCount {
     /// Whether nothing was counted.
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Adds what another part counted.
+    /// Adds the count of another part.
     pub fn add(&mut self, other: Self) {
         if let Some(more) = other.0 {
             self.0 = Some(self.0.unwrap_or(0).saturating_add(more));
@@ -26,8 +26,8 @@ impl Count {
         Self(self.0.max(other.0))
     }
 
-    /// The number of times for formats that know of nothing else: 1 or 0 where it was not counted. What
-    /// was seen ran at least once.
+    /// The count for formats that require a number: 1 or 0 if nothing was counted. Anything that was
+    /// seen ran at least once.
     pub fn or_once(self, seen: bool) -> u64 {
         match seen {
             true => self.0.unwrap_or(1).max(1),
@@ -37,12 +37,12 @@ impl Count {
 }
 
 /// Whether nothing was counted.
-pub(super) fn are_none(counts: &[Count; 2]) -> bool {
-    counts.iter().all(Count::is_none)
+pub(super) fn are_none(counts: &[ExecutionCount; 2]) -> bool {
+    counts.iter().all(ExecutionCount::is_none)
 }
 
-/// The value of a tree in which evaluation ends with a condition that has a value; nothing where it
-/// goes on, and where the value depends on other conditions.
+/// The value of a tree whose evaluation ends with a condition of a certain value; `None` if
+/// evaluation goes on, or the value depends on other conditions.
 pub(super) fn end(tree: &BoolTree, condition: ConditionId, value: bool) -> Option<bool> {
     let of = |tree: &BoolTree| end(tree, condition, value);
     match tree {
@@ -77,7 +77,7 @@ mod tests {
             start: Position::default(),
             text: "c".into(),
             pure: true,
-            counts: counts.map(|count| Count(Some(count))),
+            counts: counts.map(|count| ExecutionCount(Some(count))),
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
             recorded: false,
             short_circuit: false,
         };
-        assert_eq!(decision.outcome_counts(), [Count(Some(3)), Count(Some(7))]);
+        assert_eq!(decision.outcome_counts(), [ExecutionCount(Some(3)), ExecutionCount(Some(7))]);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             recorded: false,
             short_circuit: false,
         };
-        assert_eq!(decision.outcome_counts(), [Count::default(); 2]);
+        assert_eq!(decision.outcome_counts(), [ExecutionCount::default(); 2]);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_ran_once_at_least_and_what_was_not_never() {
-        assert_eq!([None, Some(0), Some(9)].map(|n| Count(n).or_once(true)), [1, 1, 9]);
-        assert_eq!([None, Some(9)].map(|n| Count(n).or_once(false)), [0, 0]);
+        assert_eq!([None, Some(0), Some(9)].map(|n| ExecutionCount(n).or_once(true)), [1, 1, 9]);
+        assert_eq!([None, Some(9)].map(|n| ExecutionCount(n).or_once(false)), [0, 0]);
     }
 }

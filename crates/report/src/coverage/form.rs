@@ -1,5 +1,5 @@
-//! What the serialised form of a coverage does differently from its types: places are pairs, rows
-//! are words, trees are nested lists, so that files stay small and can be read.
+//! The serialised form of a coverage, where it differs from the types: places are pairs, rows are
+//! words, trees are nested lists, so that files are small and readable.
 
 use lydian_base::EntityId as _;
 use lydian_ir::{BoolTree, ConditionId};

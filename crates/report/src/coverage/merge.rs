@@ -1,14 +1,14 @@
 //! Coverage of several machines or builds as one.
 //!
-//! What one of them covers is covered, and counts add up. An objective that a pair of evaluations of a
-//! decision shows is judged by the evaluations of all parts. Others that need two runs are covered only
-//! where one part saw both: parts have judged already. To judge these over all runs, data directories
-//! are merged, not reports.
+//! An objective is covered if one of the parts covers it, and counts add up. An objective that a pair
+//! of evaluations of a decision shows is judged by the evaluations of all parts. Other objectives
+//! that need two runs are covered only if one part has both runs, since parts are judged already. To
+//! judge these over all runs, merge data directories instead of reports.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lydian_objective::pairs::PairObjective;
+use lydian_objective::decision::clause_pairs::ClausePairObjective;
 use lydian_objective::{Criterion, DecisionVector};
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
 };
 
 impl Coverage {
-    /// Adds what another part covers. Files with another text under the same path are left out,
+    /// Adds the coverage of another part. Files with another text under the same path are left out,
     /// with a warning.
     pub fn merge(&mut self, other: Self) {
         for criterion in other.criteria {
@@ -48,7 +48,7 @@ impl Coverage {
     }
 }
 
-/// Adds what other parts say of tests: those of one name are one.
+/// Adds the tests of another part: tests of one name are one.
 fn merge_tests(ours: &mut Vec<TestCoverage>, theirs: Vec<TestCoverage>) {
     for test in theirs {
         let Some(own) = ours.iter_mut().find(|own| own.name == test.name) else {
@@ -65,7 +65,7 @@ fn merge_tests(ours: &mut Vec<TestCoverage>, theirs: Vec<TestCoverage>) {
 }
 
 impl FileCoverage {
-    /// Adds what another part covers of the same text; else a warning.
+    /// Adds the coverage of another part of the same text. Returns a warning if the texts differ.
     fn merge(&mut self, other: Self) -> Option<String> {
         if let (Some(ours), Some(theirs)) = (&self.digest, &other.digest)
             && ours != theirs
@@ -144,7 +144,7 @@ impl FunctionCoverage {
             ours.status = status.or(theirs.status);
         });
         self.judge_pairs();
-        // One part may measure what another one cannot.
+        // One part may measure criteria that another one cannot measure.
         let measured: BTreeSet<Criterion> = self
             .objectives
             .iter()
@@ -158,7 +158,7 @@ impl FunctionCoverage {
 }
 
 impl FunctionCoverage {
-    /// Judges what pairs of evaluations show by those of all parts.
+    /// Judges the objectives of pairs of evaluations by the evaluations of all parts.
     fn judge_pairs(&mut self) {
         let mut vectors: BTreeMap<u32, Vec<(DecisionVector, bool)>> = BTreeMap::new();
         for objective in &mut self.objectives {
@@ -167,7 +167,7 @@ impl FunctionCoverage {
             let (Some(decision), true) = (self.decisions.get(at as usize), is_open) else {
                 continue;
             };
-            let Some((_, asked)) = PairObjective::named(objective.criterion, &objective.name)
+            let Some((_, asked)) = ClausePairObjective::named(objective.criterion, &objective.name)
             else {
                 continue;
             };
@@ -204,7 +204,7 @@ impl SwitchCoverage {
 }
 
 impl ObjectiveStatus {
-    /// What is known from two parts together.
+    /// The status from two parts together.
     fn or(self, other: Self) -> Self {
         let rank = |status: &Self| match status {
             Self::Excluded(Some(_)) => 5,
@@ -218,9 +218,9 @@ impl ObjectiveStatus {
     }
 }
 
-/// Joins two lists of things with distinct keys: the order of the first, then what only the second
-/// has. Of things with equal keys in one list, the n-th of both are the same. Returns where each of the
-/// second is then.
+/// Joins two lists with distinct keys: the order is that of the first list, then come the items that
+/// only the second has. If several items of a list have one key, the n-th of both lists are the same.
+/// Returns the new position of each item of the second list.
 fn join<T, K: Ord>(
     ours: &mut Vec<T>,
     theirs: Vec<T>,

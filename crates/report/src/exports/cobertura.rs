@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use super::xml::{self, Written, Xml, element, empty};
+use super::xml::{self, Xml, XmlResult, element, empty};
 use crate::branches::{BranchGroup, BranchKind, Line, LineTable};
 use crate::coverage::{FileCoverage, FunctionCoverage};
 use crate::report::Report;
 
-/// What all but the root element name as their type.
+/// The document type.
 const DTD: &str = "coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\"";
 
-/// How many lines and branches there are, and how many of them were passed.
+/// The numbers of lines and branches, and of those that were passed.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     lines: (usize, usize),
@@ -49,7 +49,7 @@ pub fn render(report: &Report, timestamp: u64) -> String {
     xml::document(Some(DTD), |xml| coverage(xml, report, timestamp))
 }
 
-fn coverage(xml: &mut Xml, report: &Report, timestamp: u64) -> Written {
+fn coverage(xml: &mut Xml, report: &Report, timestamp: u64) -> XmlResult {
     let tables: Vec<(&FileCoverage, LineTable)> =
         report.coverage.files.iter().map(|file| (file, LineTable::of(file))).collect();
     let all = tables.iter().fold(Rates::default(), |sum, (_, table)| sum.add(Rates::of(table)));
@@ -71,7 +71,7 @@ fn coverage(xml: &mut Xml, report: &Report, timestamp: u64) -> Written {
     })
 }
 
-fn packages(xml: &mut Xml, report: &Report, tables: &[(&FileCoverage, LineTable)]) -> Written {
+fn packages(xml: &mut Xml, report: &Report, tables: &[(&FileCoverage, LineTable)]) -> XmlResult {
     let mut folders: BTreeMap<String, Vec<&(&FileCoverage, LineTable)>> = BTreeMap::new();
     for entry in tables {
         let shown = report.shown(&entry.0.path);
@@ -101,7 +101,7 @@ fn complexity() -> (&'static str, String) {
     ("complexity", "0.0".into())
 }
 
-fn class(xml: &mut Xml, report: &Report, file: &FileCoverage, table: &LineTable) -> Written {
+fn class(xml: &mut Xml, report: &Report, file: &FileCoverage, table: &LineTable) -> XmlResult {
     let shown = report.shown(&file.path);
     let name = shown.rsplit_once('/').map_or(shown.as_str(), |(_, name)| name).replace('.', "_");
     let attributes = named(&name)
@@ -119,7 +119,7 @@ fn class(xml: &mut Xml, report: &Report, file: &FileCoverage, table: &LineTable)
     })
 }
 
-fn method(xml: &mut Xml, function: &FunctionCoverage, table: &LineTable) -> Written {
+fn method(xml: &mut Xml, function: &FunctionCoverage, table: &LineTable) -> XmlResult {
     let first = function.start.line;
     let own = || table.lines.range(first..=function.end_line.max(first));
     let part = LineTable { lines: own().map(|(number, line)| (*number, line.clone())).collect() };
@@ -131,7 +131,7 @@ fn method(xml: &mut Xml, function: &FunctionCoverage, table: &LineTable) -> Writ
     element(xml, "method", attributes, |xml| lines(xml, own()))
 }
 
-fn lines<'a>(xml: &mut Xml, lines: impl Iterator<Item = (&'a u32, &'a Line)>) -> Written {
+fn lines<'a>(xml: &mut Xml, lines: impl Iterator<Item = (&'a u32, &'a Line)>) -> XmlResult {
     element(xml, "lines", [], |xml| {
         for (number, entry) in lines {
             line(xml, *number, entry)?;
@@ -140,7 +140,7 @@ fn lines<'a>(xml: &mut Xml, lines: impl Iterator<Item = (&'a u32, &'a Line)>) ->
     })
 }
 
-fn line(xml: &mut Xml, number: u32, line: &Line) -> Written {
+fn line(xml: &mut Xml, number: u32, line: &Line) -> XmlResult {
     let hits = line.hits.to_string();
     let mut attributes = vec![("number", number.to_string()), ("hits", hits)];
     if line.branches.is_empty() {

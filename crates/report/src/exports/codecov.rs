@@ -10,12 +10,12 @@ use crate::report::Report;
 
 #[derive(Serialize)]
 struct Document {
-    /// For each file, what is known of its lines, by number.
+    /// For each file, the coverage of its lines, by number.
     coverage: BTreeMap<String, BTreeMap<u32, Value>>,
 }
 
-/// The JSON text. A line without branches has a count, which is 1 or 0 where it was not counted; one
-/// with branches says how many of them were taken: `"1/2"`.
+/// The JSON text. A line without branches has a count, which is 1 or 0 if nothing was counted. A line
+/// with branches has the number of those that were taken: `"1/2"`.
 pub fn render(report: &Report) -> String {
     let files = report.coverage.files.iter().map(|file| {
         let table = LineTable::of(file);

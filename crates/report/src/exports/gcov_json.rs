@@ -1,10 +1,10 @@
-//! Coverage as gcov's JSON (`--json-format`, format version 1), with the members that gcovr adds,
-//! so that one file feeds both those that read gcov's form and gcovr (`gcovr --add-tracefile`), 5.0 and
-//! newer: what one version has and another has not, it passes over.
+//! Coverage as gcov's JSON (`--json-format`, format version 1), with the members that gcovr adds, so
+//! that one file serves readers of gcov's form and gcovr (`gcovr --add-tracefile`), 5.0 and newer. A
+//! version ignores the members that it does not know.
 //!
-//! `conditions` are those of gcc's `-fcondition-coverage`: for a decision, how many values of its
-//! conditions decided the outcome, as [`crate::independence`] has it. A count is 1 or 0
-//! where it was not counted. A branch's `throw` and `fallthrough` are false: C has no exceptions, and
+//! `conditions` are those of gcc's `-fcondition-coverage`: for a decision, the number of values of
+//! its conditions that decided the outcome, as in [`crate::independence`]. A count is 1 or 0 if
+//! nothing was counted. A branch's `throw` and `fallthrough` are false: C has no exceptions, and
 //! blocks are not laid out here.
 
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::branches::{IndependenceGroup, Line, LineTable, Way};
+use crate::branches::{BranchWay, IndependenceGroup, Line, LineTable};
 use crate::coverage::{FileCoverage, FunctionCoverage, Position};
 use crate::report::Report;
 
 /// The newest version of gcovr whose tracefiles are known here.
 pub const GCOVR_VERSION: &str = "8.8";
 
-/// From which version of gcovr on tracefiles have which version. Every gcovr reads that of its own
-/// version only.
+/// The first version of gcovr with each version of tracefiles. Every gcovr reads only its own version
+/// of tracefiles.
 const GCOVR_FORMATS: [((u32, u32), &str); 8] = [
     ((5, 0), "0.2"),
     ((5, 1), "0.3"),
@@ -88,7 +88,7 @@ struct Function {
     execution_count: u64,
     /// gcovr's name for `start_line`.
     lineno: u32,
-    /// How often it returned; gcovr 7 asks for it.
+    /// The number of times that it returned, which gcovr 7 requires.
     returned_count: u64,
     /// gcovr's, from 0 to 100.
     blocks_percent: f32,
@@ -121,7 +121,7 @@ struct Branch {
     branchno: usize,
     /// gcovr 7's name for `source_block_id`.
     blockno: usize,
-    /// The branch among those of the line: its ways have the same.
+    /// The number of the branch on the line, the same for all of its ways.
     source_block_id: usize,
 }
 
@@ -130,9 +130,9 @@ struct Branch {
 struct Conditions {
     /// gcovr's number of the decision on the line.
     conditionno: usize,
-    /// How many values there are: two for each condition.
+    /// The number of values: two for each condition.
     count: usize,
-    /// How many of them decided the outcome.
+    /// The number of values that decided the outcome.
     covered: usize,
     /// The conditions that did not decide it by being false.
     not_covered_false: Vec<usize>,
@@ -212,7 +212,7 @@ fn of_line(number: u32, line: &Line, owners: &BTreeMap<u32, (u32, &str)>) -> Lin
     let owner = owners.range(..=number).next_back();
     let ways = line.branches.iter().enumerate();
     let ways = ways.flat_map(|(block, group)| group.ways.iter().map(move |way| (block, way)));
-    let branch = |(branchno, (block, way)): (usize, (usize, &Way))| Branch {
+    let branch = |(branchno, (block, way)): (usize, (usize, &BranchWay))| Branch {
         count: way.hits,
         throw: false,
         fallthrough: false,

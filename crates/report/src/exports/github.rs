@@ -1,4 +1,4 @@
-//! What no run covers as annotations of GitHub Actions: commands that a job prints.
+//! Missing objectives as annotations of GitHub Actions: commands that a job prints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::missing::Missing;
 use crate::report::Report;
 
-/// The commands, one for each line of the sources on which something is missing. GitHub shows ten
-/// notices of a step: lines on which more is missing come first.
+/// The commands, one for each line of the sources with missing objectives. GitHub shows ten notices
+/// of a step, so lines with more missing objectives come first.
 pub fn render(report: &Report) -> String {
     let all = Missing::all(report);
     let mut lines: BTreeMap<(usize, u32), Vec<&Missing<'_>>> = BTreeMap::new();

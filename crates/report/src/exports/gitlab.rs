@@ -1,5 +1,5 @@
-//! What no run covers as GitLab's Code Quality report (`artifacts:reports:codequality`), which is shown
-//! in merge requests.
+//! Missing objectives as GitLab's Code Quality report (`artifacts:reports:codequality`), which is
+//! shown in merge requests.
 
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! Objectives as test cases, in JUnit's XML, which continuous integration shows as results of tests.
 //!
-//! A suite is a file and a criterion, so that its counts are a row of the table. A class is a file and
-//! a function: readers group by classes, and folders become packages in them. Readers also know a test
-//! by its class and name alone, and drop or mix those that are alike. So no two cases of a report have
-//! both in common, and the number of a line is in them only where it is the objective's own text, as in
-//! that of a path: a case stays the same one when code moves.
+//! A suite is a file and a criterion, so that its counts are a row of the table. A class is a file
+//! and a function, because readers group by classes and make packages of folders. Readers identify a
+//! test by its class and name alone, and drop or mix equal ones. So no two cases of a report have
+//! both in common. The number of a line is in them only if it is part of the objective's own text, as
+//! for a path, so that a case stays the same one when code moves.
 //!
 //! | objective | test case |
 //! |---|---|
@@ -17,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::missing;
 use super::one_line;
-use super::xml::{self, Written, Xml, document, element, empty};
+use super::xml::{self, Xml, XmlResult, document, element, empty};
 use crate::coverage::{
     FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus, PlainFile,
 };
 use crate::report::Report;
 
-/// How many characters of an objective's text are in the name of its test case.
+/// The number of characters of an objective's text in the name of its test case.
 const TEXT_IN_NAME: usize = 200;
 
 /// The type of an error: nothing was measured.
@@ -38,7 +38,7 @@ struct Case {
     class: String,
     name: String,
     file: String,
-    /// None for a whole file.
+    /// `None` for a whole file.
     line: Option<u32>,
     /// The text of that line, if it is known.
     source: Option<String>,
@@ -47,22 +47,22 @@ struct Case {
 
 enum Outcome {
     Passed,
-    /// Why no test passes: a sentence.
+    /// The reason for the failure: a sentence.
     Failed {
         kind: &'static str,
         message: String,
     },
-    /// Why nothing is known: a sentence.
+    /// The reason why it was not measured: a sentence.
     Error {
         message: String,
     },
-    /// Why it does not count: a sentence.
+    /// The reason why it does not count: a sentence.
     Skipped {
         message: String,
     },
 }
 
-/// How many cases there are, and how many of them have not passed.
+/// The number of cases, and the numbers of those that did not pass.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     tests: usize,
@@ -71,8 +71,8 @@ struct Counts {
     skipped: usize,
 }
 
-/// The XML. Paths are relative to the report's root. There is no time in it: nothing of a run is known
-/// by objective.
+/// The XML. Paths are relative to the report's root. It has no times, since runs are not known by
+/// objective.
 pub fn render(report: &Report) -> String {
     let mut suites = Vec::new();
     for file in &report.coverage.files {
@@ -109,7 +109,7 @@ fn of_objective(
     let shown = report.shown(&file.path);
     let ObjectiveCoverage { criterion, name, text, .. } = objective;
     let name = match text.as_str() {
-        // What is to be reached, whatever holds there.
+        // The place must be reached, in any state.
         "1" => format!("{criterion} {name}"),
         text => format!("{criterion} {name}: {}", beginning(&one_line(text))),
     };
@@ -150,7 +150,7 @@ fn source_line(report: &Report, file: &FileCoverage, line: u32) -> Option<String
     Some(text.line(line)?.trim().to_owned())
 }
 
-/// A suite of one case that says why nothing of a file is known.
+/// A suite of one case with the reason why a file is not measured.
 fn of_plain_file(report: &Report, file: &PlainFile) -> Suite {
     let shown = report.shown(&file.path);
     let message = format!("The file was compiled as it is: {}", one_line(&file.reason));
@@ -179,7 +179,8 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Gives all but the first of those with the same class and name a number, with which no other has them.
+/// Gives all but the first of several cases with the same class and name a number that makes them
+/// different.
 fn number_those_alike(suites: &mut [Suite]) {
     let mut counts: BTreeMap<(String, String), u32> = BTreeMap::new();
     let mut taken: BTreeSet<(String, String)> = BTreeSet::new();
@@ -218,7 +219,7 @@ impl Counts {
     }
 }
 
-fn all(xml: &mut Xml, suites: &[Suite]) -> Written {
+fn all(xml: &mut Xml, suites: &[Suite]) -> XmlResult {
     let counts = Counts::of(suites.iter().flat_map(|suite| &suite.cases));
     let attributes = [("name", "Lydian".to_owned())].into_iter().chain(counts.attributes());
     element(xml, "testsuites", attributes, |xml| {
@@ -226,7 +227,7 @@ fn all(xml: &mut Xml, suites: &[Suite]) -> Written {
     })
 }
 
-fn one_suite(xml: &mut Xml, suite: &Suite) -> Written {
+fn one_suite(xml: &mut Xml, suite: &Suite) -> XmlResult {
     let counts = Counts::of(suite.cases.iter());
     let attributes = [("name", suite.name.clone())].into_iter().chain(counts.attributes());
     element(xml, "testsuite", attributes, |xml| {
@@ -234,7 +235,7 @@ fn one_suite(xml: &mut Xml, suite: &Suite) -> Written {
     })
 }
 
-fn one_case(xml: &mut Xml, case: &Case) -> Written {
+fn one_case(xml: &mut Xml, case: &Case) -> XmlResult {
     let mut attributes = vec![
         ("classname", case.class.clone()),
         ("name", case.name.clone()),

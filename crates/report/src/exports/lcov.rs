@@ -5,20 +5,20 @@
 //! part of its name; from lcov 2.2 on there are `MCDC`, `MCF` and `MCH`, which 2.0 and 2.1 refuse
 //! ([`Version`]). A count is 1 or 0 where it was not counted.
 //!
-//! A block of branches is a condition, a decision or a switch; blocks are numbered on each line.
-//! `MCDC` says of each condition whether it decided the outcome by being true, and false, as
-//! [`crate::independence`] has it.
+//! A block of branches is a condition, a decision or a switch. Blocks are numbered on each line.
+//! `MCDC` has for each condition whether it decided the outcome by being true, and by being false, as
+//! in [`crate::independence`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
 use super::one_line;
-use crate::branches::{IndependenceGroup, Line, LineTable, Way};
+use crate::branches::{BranchWay, IndependenceGroup, Line, LineTable};
 use crate::coverage::FileCoverage;
 use crate::report::Report;
 
-/// What a version of lcov reads.
+/// The versions of the format, by the lcov that reads them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// Every version.
@@ -74,7 +74,7 @@ fn render_file(out: &mut String, file: &FileCoverage, version: Version) {
 }
 
 fn functions(out: &mut String, file: &FileCoverage, version: Version) {
-    // Its first and last line, and how often it ran.
+    // Its first and last line, and the number of times that it ran.
     let mut names: BTreeMap<&str, (u32, u32, u64)> = BTreeMap::new();
     for function in file.functions.iter().filter(|function| function.is_listed()) {
         let (first, last) = (function.start.line, function.end_line.max(function.start.line));
@@ -101,7 +101,7 @@ fn functions(out: &mut String, file: &FileCoverage, version: Version) {
 fn branches(out: &mut String, table: &LineTable) {
     for (number, line) in &table.lines {
         for (block, group) in line.branches.iter().enumerate() {
-            for Way { number: branch, hits } in &group.ways {
+            for BranchWay { number: branch, hits } in &group.ways {
                 let taken = match group.reached {
                     0 => "-".to_owned(),
                     _ => hits.to_string(),
@@ -116,9 +116,9 @@ fn branches(out: &mut String, table: &LineTable) {
     }
 }
 
-/// lcov tells the groups of a line apart by their sizes alone, so that of several decisions with
-/// equally many conditions on one line, the conditions are joined place by place: shown as deciding
-/// where that was seen in all of them.
+/// Adds the records of MC/DC. lcov distinguishes the groups of a line by their sizes alone. So of
+/// several decisions with equally many conditions on one line, the conditions are joined by position:
+/// one counts as deciding if it was seen to decide in all of them.
 fn independence(out: &mut String, table: &LineTable) {
     let (mut found, mut hit) = (0, 0);
     for (number, line) in &table.lines {

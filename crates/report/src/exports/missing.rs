@@ -1,4 +1,4 @@
-//! What no run covers, as tools that show findings beside the code have it.
+//! Objectives that no run covers, for tools that show findings beside the code.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use super::one_line;
 use crate::coverage::{FileCoverage, FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
 use crate::report::Report;
 
-/// An objective that no run covers. Those that comments exclude and duplicates are none.
+/// An objective that no run covers. Duplicates and objectives that comments exclude are left out.
 pub(super) struct Missing<'a> {
     pub(super) file: &'a FileCoverage,
     /// The position of the file among those of the report.
     pub(super) file_index: usize,
     pub(super) function: &'a FunctionCoverage,
     pub(super) objective: &'a ObjectiveCoverage,
-    /// What stays the same when code moves, and differs from that of all others: no line is in it.
+    /// Identifies it among all others, and stays the same when code moves: it has no line.
     pub(super) fingerprint: String,
 }
 
 impl<'a> Missing<'a> {
-    /// All of a report, in the order of the files and of their text. Of those that are alike, a number
-    /// tells which one it is.
+    /// All of a report, in the order of the files and of their text. Equal ones are distinguished by
+    /// a number.
     pub(super) fn all(report: &'a Report) -> Vec<Self> {
         let mut found = Vec::new();
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -45,7 +45,7 @@ impl<'a> Missing<'a> {
         found
     }
 
-    /// It as one sentence.
+    /// The objective as one sentence.
     pub(super) fn message(&self) -> String {
         message(self.function, self.objective)
     }
@@ -61,7 +61,7 @@ pub(super) fn message(function: &FunctionCoverage, objective: &ObjectiveCoverage
     let ObjectiveCoverage { criterion, name, text, .. } = objective;
     let what = format!("No run covers {name} of {criterion} in {}", function.name);
     match text.as_str() {
-        // What is to be reached, whatever holds there.
+        // The place must be reached, in any state.
         "1" => what,
         text => format!("{what}: {}", one_line(text)),
     }

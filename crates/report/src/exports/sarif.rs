@@ -1,8 +1,8 @@
 //! Missing objectives as SARIF 2.1.0, which code hosts show beside the code.
 //!
-//! One result for each objective that no run covers; objectives that comments exclude, duplicates
-//! and covered ones are left out. A rule is a criterion. Paths are relative to the project's folder,
-//! `SRCROOT`. A result's fingerprint is made of what identifies the objective without its line, so
+//! There is one result for each objective that no run covers. Objectives that comments exclude,
+//! duplicates and covered ones are left out. A rule is a criterion. Paths are relative to the
+//! project's folder, `SRCROOT`. A result's fingerprint identifies the objective without its line, so
 //! that it stays the same one when code moves.
 
 use std::path::{Component, Path};
@@ -166,7 +166,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The column in UTF-16 units, where the line is known.
+    /// The column in UTF-16 units, if the line is known.
     fn column(&self, objective: &ObjectiveCoverage) -> Option<usize> {
         let line = self.text?.line(objective.start.line)?;
         let before = (objective.start.column as usize).checked_sub(1)?;

@@ -1,6 +1,6 @@
 //! Coverage as SonarQube's generic test data (`sonar.coverageReportPaths`), version 1.
 
-use super::xml::{Written, Xml, document, element, empty};
+use super::xml::{Xml, XmlResult, document, element, empty};
 use crate::branches::{Line, LineTable};
 use crate::coverage::FileCoverage;
 use crate::report::Report;
@@ -14,14 +14,14 @@ pub fn render(report: &Report) -> String {
     })
 }
 
-fn of_file(xml: &mut Xml, report: &Report, file: &FileCoverage) -> Written {
+fn of_file(xml: &mut Xml, report: &Report, file: &FileCoverage) -> XmlResult {
     element(xml, "file", [("path", report.shown(&file.path))], |xml| {
         let table = LineTable::of(file);
         table.lines.iter().try_for_each(|(number, line)| of_line(xml, *number, line))
     })
 }
 
-fn of_line(xml: &mut Xml, number: u32, line: &Line) -> Written {
+fn of_line(xml: &mut Xml, number: u32, line: &Line) -> XmlResult {
     let mut attributes =
         vec![("lineNumber", number.to_string()), ("covered", line.covered().to_string())];
     let (found, taken) = line.count_branches();

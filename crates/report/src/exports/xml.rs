@@ -4,10 +4,10 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 pub(super) type Xml = Writer<Vec<u8>>;
-pub(super) type Written = std::io::Result<()>;
+pub(super) type XmlResult = std::io::Result<()>;
 
 /// A document with its declaration, and with a document type if one is given.
-pub(super) fn document(doctype: Option<&str>, inner: impl FnOnce(&mut Xml) -> Written) -> String {
+pub(super) fn document(doctype: Option<&str>, inner: impl FnOnce(&mut Xml) -> XmlResult) -> String {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
     let write = || {
         xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
@@ -26,8 +26,8 @@ pub(super) fn element(
     xml: &mut Xml,
     name: &'static str,
     attributes: impl IntoIterator<Item = (&'static str, String)>,
-    inner: impl FnOnce(&mut Xml) -> Written,
-) -> Written {
+    inner: impl FnOnce(&mut Xml) -> XmlResult,
+) -> XmlResult {
     xml.write_event(Event::Start(start(name, attributes)))?;
     inner(xml)?;
     xml.write_event(Event::End(BytesEnd::new(name)))
@@ -37,11 +37,11 @@ pub(super) fn empty(
     xml: &mut Xml,
     name: &'static str,
     attributes: impl IntoIterator<Item = (&'static str, String)>,
-) -> Written {
+) -> XmlResult {
     xml.write_event(Event::Empty(start(name, attributes)))
 }
 
-pub(super) fn text(xml: &mut Xml, text: &str) -> Written {
+pub(super) fn text(xml: &mut Xml, text: &str) -> XmlResult {
     xml.write_event(Event::Text(BytesText::new(&clean(text))))
 }
 

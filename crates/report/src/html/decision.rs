@@ -1,26 +1,27 @@
-//! A decision's truth table: the rows that were seen, which of them show that a condition decides,
-//! and which are missing. A decision of one condition needs no table: its outcomes say all.
+//! The truth table of a decision: the rows that were seen, those of them which show that a condition
+//! decides, and the missing ones. A decision of one condition needs no table, since its outcomes have
+//! the same information.
 
 use maud::{Markup, html};
 
 use super::draft;
-use crate::coverage::{ConditionCoverage, Count, DecisionCoverage, DecisionRow};
-use crate::independence::{Analysis, Wanted, analyse, wanted};
+use crate::coverage::{ConditionCoverage, DecisionCoverage, DecisionRow, ExecutionCount};
+use crate::independence::{Analysis, MissingRow, analyse, wanted};
 use crate::sources::SourceText;
 
-/// The most rows that are shown besides those that show something.
+/// The most rows that are shown beside those of pairs.
 const MOST_ROWS: usize = 64;
-/// So many characters of a decision are shown,
+/// The most characters of a decision that are shown.
 const MOST_TEXT: usize = 2000;
-/// and of a condition.
+/// The most characters of a condition that are shown.
 const MOST_SHORT: usize = 160;
 
-/// What is shown of one condition.
+/// The view of one condition.
 struct View<'a> {
     condition: &'a ConditionCoverage,
     analysis: Analysis,
-    /// The rows that are missing; `None` where the condition can never decide.
-    wanted: Option<Vec<Wanted>>,
+    /// The missing rows; `None` if the condition can never decide.
+    wanted: Option<Vec<MissingRow>>,
 }
 
 /// A decision; `source` is the text of its file.
@@ -86,7 +87,7 @@ fn outcome(decision: &DecisionCoverage, value: bool) -> Markup {
     }
 }
 
-/// How often each condition had each value, where that was counted.
+/// The number of times that each condition had each value, if that was counted.
 fn counts(decision: &DecisionCoverage, views: &[View<'_>]) -> Markup {
     let counted = views.iter().any(|view| view.condition.counts.iter().any(|c| !c.is_none()));
     html! {
@@ -102,11 +103,11 @@ fn counts(decision: &DecisionCoverage, views: &[View<'_>]) -> Markup {
 }
 
 /// A number of times, if it was counted.
-pub(super) fn times(count: Count) -> Markup {
-    html! { @if let Count(Some(count)) = count { " " (count) "×" } }
+pub(super) fn times(count: ExecutionCount) -> Markup {
+    html! { @if let ExecutionCount(Some(count)) = count { " " (count) "×" } }
 }
 
-/// The conditions that something is asked about, with their positions.
+/// The conditions with objectives, with their positions.
 fn asked<'v, 'a>(
     decision: &DecisionCoverage,
     views: &'v [View<'a>],
@@ -182,7 +183,7 @@ fn value_cell(value: Option<bool>, reached: bool) -> Markup {
     }
 }
 
-fn wanted_row(index: usize, wanted: &Wanted) -> Markup {
+fn wanted_row(index: usize, wanted: &MissingRow) -> Markup {
     html! {
         tr.wanted {
             th scope="row" { "missing for c" (index) }
@@ -272,7 +273,7 @@ fn coupled(views: &[View<'_>], index: usize) -> Option<usize> {
         .position(|(other, view)| other != index && view.condition.text == *text)
 }
 
-fn sentence(views: &[View<'_>], index: usize, wanted: &Wanted) -> Markup {
+fn sentence(views: &[View<'_>], index: usize, wanted: &MissingRow) -> Markup {
     let others = |value: bool| {
         let given = wanted.values.iter().enumerate();
         let given = given.filter(move |(other, v)| *other != index && **v == Some(value));

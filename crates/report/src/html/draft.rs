@@ -1,19 +1,29 @@
-//! Pages of bounded size. What is to be shown comes in pieces, which are put together to pages; links
-//! to lines are filled in when it is known on which page each line is.
+//! Pages of bounded size. They are composed of pieces. Links to lines are filled in when the page of
+//! each line is known.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use maud::Markup;
 
-use super::Page;
+use super::shell;
 
-/// So many bytes of pieces a page has at most, but for a piece that is larger by itself.
+/// The most bytes of pieces on a page, unless a single piece is larger.
 pub(super) const PAGE_BYTES: usize = 1_200_000;
-/// What is larger than this gets pages of its own.
+/// The size from which on a piece gets pages of its own.
 pub(super) const INLINE_BYTES: usize = 24_000;
 
-/// What stands around a link to a line while its page is not known. No text that is shown has it.
+/// The mark around a link to a line while its page is not known. No text that is shown has it.
 const MARK: char = '\u{1}';
+
+/// A file to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its name in the folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
 
 /// A page whose links to lines are not filled in.
 #[derive(Debug)]
@@ -25,17 +35,17 @@ pub(super) struct Draft {
     pub(super) body: String,
 }
 
-/// On which pages the lines of each file are.
+/// The pages that the lines of each file are on.
 #[derive(Debug, Default)]
-pub(super) struct Places(pub(super) Vec<Vec<(RangeInclusive<u32>, String)>>);
+pub(super) struct PageIndex(pub(super) Vec<Vec<(RangeInclusive<u32>, String)>>);
 
 /// A link to a line of a file, to be filled in.
 pub(super) fn link(file: usize, line: u32) -> String {
     format!("{MARK}{file}:{line}{MARK}")
 }
 
-impl Places {
-    /// Where a line of a file is shown.
+impl PageIndex {
+    /// The page that shows a line of a file.
     pub(super) fn of(&self, file: usize, line: u32) -> Option<&str> {
         let pages = self.0.get(file)?;
         let page = pages.iter().find(|(lines, _)| line <= *lines.end()).or(pages.last())?;
@@ -65,8 +75,7 @@ impl Places {
 
     /// The page that a draft becomes.
     pub(super) fn page(&self, draft: &Draft) -> Page {
-        let text =
-            self.fill(&super::shell::page(&draft.title, &draft.name, &draft.body), &draft.name);
+        let text = self.fill(&shell::page(&draft.title, &draft.name, &draft.body), &draft.name);
         Page { name: draft.name.clone(), text }
     }
 }
@@ -76,7 +85,7 @@ pub(super) fn clean(text: &str) -> String {
     text.replace(MARK, "\u{fffd}")
 }
 
-/// At most so many characters of a text.
+/// The first characters of a text.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -84,7 +93,7 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Pieces in groups, none of which is larger than a page but for a piece that is.
+/// Pieces in groups. No group is larger than a page, unless a single piece is.
 pub(super) fn grouped(pieces: Vec<String>) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for piece in pieces {
@@ -96,7 +105,7 @@ pub(super) fn grouped(pieces: Vec<String>) -> Vec<String> {
     groups
 }
 
-/// Makes pages of pieces, each with the body that is made of its part of them. Their names.
+/// Makes pages of pieces, each with the body that is made of its part of them. Returns their names.
 pub(super) fn apart(
     stem: &str,
     title: &str,
@@ -122,7 +131,7 @@ pub(super) fn part_name(stem: &str, part: usize) -> String {
     }
 }
 
-/// Does something for each number below a count, on all processors; the results in order.
+/// Calls a function for each number below a count, on all processors. The results are in order.
 pub(super) fn in_parallel<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
@@ -143,4 +152,21 @@ pub(super) fn in_parallel<T: Send>(count: usize, make: impl Fn(usize) -> T + Syn
     });
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, made)| made).collect()
+}
+
+/// A text with spaces for tabs, to every eighth column: browsers do not agree on the width of tabs.
+pub(super) fn tabs_expanded(text: &str) -> Cow<'_, str> {
+    if !text.contains('\t') {
+        return Cow::Borrowed(text);
+    }
+    let (mut expanded, mut column) = (String::with_capacity(text.len() + 16), 0);
+    for c in text.chars() {
+        let blanks = 8 - column % 8;
+        match c {
+            '\t' => expanded.extend(std::iter::repeat_n(' ', blanks)),
+            c => expanded.push(c),
+        }
+        column += if c == '\t' { blanks } else { 1 };
+    }
+    Cow::Owned(expanded)
 }

@@ -1,4 +1,4 @@
-//! What is shown above a function: its counts, and its variables from definition to use.
+//! The part of a page above a function: its counts, and its variables from definition to use.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,14 +6,15 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, draft, shell, source};
+use super::view::{FileView, Site};
+use super::{draft, shell};
 use crate::coverage::{DefUseCoverage, FunctionCoverage, Position};
 
-/// So many pairs are shown above a function; more have pages of their own.
+/// The most pairs that are shown above a function. More have pages of their own.
 const MOST_PAIRS: usize = 60;
-/// A variable with more pairs has no button that draws them.
+/// The most pairs of a variable with a button that draws them.
 const MOST_ARROWS: usize = 40;
-/// So many variables have one.
+/// The most variables with a button.
 const MOST_VARIABLES: usize = 100;
 
 pub(super) fn render(
@@ -95,7 +96,7 @@ fn variables(
     }
 }
 
-/// Makes pages of the pairs of a function. Their names.
+/// Makes pages of the pairs of a function. Returns their names.
 fn apart(
     file: &FileView<'_>,
     function: &FunctionCoverage,
@@ -146,12 +147,12 @@ fn button(file: &FileView<'_>, variable: &str, pairs: &[&DefUseCoverage]) -> Mar
     }
 }
 
-/// The column at which a place is seen, from 0.
+/// The column at which a place is shown, from 0.
 fn visual(file: &FileView<'_>, position: Position) -> usize {
     let line = file.text.as_ref().ok().and_then(|text| text.line(position.line)).unwrap_or("");
     let before = (position.column as usize).saturating_sub(1).min(line.len());
     let before = &line[..line.floor_char_boundary(before)];
-    source::tabs_expanded(before).chars().count()
+    draft::tabs_expanded(before).chars().count()
 }
 
 fn row(site: &Site<'_>, file: &FileView<'_>, variable: &str, pair: &DefUseCoverage) -> Markup {

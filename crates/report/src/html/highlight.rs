@@ -1,5 +1,5 @@
-//! The colours of C: keywords, numbers, texts, comments, directives. Lines are read one by one; what
-//! goes on in the next line is kept.
+//! Syntax colouring of C: keywords, numbers, texts, comments, directives. Lines are read one by one,
+//! with the state at the end of the line before.
 
 use maud::PreEscaped;
 
@@ -57,7 +57,7 @@ const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// What a line begins within.
+/// The state at the beginning of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
     #[default]
@@ -67,7 +67,7 @@ pub(super) enum State {
     Continued(&'static str),
 }
 
-/// What a piece of a line is, as a class; `None` for what has no colour.
+/// The class of a piece of a line; `None` if it has no colour.
 type Kind = Option<&'static str>;
 
 impl State {
@@ -97,7 +97,7 @@ impl State {
         PreEscaped(out)
     }
 
-    /// The length of the first token of a text, and what it is.
+    /// The length and the class of the first token of a text.
     fn token(&mut self, text: &str) -> (usize, Kind) {
         if *self == Self::Comment {
             return match text.find("*/") {
@@ -145,7 +145,8 @@ impl State {
     }
 }
 
-/// The length of a text or character, quotes included; up to the end of the line where it does not end.
+/// The length of a string or character literal, quotes included; the rest of the line if it does not
+/// end there.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

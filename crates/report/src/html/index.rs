@@ -1,9 +1,10 @@
-//! The page to begin with.
+//! The first page of a report.
 
 use maud::{Markup, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, shell};
+use super::shell;
+use super::view::{FileView, Site};
 use crate::totals::{Totals, of_folders};
 
 pub(super) fn draft(site: &Site<'_>, has_trend: bool) -> Draft {
@@ -25,7 +26,7 @@ pub(super) fn draft(site: &Site<'_>, has_trend: bool) -> Draft {
     }
 }
 
-/// The folders, where there are several.
+/// The folders, if there are several.
 fn folders(site: &Site<'_>) -> Markup {
     let folders = of_folders(site.report);
     let criteria = &site.report.coverage.criteria;

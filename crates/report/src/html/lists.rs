@@ -1,11 +1,12 @@
-//! The pages that list all functions, and what comments take out of the count.
+//! The pages that list all functions, and the exclusions by comments.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, Site, draft, shell};
+use super::view::{FileView, Site};
+use super::{draft, shell};
 use crate::coverage::{FunctionCoverage, ObjectiveCoverage, ObjectiveStatus};
 
 pub(super) fn functions(site: &Site<'_>) -> Vec<Draft> {
@@ -35,7 +36,7 @@ pub(super) fn functions(site: &Site<'_>) -> Vec<Draft> {
     on_pages("functions", "Functions", rows.collect(), table)
 }
 
-/// Pages of rows, with ways to each other.
+/// Pages of rows, with links to each other.
 fn on_pages(
     stem: &str,
     title: &str,
@@ -82,12 +83,12 @@ fn function_row(site: &Site<'_>, file: &FileView<'_>, function: &FunctionCoverag
     }
 }
 
-/// So many characters of the text of an objective are shown.
+/// The most characters of an objective's text that are shown.
 const MOST_TEXT: usize = 300;
 
-/// What is excluded on one line: the justified objectives one by one, the others as counts.
+/// The exclusions on one line: the justified objectives one by one, the others as counts.
 #[derive(Default)]
-struct Excluded<'a> {
+struct ExcludedItems<'a> {
     justified: Vec<(&'a ObjectiveCoverage, &'a str)>,
     counts: BTreeMap<&'static str, usize>,
 }
@@ -154,8 +155,8 @@ fn table(heading: &str, columns: &[&str], rows: &str) -> Markup {
     }
 }
 
-fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), Excluded<'a>> {
-    let mut lines: BTreeMap<(usize, u32), Excluded<'a>> = BTreeMap::new();
+fn excluded_lines<'a>(site: &Site<'a>) -> BTreeMap<(usize, u32), ExcludedItems<'a>> {
+    let mut lines: BTreeMap<(usize, u32), ExcludedItems<'a>> = BTreeMap::new();
     for (index, file) in site.files.iter().enumerate() {
         for (line, objectives) in &file.objectives {
             for objective in objectives {

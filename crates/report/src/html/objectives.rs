@@ -2,17 +2,18 @@
 
 use maud::{Markup, html};
 
-use super::{FileView, decision, draft};
+use super::view::FileView;
+use super::{decision, draft};
 use crate::coverage::{ObjectiveCoverage, ObjectiveStatus, SwitchCoverage};
 use lydian_objective::Criterion;
 use lydian_objective::criterion::Construct;
 
-/// So many characters of the text of an objective are shown; all of it is in the JSON form.
+/// The most characters of an objective's text that are shown. The JSON form has all of it.
 const MOST_TEXT: usize = 300;
-/// So many objectives are in one piece.
+/// The number of objectives in one piece.
 const MOST_ITEMS: usize = 1000;
 
-/// Whether a line's colour tells everything of a criterion's objectives.
+/// Whether a line's colour shows all about a criterion's objectives.
 const fn is_told_by_line(criterion: Criterion) -> bool {
     match criterion.construct() {
         Construct::Function | Construct::Statement | Construct::Block => true,
@@ -41,7 +42,7 @@ pub(super) fn matter(objectives: &[&ObjectiveCoverage]) -> bool {
     })
 }
 
-/// How many objectives of each criterion count, and how many of them are covered.
+/// The number of objectives of each criterion that count, and the number of covered ones.
 pub(super) fn tally(
     criteria: &[Criterion],
     objectives: &[&ObjectiveCoverage],
@@ -107,7 +108,7 @@ fn item(objective: &ObjectiveCoverage) -> Markup {
     }
 }
 
-/// The ways of a switch, with links to their lines where all lines are shown.
+/// The ways of a switch, with links to their lines if all lines are shown.
 pub(super) fn switch(file: &FileView<'_>, switch: &SwitchCoverage) -> Markup {
     let linked = file.text.is_ok();
     let taken = switch.ways.iter().filter(|way| way.covered).count();

@@ -1,4 +1,4 @@
-//! What all pages have: head, way in, heading; and how counts are shown.
+//! The common parts of pages: head, navigation, heading, and the display of counts.
 
 use lydian_objective::Criterion;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -84,7 +84,7 @@ pub(super) fn chips(totals: &[Totals], label: &str) -> Markup {
     }
 }
 
-/// The field that chooses which criteria a table shows, whose columns begin at one, from 1.
+/// The field that chooses the criteria that a table shows. Their columns begin at `first`, from 1.
 pub(super) fn columns(table: &str, criteria: &[Criterion], first: usize) -> Markup {
     html! {
         @if criteria.len() > 1 {

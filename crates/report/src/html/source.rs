@@ -1,29 +1,29 @@
-//! The lines of a source with what is known of them.
+//! The lines of a source with their coverage.
 //!
-//! Where the text is not what was compiled, what was recorded is shown under its line number, and no
-//! line of the text as it is now.
+//! If the text has changed since it was compiled, the recorded coverage is shown by line numbers,
+//! without the lines of the present text.
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use lydian_objective::Criterion;
 use maud::{Markup, PreEscaped, html};
 
 use super::draft::Draft;
-use super::{FileView, LineStatus, Site, decision, draft, function, highlight, objectives};
+use super::view::{FileView, Site, StatusMark};
+use super::{decision, draft, function, highlight, objectives};
 
-/// A page of a source is cut at the next function when it has so many lines,
+/// The number of lines from which on a page of a source is cut at the next function.
 const PAGE_LINES: u32 = 1500;
-/// and in any case when it has so many.
+/// The most lines of a page.
 const MOST_PAGE_LINES: u32 = 5000;
-/// So many characters of a line of a source are shown,
+/// The most characters of a line of a source that are shown.
 const MOST_COLUMNS: usize = 4000;
-/// So many tests of a line are named.
+/// The most tests of a line that are named.
 const MOST_TESTS: usize = 8;
-/// So many characters are shown of a decision in place of its line, and of names of tests.
+/// The most characters that are shown of a decision in place of its line, and of names of tests.
 const MOST_TEXT: usize = 400;
 
-/// The pages of a file: its lines, and what has pages of its own.
+/// The pages of a file: its lines, and pages for large pieces.
 pub(super) fn drafts(site: &Site<'_>, file: &FileView<'_>) -> Vec<Draft> {
     let mut others = Vec::new();
     let mut parts: Vec<Part> = vec![Part::default()];
@@ -43,12 +43,12 @@ pub(super) fn drafts(site: &Site<'_>, file: &FileView<'_>) -> Vec<Draft> {
         part.body.push_str(&piece);
         part.lines.push(line);
     }
-    let mut names: Vec<Named> = Vec::new();
+    let mut names: Vec<PageLines> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let first = if number == 0 { 1 } else { part.lines[0] };
         let last = parts.get(number + 1).map(|next| next.lines[0] - 1);
         let last = last.or(part.lines.last().copied()).unwrap_or(first);
-        names.push(Named { name: draft::part_name(&file.stem, number), lines: first..=last });
+        names.push(PageLines { name: draft::part_name(&file.stem, number), lines: first..=last });
     }
     let drafts = parts.iter().enumerate().map(|(number, part)| Draft {
         name: names[number].name.clone(),
@@ -66,13 +66,19 @@ struct Part {
     body: String,
 }
 
-/// A page of a file with the lines that belong to it.
-struct Named {
+/// The name of a page of a file, and the lines that belong to it.
+struct PageLines {
     name: String,
     lines: RangeInclusive<u32>,
 }
 
-fn page(site: &Site<'_>, file: &FileView<'_>, part: &Part, names: &[Named], here: usize) -> Markup {
+fn page(
+    site: &Site<'_>,
+    file: &FileView<'_>,
+    part: &Part,
+    names: &[PageLines],
+    here: usize,
+) -> Markup {
     let lines = &names[here].lines;
     html! {
         @if let Err(why) = &file.text {
@@ -100,7 +106,8 @@ fn page(site: &Site<'_>, file: &FileView<'_>, part: &Part, names: &[Named], here
     }
 }
 
-/// The lines to show: all of a text, and of a recorded one those with something on them.
+/// The lines to show: all lines of a text; if the text is not shown, the lines with recorded
+/// coverage.
 fn listed(file: &FileView<'_>) -> Vec<u32> {
     match &file.text {
         Ok(text) => (1..=u32::try_from(text.lines.len()).unwrap_or(u32::MAX)).collect(),
@@ -108,8 +115,8 @@ fn listed(file: &FileView<'_>) -> Vec<u32> {
     }
 }
 
-/// Ways to the other pages of a long file.
-fn parts(names: &[Named], here: usize) -> Markup {
+/// Links to the other pages of a long file.
+fn parts(names: &[PageLines], here: usize) -> Markup {
     html! {
         @if names.len() > 1 {
             nav.parts aria-label="Parts of the file" {
@@ -167,31 +174,7 @@ fn tools(criteria: &[Criterion]) -> Markup {
     }
 }
 
-impl LineStatus {
-    /// One character for it, as scripts read it.
-    pub(super) fn digit(self) -> char {
-        match self {
-            Self::None => '0',
-            Self::Covered => '1',
-            Self::Partly => '2',
-            Self::Missing => '3',
-            Self::Excluded => '4',
-        }
-    }
-
-    /// The class, the symbol and the word of a status.
-    fn shown(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Covered => ("yes", "✓", "covered"),
-            Self::Partly => ("may", "◐", "partly covered"),
-            Self::Missing => ("no", "✗", "not covered"),
-            Self::Excluded => ("out", "–", "excluded"),
-            Self::None => ("", "", ""),
-        }
-    }
-}
-
-/// A line, with its functions above it and what can be opened below it.
+/// A line, with its functions above it and the details below it.
 fn piece(
     site: &Site<'_>,
     file: &FileView<'_>,
@@ -199,7 +182,7 @@ fn piece(
     colours: &mut highlight::State,
     others: &mut Vec<Draft>,
 ) -> String {
-    let (class, symbol, word) = file.status(line).shown();
+    let StatusMark { class, symbol, word } = file.status(line).shown();
     let functions = file.functions.get(&line).map_or(&[][..], Vec::as_slice);
     let each = file.by_criterion(line, &site.report.coverage.criteria);
     let each = Some(each).filter(|each| each.bytes().any(|digit| digit != b'0'));
@@ -218,7 +201,7 @@ fn piece(
     piece.into_string()
 }
 
-/// How often control passed a line, where it has code.
+/// The number of times that control passed a line with code.
 fn times(file: &FileView<'_>, line: u32) -> Markup {
     html! { @if let Some(line) = file.table.lines.get(&line) { span { (line.hits) "×" } } }
 }
@@ -240,30 +223,13 @@ fn tests_of(site: &Site<'_>, file: &FileView<'_>, line: u32) -> Option<String> {
     .map(|text| draft::clipped(&draft::clean(&text), MOST_TEXT))
 }
 
-/// A text with blanks for tabs, to every eighth column: browsers do not agree on where tabs end.
-pub(super) fn tabs_expanded(text: &str) -> Cow<'_, str> {
-    if !text.contains('\t') {
-        return Cow::Borrowed(text);
-    }
-    let (mut expanded, mut column) = (String::with_capacity(text.len() + 16), 0);
-    for c in text.chars() {
-        let blanks = 8 - column % 8;
-        match c {
-            '\t' => expanded.extend(std::iter::repeat_n(' ', blanks)),
-            c => expanded.push(c),
-        }
-        column += if c == '\t' { blanks } else { 1 };
-    }
-    Cow::Owned(expanded)
-}
-
-/// The text of a line; of one that is not shown, the decisions that were recorded on it.
+/// The text of a line. For a line that is not shown, the decisions that were recorded on it.
 fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Markup {
     let text = file.text.as_ref().ok().and_then(|text| text.line(line));
     html! {
         @match text {
             Some(text) => {
-                code { (colours.line(&draft::clipped(&draft::clean(&tabs_expanded(text)), MOST_COLUMNS))) }
+                code { (colours.line(&draft::clipped(&draft::clean(&draft::tabs_expanded(text)), MOST_COLUMNS))) }
             }
             None => {
                 @for decision in file.decisions.get(&line).into_iter().flatten() {
@@ -275,7 +241,7 @@ fn code(file: &FileView<'_>, line: u32, colours: &mut highlight::State) -> Marku
     }
 }
 
-/// What can be opened below a line. What is large has a page of its own.
+/// The details that can be opened below a line. Large ones have a page of their own.
 fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft>) -> Markup {
     let criteria = &site.report.coverage.criteria;
     let objectives = file.objectives_at(line);
@@ -323,7 +289,7 @@ fn below(site: &Site<'_>, file: &FileView<'_>, line: u32, others: &mut Vec<Draft
     }
 }
 
-/// Makes pages of what is to be shown of a line. Their names.
+/// Makes pages of the details of a line. Returns their names.
 fn apart(
     file: &FileView<'_>,
     line: u32,

@@ -1,4 +1,4 @@
-//! How coverage went from commit to commit, as a picture and as a table.
+//! The trend of coverage from commit to commit, as a picture and as a table.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use maud::{Markup, html};
 
 use super::draft::Draft;
 use super::shell;
-use crate::trend::{Trend, TrendPoint};
+use crate::totals::trend::{Trend, TrendPoint};
 
-/// The size of the picture,
+/// The width of the picture.
 const WIDTH: usize = 1100;
 const HEIGHT: usize = 360;
-/// and what is left free around it for names.
+/// The space around it for names.
 const LEFT: usize = 48;
 const RIGHT: usize = 140;
 const EDGE: usize = 16;
-/// So many points are shown: the newest.
+/// The most points that are shown: the newest.
 const MOST_POINTS: usize = 400;
 
 pub(super) fn draft(trend: &Trend) -> Draft {
@@ -72,7 +72,7 @@ fn picture(points: &[TrendPoint], criteria: &[Criterion]) -> Markup {
     }
 }
 
-/// Where the name of each criterion stands at the right end, none upon another.
+/// The place of each criterion's name at the right end. Names do not overlap.
 fn names(points: &[TrendPoint], criteria: &[Criterion]) -> Vec<(usize, Criterion, usize)> {
     let last = |criterion: Criterion| points.iter().rev().find_map(|it| it.percent(criterion));
     let mut all: Vec<(usize, Criterion, usize)> = criteria

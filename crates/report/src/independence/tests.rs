@@ -74,7 +74,7 @@ fn rows_with_one_outcome_show_nothing() {
     let missing = wanted(&decision(tree, 2, &["TF=T", "FT=T"]), 0, &found[0]).unwrap();
     assert_eq!(
         missing,
-        [Wanted { values: vec![Some(false), Some(false)], outcome: false, beside: Some(0) }]
+        [MissingRow { values: vec![Some(false), Some(false)], outcome: false, beside: Some(0) }]
     );
 }
 
@@ -84,7 +84,7 @@ fn the_missing_row_is_like_one_that_was_seen() {
     let found = analyse(&seen);
     let missing = wanted(&seen, 2, &found[2]).unwrap();
     let expected = vec![Some(true), Some(false), Some(false)];
-    assert_eq!(missing, [Wanted { values: expected, outcome: false, beside: Some(0) }]);
+    assert_eq!(missing, [MissingRow { values: expected, outcome: false, beside: Some(0) }]);
     let missing = wanted(&seen, 1, &found[1]).unwrap();
     assert_eq!(missing.len(), 2);
 }

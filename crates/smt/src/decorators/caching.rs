@@ -1,35 +1,35 @@
-//! Remembers answers, and reasons with them about other queries.
+//! A cache of answers, which also decides other queries by them.
 //!
 //! A query is unsatisfiable if it contains a core seen before, and satisfiable if it is part of a
 //! query that was.
 
-use crate::pool::TermPool;
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A query's terms in order, shared by all places that know it.
+/// A query's terms in order, shared by the tables of the cache.
 type Query = Arc<[Term]>;
 
-/// How many candidates are compared at most for one term of a query.
+/// The most candidates that are compared for one term of a query.
 const MAX_CANDIDATES: usize = 32;
-/// How many answers are kept before the cache starts anew.
+/// The most answers before the cache starts anew.
 const MAX_ENTRIES: usize = 200_000;
 
 #[derive(Clone)]
-enum Known {
+enum CachedAnswer {
     Sat(Model),
     Unsat(Option<Vec<Term>>),
 }
 
-/// Answers queries from earlier answers where those decide them. Unknown is never remembered.
+/// Answers queries from earlier answers that decide them. Unknown is never remembered.
 pub struct Caching<S> {
     inner: S,
     pool: u64,
-    exact: FxHashMap<Query, Known>,
+    exact: FxHashMap<Query, CachedAnswer>,
     /// Cores by their newest term.
     cores: FxHashMap<Term, Vec<Query>>,
     /// Satisfiable queries by each of their terms.
@@ -44,7 +44,7 @@ fn subset(small: &[Term], big: &[Term]) -> bool {
     small.len() <= big.len() && small.iter().all(|t| rest.any(|u| u == t))
 }
 
-/// Adds a query to a list of which only the newest are ever looked at.
+/// Adds a query to a list of which only the newest are used.
 fn keep(list: &mut Vec<Query>, query: &Query) {
     if list.len() >= 2 * MAX_CANDIDATES {
         list.drain(..MAX_CANDIDATES);
@@ -65,7 +65,7 @@ impl<S: Solver> Caching<S> {
         }
     }
 
-    fn look_up(&self, query: &[Term]) -> Option<Known> {
+    fn look_up(&self, query: &[Term]) -> Option<CachedAnswer> {
         if let Some(k) = self.exact.get(query) {
             return Some(k.clone());
         }
@@ -74,7 +74,7 @@ impl<S: Solver> Caching<S> {
                 && let Some(core) =
                     cores.iter().rev().take(MAX_CANDIDATES).find(|c| subset(c, query))
             {
-                return Some(Known::Unsat(Some(core.to_vec())));
+                return Some(CachedAnswer::Unsat(Some(core.to_vec())));
             }
         }
         let newest = query.last()?;
@@ -97,7 +97,7 @@ impl<S: Solver> Caching<S> {
                 for &t in query.iter() {
                     keep(self.satisfiable.entry(t).or_default(), &query);
                 }
-                Known::Sat(m.clone())
+                CachedAnswer::Sat(m.clone())
             }
             Answer::Unsat { core } => {
                 let mut terms = core.as_ref().map_or_else(|| query.to_vec(), Clone::clone);
@@ -106,7 +106,7 @@ impl<S: Solver> Caching<S> {
                 if let Some(&newest) = terms.last() {
                     keep(self.cores.entry(newest).or_default(), &terms.into());
                 }
-                Known::Unsat(core.clone())
+                CachedAnswer::Unsat(core.clone())
             }
             Answer::Unknown(_) => return,
         };
@@ -132,8 +132,8 @@ impl<S: Solver> Solver for Caching<S> {
         if let Some(known) = self.look_up(&query) {
             self.hits += 1;
             return match known {
-                Known::Sat(m) => Answer::Sat(m),
-                Known::Unsat(core) => Answer::Unsat { core },
+                CachedAnswer::Sat(m) => Answer::Sat(m),
+                CachedAnswer::Unsat(core) => Answer::Unsat { core },
             };
         }
         let answer = self.inner.check(pool, assumptions, limits);
@@ -163,8 +163,8 @@ impl<S: Solver> Solver for Caching<S> {
 mod tests {
     use super::*;
     use crate::bitblast::BitBlastSolver;
-    use crate::sat::SatBackend;
-    use crate::sort::Sort;
+    use crate::bitblast::SatBackend;
+    use crate::terms::sort::Sort;
 
     #[test]
     fn the_newest_queries_of_a_term_are_kept() {

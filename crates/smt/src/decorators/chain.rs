@@ -1,21 +1,21 @@
 //! The chain of solvers that the engines use.
 
 use super::{
-    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, ModelRepair, ModelReuse,
-    Narrowing, SmtLibLog,
+    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget, Logging,
+    ModelRepair, ModelReuse, Narrowing,
 };
+use crate::bitblast::SatBackend;
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
-use crate::sat::SatBackend;
 use crate::solver::Solver;
 use crate::z3::{Z3Mode, Z3Solver};
 use std::path::PathBuf;
 
-/// What Z3 is used for. Where it is not installed, queries for it alone are unknown.
+/// The role of Z3. If it is not installed, queries that only Z3 gets are unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Z3Use {
     /// Nothing.
     Off,
-    /// What the embedded solver gives up on.
+    /// Queries that the embedded solver gives up on.
     #[default]
     Fallback,
     /// Every query a second time, to compare.
@@ -24,31 +24,31 @@ pub enum Z3Use {
     Only,
 }
 
-/// What batsat may spend on a query before CaDiCaL gets it.
+/// The conflicts of batsat on a query before CaDiCaL gets it.
 const ESCALATION: u64 = 20_000;
 
-/// How [`standard_chain`] builds its chain.
+/// The configuration of [`standard_chain`].
 #[derive(Clone, Debug)]
 pub struct ChainConfig {
     /// The SAT solver below the embedded solver.
     pub sat: SatBackend,
-    /// When it is replaced.
+    /// The condition for replacing it.
     pub rebuild: RebuildPolicy,
     /// Conflicts after which a query goes from batsat to CaDiCaL, if ever.
     pub escalation: Option<u64>,
-    /// What Z3 is for.
+    /// The role of Z3.
     pub z3: Z3Use,
     /// The program to run as Z3.
     pub z3_program: PathBuf,
-    /// A folder for queries as SMT-LIB, as they reach the back end.
-    pub log: Option<PathBuf>,
+    /// The log of queries as SMT-LIB, as they reach the chain; none for no log.
+    pub log: Option<LogTarget>,
     /// A folder for queries on which solvers disagree.
     pub disagreements: PathBuf,
-    /// How many models are tried before solving; 0 for none.
+    /// The number of models that are tried before solving; 0 for none.
     pub models: usize,
     /// Whether models that almost fit are repaired before solving.
     pub repair: bool,
-    /// Whether what linear arithmetic refutes is refuted by it before solving.
+    /// Whether queries are refuted by linear arithmetic before solving.
     pub linear: bool,
     /// Whether queries are split into independent slices.
     pub slices: bool,
@@ -75,7 +75,7 @@ impl Default for ChainConfig {
     }
 }
 
-/// Back ends first, then logging, repair, the cache, slices, and model reuse outermost.
+/// Back ends first, then repair, the cache, slices and model reuse, and logging outermost.
 pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     let embedded = || {
         let solver = BitBlastSolver::with_policy(config.sat, config.rebuild);
@@ -84,7 +84,8 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     let z3 = || Z3Solver::new(config.z3_program.clone());
     let mut solver: Box<dyn Solver> = match config.z3 {
         Z3Use::Off => Box::new(embedded()),
-        // What gets there is hard or has floats: Z3's tactics do better than its incremental core.
+        // These queries are hard or have floats, and Z3's tactics do better on them than its
+        // incremental core.
         Z3Use::Fallback => {
             let z3 = Z3Solver::with_mode(config.z3_program.clone(), Z3Mode::Alone);
             Box::new(Fallback::new(embedded(), z3))
@@ -94,9 +95,6 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
         }
         Z3Use::Only => Box::new(z3()),
     };
-    if let Some(folder) = &config.log {
-        solver = Box::new(SmtLibLog::new(solver, folder.clone()));
-    }
     // Below repair, which finds most models for less.
     if config.linear {
         solver = Box::new(LinearRefutation::new(solver));
@@ -114,6 +112,9 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
     }
     if config.models > 0 {
         solver = Box::new(ModelReuse::new(solver, config.models));
+    }
+    if let Some(target) = &config.log {
+        solver = Box::new(Logging::new(solver, target.clone()));
     }
     solver
 }

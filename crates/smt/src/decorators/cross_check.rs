@@ -1,9 +1,9 @@
 //! Two solvers that must agree.
 
-use crate::pool::TermPool;
-use crate::smtlib;
 use crate::solver::{Answer, Limits, Reason, Solver};
-use crate::term::Term;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::text::smtlib;
 use std::path::PathBuf;
 
 /// Asks two solvers every query; a disagreement is an internal error that keeps the query.
@@ -65,12 +65,12 @@ impl<S: Solver, T: Solver> Solver for CrossCheck<S, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::Sort;
-    use crate::value::Model;
+    use crate::terms::sort::Sort;
+    use crate::terms::value::Model;
 
-    struct Says(Answer);
+    struct FixedAnswer(Answer);
 
-    impl Solver for Says {
+    impl Solver for FixedAnswer {
         fn check(&mut self, _: &mut TermPool, _: &[Term], _: &Limits) -> Answer {
             self.0.clone()
         }
@@ -85,8 +85,8 @@ mod tests {
         let mut p = TermPool::new();
         let b = p.var("b", Sort::Bool);
         let mut s = CrossCheck::new(
-            Says(Answer::Sat(Model::new())),
-            Says(Answer::Unsat { core: None }),
+            FixedAnswer(Answer::Sat(Model::new())),
+            FixedAnswer(Answer::Unsat { core: None }),
             folder.clone(),
         );
         let answer = s.check(&mut p, &[b], &Limits::none());

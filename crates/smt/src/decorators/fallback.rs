@@ -1,11 +1,11 @@
-//! A second solver for what the first gives up on.
+//! A second solver for queries that the first gives up on.
 
-use crate::pool::TermPool;
 use crate::solver::{Answer, Limits, Reason, Solver};
-use crate::term::Term;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
 
-/// Asks a second solver where the first has no answer. Whoever limits conflicts wants little effort:
-/// where these are used up, the second is not asked.
+/// Asks a second solver if the first has no answer. A limit of conflicts means that little effort is
+/// wanted: if it is used up, the second solver is not asked.
 pub struct Fallback<S, T> {
     first: S,
     second: T,
@@ -65,13 +65,13 @@ impl<S: Solver, T: Solver> Solver for Fallback<S, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::Sort;
+    use crate::terms::sort::Sort;
     use std::time::{Duration, Instant};
 
     /// Gives up at once, and counts how often it was asked.
-    struct GivesUp<'a>(&'a std::cell::Cell<u32>);
+    struct UnknownSolver<'a>(&'a std::cell::Cell<u32>);
 
-    impl Solver for GivesUp<'_> {
+    impl Solver for UnknownSolver<'_> {
         fn check(&mut self, _: &mut TermPool, _: &[Term], _: &Limits) -> Answer {
             self.0.set(self.0.get() + 1);
             Answer::Unknown(Reason::Time(Duration::ZERO))
@@ -86,7 +86,7 @@ mod tests {
         let mut pool = TermPool::new();
         let x = pool.var("x", Sort::Bool);
         let (first, second) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-        let mut both = Fallback::new(GivesUp(&first), GivesUp(&second));
+        let mut both = Fallback::new(UnknownSolver(&first), UnknownSolver(&second));
         let now = Instant::now();
         let over = Limits { end: Some(now), ..Limits::time(Duration::from_secs(9)) };
         assert!(matches!(both.check(&mut pool, &[x], &over), Answer::Unknown(_)));

@@ -3,10 +3,10 @@
 //! A path condition is mostly made of conditions on different inputs. Slices are small, and a
 //! cache below this decorator finds most of them solved before.
 
-use crate::pool::TermPool;
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 use rustc_hash::FxHashMap;
 
 /// Solves slices of assumptions with shared variables one after the other.
@@ -110,7 +110,7 @@ impl<S: Solver> Solver for IndependentSlices<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::Sort;
+    use crate::terms::sort::Sort;
 
     #[test]
     fn assumptions_that_share_variables_through_others_are_one_slice() {

@@ -1,25 +1,25 @@
 //! Refutes queries by linear arithmetic over the integers before they are solved as circuits.
 
-use crate::linear;
-use crate::pool::TermPool;
+use crate::analysis::linear;
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 
-/// What one query may take, in splits and rows that are looked at (some tenths of a millisecond).
+/// The most work for one query, in splits and rows (some tenths of a millisecond).
 const MOST_WORK: usize = 4_000;
-/// What there is to spend at the beginning.
+/// The work that may be spent at the beginning.
 const FIRST_WORK: usize = 20_000;
-/// What a refuted query earns: about what a SAT solver takes for it.
+/// The work earned by a refuted query: about the effort of a SAT solver for it.
 const EARNED: usize = 2_000;
-/// What each other query earns, so that programs whose later parts are linear are tried again.
+/// The work earned by any other query, so that linear parts later in a program are tried again.
 const GRANTED: usize = 20;
 
-/// Answers queries whose comparisons of sums contradict each other. Where few do, few are looked at:
-/// what refutations save is spent on the next.
+/// Refutes queries whose comparisons of sums contradict each other. If few queries are refuted, few are
+/// tried: the work saved by refutations is spent on later queries.
 pub struct LinearRefutation<S> {
     inner: S,
-    /// Work that may be done.
+    /// The work that may still be spent.
     left: usize,
     /// Queries answered without the inner solver.
     pub refuted: u64,
@@ -31,7 +31,7 @@ impl<S: Solver> LinearRefutation<S> {
         LinearRefutation { inner, left: FIRST_WORK, refuted: 0 }
     }
 
-    /// Assumptions that contradict each other, if that is found with the work that may be done.
+    /// Assumptions that contradict each other, if a contradiction is found within the remaining work.
     fn refute(&mut self, pool: &TermPool, query: &[Term], haste: bool) -> Option<Vec<Term>> {
         self.left = (self.left + GRANTED).min(FIRST_WORK);
         if self.left < MOST_WORK {

@@ -9,7 +9,7 @@ mod linear_refutation;
 mod model_repair;
 mod model_reuse;
 mod narrowing;
-mod smtlib_log;
+mod query_log;
 
 pub use caching::Caching;
 pub use chain::{ChainConfig, Z3Use, standard_chain};
@@ -20,4 +20,4 @@ pub use linear_refutation::LinearRefutation;
 pub use model_repair::ModelRepair;
 pub use model_reuse::ModelReuse;
 pub use narrowing::Narrowing;
-pub use smtlib_log::SmtLibLog;
+pub use query_log::{LogTarget, Logging, QueryLog};

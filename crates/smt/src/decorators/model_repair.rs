@@ -1,24 +1,23 @@
 //! Repairs a model that almost satisfies a query.
 //!
-//! Along a path each query is the last one with one more condition, so that the model of the
-//! parent violates just that condition. Most conditions of programs compare a variable with
-//! something, and setting the variable to the boundary satisfies them. Where it breaks another
-//! assumption, that is repaired in turn, a few steps deep. A model is given out only when the
-//! evaluator says that it satisfies everything; what cannot be repaired goes to the inner solver,
-//! as does everything unsatisfiable.
+//! Along a path each query is the previous one with one more condition, so the parent's model violates
+//! just that condition. Most conditions of programs compare a variable with a term, and setting the
+//! variable to the boundary satisfies them. If that breaks another assumption, it is repaired in turn,
+//! a few steps deep. A model is returned only if the evaluator confirms that it satisfies everything.
+//! Other queries, and all unsatisfiable ones, go to the inner solver.
 
-use crate::eval::Evaluator;
-use crate::inversion::{self, Change, Changes};
-use crate::pool::TermPool;
+use crate::analysis::inversion::{self, Change, Changes};
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 
-/// How many changes deep a repair goes.
+/// The most successive changes of a repair.
 const MAX_STEPS: usize = 6;
-/// How many models are evaluated for one query.
+/// The most models that are evaluated for one query.
 const MAX_TRIALS: u32 = 40;
-/// A model that violates more assumptions is not worth repairing.
+/// The most violated assumptions of a model that is repaired.
 const MAX_BROKEN: usize = 4;
 
 /// Answers satisfiable queries by changing a model that the caller offered or that answered the
@@ -26,7 +25,7 @@ const MAX_BROKEN: usize = 4;
 pub struct ModelRepair<S> {
     inner: S,
     pool: u64,
-    /// Where repairs start: what was offered last, with the answers since then on top.
+    /// The start of repairs: the model that was offered last, with the answers since then on top.
     start: Model,
     evaluator: Evaluator,
     trial: Evaluator,
@@ -36,7 +35,7 @@ pub struct ModelRepair<S> {
     pub trials: u64,
 }
 
-/// A model on the way, what it still violates, and the changes that led to it.
+/// A changed model, the assumptions that it still violates, and the changes that led to it.
 struct Attempt {
     model: Model,
     broken: Vec<Term>,
@@ -105,7 +104,7 @@ impl<S: Solver> ModelRepair<S> {
             *trials -= 1;
             let model = inversion::apply(pool, &now.model, &changes);
             let broken = self.broken_by(pool, assumptions, &model, &now.broken, &changes);
-            // A proposal that does not even satisfy what it is for leads nowhere.
+            // A proposal that does not even satisfy its own assumption is dropped.
             match broken.first() {
                 None => return Some(model),
                 Some(&first) if first == aim || broken.len() > MAX_BROKEN => {}
@@ -193,13 +192,13 @@ impl<S: Solver> Solver for ModelRepair<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::Sort;
-    use crate::value::Value;
+    use crate::terms::sort::Sort;
+    use crate::terms::value::Value;
 
     /// A solver that must not be asked.
-    struct Nobody;
+    struct UncallableSolver;
 
-    impl Solver for Nobody {
+    impl Solver for UncallableSolver {
         fn check(&mut self, pool: &mut TermPool, query: &[Term], _: &Limits) -> Answer {
             panic!(
                 "asked {:?}",
@@ -212,7 +211,7 @@ mod tests {
     }
 
     fn assert_repaired(p: &mut TermPool, query: &[Term]) {
-        let mut s = ModelRepair::new(Nobody);
+        let mut s = ModelRepair::new(UncallableSolver);
         let Answer::Sat(m) = s.check(p, query, &Limits::none()) else { panic!("not satisfiable") };
         let mut e = Evaluator::new();
         assert!(query.iter().all(|&a| e.holds(p, &m, a)), "{m:?}");
@@ -277,7 +276,7 @@ mod tests {
             }
             let (modulo, wanted) = (p.urem(sum, ten), p.bv(32, rest));
             query.push(p.eq(modulo, wanted));
-            let mut s = ModelRepair::new(Nobody);
+            let mut s = ModelRepair::new(UncallableSolver);
             let values = digits.iter().map(|&d| (d, Value::Bits { width: 8, value: start }));
             s.offer(&p, &Model::from_values(values.collect()));
             assert!(s.check(&mut p, &query, &Limits::none()).is_sat());
@@ -304,7 +303,7 @@ mod tests {
         let square = p.mul(x, x);
         let (k, five) = (p.bv(8, 81), p.bv(8, 5));
         let q = [p.eq(square, k), p.ult(five, y)];
-        let mut s = ModelRepair::new(Nobody);
+        let mut s = ModelRepair::new(UncallableSolver);
         s.offer(&p, &Model::from_values(vec![(x, Value::Bits { width: 8, value: 9 })]));
         assert!(s.check(&mut p, &q, &Limits::none()).is_sat());
     }
@@ -314,7 +313,7 @@ mod tests {
         let mut p = TermPool::new();
         let (x, y) = (p.var("x", Sort::BitVec(8)), p.var("y", Sort::BitVec(8)));
         let (a, b) = (p.ult(x, y), p.ult(y, x));
-        let inner = crate::bitblast::BitBlastSolver::new(crate::sat::SatBackend::Batsat);
+        let inner = crate::bitblast::BitBlastSolver::new(crate::bitblast::SatBackend::Batsat);
         let mut s = ModelRepair::new(inner);
         assert!(s.check(&mut p, &[a, b], &Limits::none()).is_unsat());
         assert_eq!(s.hits, 0);

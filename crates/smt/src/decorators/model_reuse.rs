@@ -1,10 +1,10 @@
-//! Tries recent models before asking the solver.
+//! Reuse of recent models before a solver is asked.
 
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
 use crate::solver::{Answer, Limits, Solver};
-use crate::term::Term;
-use crate::value::Model;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::term::Term;
+use crate::terms::value::Model;
 use std::collections::VecDeque;
 
 /// Answers a query by a recent model where one satisfies it.

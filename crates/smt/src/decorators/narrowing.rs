@@ -1,24 +1,23 @@
-//! Makes multiplications and divisions by variables as narrow as the query's bounds allow.
+//! Narrowing of multiplications and divisions by variables to the width that the query's bounds allow.
 //!
 //! `0 < x < 60000` lets a 32-bit `x` be 16 zeros and 16 bits; the product of two such numbers is
 //! a quarter of the gates, and a signed division is an unsigned one. Bounds come from interval
 //! propagation ([`Bounds`]), which also refutes some queries by itself.
 //!
-//! The rewritten query is equivalent to the original, not just equisatisfiable: whatever a rewrite
-//! takes for granted (that upper bits are zero, that a divisor is not) follows from the query and
-//! is an assumption of the rewritten one. Models are models of both, and are checked. In a core,
-//! a rewritten assumption stands for the original one and for the reasons of all that was taken
-//! for granted in it.
+//! The rewritten query is equivalent to the original, not just equisatisfiable: the premises of a
+//! rewrite (that upper bits are zero, that a divisor is not) follow from the query and are assumptions
+//! of the rewritten one. Models are models of both, and are checked. In a core, a rewritten assumption
+//! stands for the original one and for the reasons of all its premises.
 //!
-//! Queries without such operators pass through untouched.
+//! Queries without such operators are passed on unchanged.
 
-use crate::bounds::{Bounds, Reasons};
-use crate::eval::Evaluator;
-use crate::pool::TermPool;
+use crate::analysis::bounds::{Bounds, Reasons};
 use crate::solver::{Answer, Limits, Solver, checked};
-use crate::sort::Sort;
-use crate::term::{BinOp, Node, Term};
-use crate::value::Model;
+use crate::terms::eval::Evaluator;
+use crate::terms::pool::TermPool;
+use crate::terms::sort::Sort;
+use crate::terms::term::{BinOp, Node, Term};
+use crate::terms::value::Model;
 use rustc_hash::FxHashMap;
 
 /// Rewrites queries with multiplications and divisions by variables by the bounds in them.
@@ -78,14 +77,14 @@ fn is_hard(pool: &TermPool, t: Term) -> bool {
 struct Rewriting<'a> {
     pool: &'a mut TermPool,
     bounds: &'a Bounds,
-    /// What terms became, and why what was taken for granted in them holds.
+    /// The rewritten terms, with the reasons for their premises.
     done: FxHashMap<Term, (Term, Reasons)>,
-    /// What was taken for granted, each with why it holds.
+    /// The premises, each with its reasons.
     granted: Vec<(Term, Reasons)>,
 }
 
 impl Rewriting<'_> {
-    /// What a term becomes; terms outside of the bounds stay.
+    /// The rewritten form of a term; terms without bounds stay.
     fn of(&self, t: Term) -> (Term, Reasons) {
         self.done.get(&t).copied().unwrap_or((t, Reasons::default()))
     }
@@ -257,7 +256,7 @@ impl<S: Solver> Solver for Narrowing<S> {
 mod tests {
     use super::*;
     use crate::bitblast::BitBlastSolver;
-    use crate::sat::SatBackend;
+    use crate::bitblast::SatBackend;
     use crate::testing::Random;
 
     /// Keeps the query that reaches it.
@@ -318,7 +317,7 @@ mod tests {
             let v = ["x", "y"].map(|n| p.var(n, Sort::BitVec(w)));
             let mut q = Vec::new();
             for _ in 0..2 + random.next() % 5 {
-                let k = p.bv(w, random.next() & crate::semantics::ones(w));
+                let k = p.bv(w, random.next() & crate::terms::semantics::ones(w));
                 let (a, b) = (v[(random.next() % 2) as usize], v[(random.next() % 2) as usize]);
                 let t = match random.next() % 9 {
                     0 => p.mul(a, b),
@@ -344,11 +343,11 @@ mod tests {
             let mut e = Evaluator::new();
             let mut holds = |p: &TermPool, q: &[Term]| {
                 (0..1u64 << (2 * w)).any(|bits| {
-                    let values = [bits & crate::semantics::ones(w), bits >> w];
+                    let values = [bits & crate::terms::semantics::ones(w), bits >> w];
                     let m = Model::from_values(
                         v.iter()
                             .zip(values)
-                            .map(|(&t, x)| (t, crate::value::Value::from_u64(p.sort(t), x)))
+                            .map(|(&t, x)| (t, crate::terms::value::Value::from_u64(p.sort(t), x)))
                             .collect(),
                     );
                     q.iter().all(|&a| e.holds(p, &m, a))

@@ -1,4 +1,4 @@
-//! States that wait without a model get one before they go on.
+//! Activation: a state that waits without a model gets one before it goes on.
 
 use crate::State;
 use crate::exploration::explore::Engine;
@@ -7,8 +7,9 @@ use crate::machine::ending::Ending;
 use crate::machine::questions::{Feasible, TRIES};
 
 impl Engine<'_, '_> {
-    /// A state with a model. `None` where no input takes its path, and where none was found with as little
-    /// effort as its question is worth now: then it is asked again later.
+    /// Activates a state. Returns `None` where no input takes its path, and where the solver found
+    /// none within the effort that the question is worth now; in the second case the state waits
+    /// for a later attempt.
     pub(crate) fn activated(&mut self, mut state: Box<State>) -> Option<Box<State>> {
         if !state.pending {
             return Some(state);
@@ -24,8 +25,8 @@ impl Engine<'_, '_> {
         None
     }
 
-    /// Gives a state a model that is not put off, with all effort that a question may take; false where no
-    /// input takes its path or none was found.
+    /// Activates a state at once, with all the effort that a question may take. Returns false where
+    /// no input takes its path or none was found.
     pub(crate) fn activate_now(&mut self, state: &mut State) -> bool {
         while state.pending {
             if !self.activate(state) && !state.pending {
@@ -35,8 +36,8 @@ impl Engine<'_, '_> {
         true
     }
 
-    /// Gives a pending state a model; false where no input takes its path, and where none was found: then
-    /// it is still pending.
+    /// Asks for a model of a pending state. Returns false where no input takes its path, and where
+    /// none was found; in the second case the state is still pending.
     fn activate(&mut self, state: &mut State) -> bool {
         state.pending = false;
         let span = self.machine.term_clock.begin();

@@ -1,5 +1,5 @@
-//! Questions that waited are asked: for labels, for rows of decisions, and for guards over values. What
-//! inputs are found is followed to its end.
+//! Asks the questions that waited: for labels, for rows of decisions, and for guards over values.
+//! An input found by a question is followed to its end.
 
 use crate::State;
 use crate::exploration::explore::Engine;
@@ -12,7 +12,7 @@ use crate::limits::Cut;
 use crate::machine::questions::{Feasible, TRIES};
 
 impl Engine<'_, '_> {
-    /// Looks at the labels that waited long enough.
+    /// Asks for the labels that waited long enough.
     pub(crate) fn look_at_due_labels(&mut self) {
         let patience = u64::from(self.machine.context.config.label_patience);
         while let Some(next) = self.goals.deferred.due(patience) {
@@ -20,21 +20,23 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Looks at all labels that wait, most of one place first: an input may cover several.
+    /// Asks for all labels that wait, at the sites with the most labels first: one input may cover
+    /// several.
     pub(crate) fn look_at_all_labels(&mut self) {
         self.goals.sort_deferred_labels();
         while self.look_at_next_labels() {}
     }
 
-    /// Looks at the labels of one place; false where none wait.
+    /// Asks for the labels of one place. Returns false where none wait.
     pub(crate) fn look_at_next_labels(&mut self) -> bool {
         let next = self.goals.deferred.next();
         next.map(|entry| self.look_at_deferred(entry)).is_some()
     }
 
-    /// Asks for inputs that cover some of the labels of a place which are left, until there is none;
-    /// each is followed to its end. Where the question for any of them is too hard, there is one for
-    /// each, and those whose own question is wait again, for one with more effort.
+    /// Asks for inputs that cover deferred labels of one place, until no such input is left; each
+    /// input is followed to its end. The labels share one question. Where that is too hard, each
+    /// label gets a question of its own, and a label with a question that is itself too hard waits
+    /// for one with more effort.
     fn look_at_deferred(&mut self, deferred: WaitingLabels) {
         let WaitingLabels { mut state, mut labels, tries, .. } = deferred;
         let (mut alone, mut hard) = (false, Vec::new());
@@ -84,9 +86,9 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Follows the state's model to its end for the labels that it covers, with as many of the others
-    /// at the same place as go together: fewer inputs, so fewer paths. What else that input covers on
-    /// its way is seen by following it ([000] V-B, idl-2).
+    /// Follows the state's model to its end for the labels that it covers, together with as many
+    /// other labels of the same place as one input can cover. Fewer inputs mean fewer paths.
+    /// Replaying the input shows the other labels that it covers on its way ([000] V-B, IDL-2).
     fn follow_for_labels(&mut self, state: &State, labels: &mut Vec<OpenLabel>) {
         let mut run = state.fork();
         run.course.replay = true;
@@ -111,13 +113,13 @@ impl Engine<'_, '_> {
         self.run_replays();
     }
 
-    /// Asks for the rows of the evaluation that waits longest; false where none does.
+    /// Asks for the rows of the evaluation that has waited longest. Returns false where none waits.
     pub(crate) fn look_at_next_rows(&mut self) -> bool {
         let next = self.goals.deferred_rows.next();
         next.map(|next| self.look_at_rows(next)).is_some()
     }
 
-    /// Asks for inputs of a path that give a decision vectors which are not known.
+    /// Asks for inputs of a path that give a decision new vectors.
     fn look_at_rows(&mut self, waiting: DeferredRow) {
         let DeferredRow { mut state, evaluation, .. } = waiting;
         let of = evaluation.of();
@@ -135,7 +137,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Asks some of what waits about guards over values.
+    /// Asks some of the waiting questions about guards over values.
     pub(crate) fn look_at_due_pairs(&mut self) {
         let patience = u64::from(self.machine.context.config.label_patience).max(1);
         if self.goals.deferred.states_run().is_multiple_of(patience) {
@@ -143,18 +145,19 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Asks some of what waits about guards over values, once all states were run; false where nothing
-    /// does.
+    /// Asks some of the waiting questions about guards over values, once all states were run.
+    /// Returns false where none waits.
     pub(crate) fn look_at_next_pairs(&mut self) -> bool {
         self.look_at_pairs(AT_A_TIME)
     }
 
-    /// Asks all that waits about guards over values.
+    /// Asks all waiting questions about guards over values.
     pub(crate) fn look_at_all_pairs(&mut self) {
         self.look_at_pairs(usize::MAX);
     }
 
-    /// Asks so much of what waits about each guard; false where nothing was asked.
+    /// Asks at most `most` questions about each guard over values. Returns false where nothing was
+    /// asked.
     fn look_at_pairs(&mut self, most: usize) -> bool {
         let mut asked = false;
         for pairing in 0..self.goals.hypers.pairs.len() {

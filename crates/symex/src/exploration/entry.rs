@@ -1,4 +1,4 @@
-//! The ways into an exploration.
+//! The entry points of an exploration.
 
 use std::time::Instant;
 
@@ -9,14 +9,15 @@ use crate::exploration::outcome::{Event, Summary};
 use crate::exploration::task::Task;
 use crate::exploration::trace_event::TraceEvent;
 use crate::exploration::workers::Workers;
+use crate::machine::reports::statistics::Statistics;
 use crate::machine::setup::ExploreError;
 
 impl Task<'_> {
-    /// Explores the function alone. Takes a solver that has not seen other pools; `sink` gets every test
-    /// as soon as it is found.
+    /// Explores the function with one worker. `solver` must not have seen terms of another pool;
+    /// `sink` gets every test as soon as it is found.
     ///
     /// # Errors
-    /// A function without a body, and inputs that do not fit the specification.
+    /// Fails for a function without a body, and for inputs that do not fit the specification.
     pub fn run(
         &self,
         solver: &mut dyn Solver,
@@ -25,8 +26,8 @@ impl Task<'_> {
         self.run_by(None, solver, sink)
     }
 
-    /// Explores the function as [`Self::run`] does, with several workers where that takes long enough
-    /// and all of them can help ([`Workers`]).
+    /// Explores the function as [`Self::run`] does. Several workers share an exploration that takes
+    /// long enough and that all of them can take part in ([`Workers`]).
     ///
     /// # Errors
     /// Those of [`Self::run`].
@@ -56,6 +57,25 @@ impl Task<'_> {
         }
         engine.run();
         engine.machine.statistics.total_time = begun.elapsed();
-        Ok(engine.into_summary())
+        let summary = engine.into_summary();
+        self.log_summary(&summary);
+        Ok(summary)
+    }
+
+    fn log_summary(&self, summary: &Summary) {
+        let Statistics { steps, queries, evicted, solver_time, total_time, .. } =
+            summary.statistics;
+        let name = &self.program.functions[self.func].name;
+        log::info!(
+            "explored {name} in {total_time:.1?}: {} paths, {steps} steps, {queries} questions in \
+             {solver_time:.1?}, {evicted} states evicted; {} labels covered and {} left; {}",
+            summary.path_count(),
+            summary.covered.len(),
+            summary.left.len(),
+            if summary.complete { "complete" } else { "not complete" }
+        );
+        for (cut, count) in &summary.cuts {
+            log::debug!("exploring {name} cut off {count} times: {cut}");
+        }
     }
 }

@@ -1,20 +1,22 @@
-//! States that wait are evicted where memory is short, and made again when they are to go on.
+//! Eviction: waiting states lose most of their data where memory is short, and are replayed before
+//! they go on.
 //!
-//! An evicted state has lost its registers, memory and facts. It keeps where control is, its model,
-//! what is to be looked at next, and its [`DecisionLog`](crate::machine::decision_log::DecisionLog). To make it again, the first state
-//! of the exploration, or the last union of paths on its own, follows its path with the answers on the log: nothing is asked for, no label
-//! is looked at and no other state is made. The pool keeps all terms, so the same operations give the
-//! same terms, and a fingerprint of registers and facts tells whether the result is the state that was
-//! evicted. Where it is not, the path is cut, with its reason; a state is never dropped in silence,
-//! and never replaced by another.
+//! An evicted state has lost its registers, memory and facts. It keeps its position, its model, the
+//! labels that are to be looked at next, and its
+//! [`DecisionLog`](crate::machine::decision_log::DecisionLog). A replay begins at the first state
+//! of the exploration, or at the last merge on the path. It follows the path with the answers of
+//! the log: no question is asked, no label is looked at, and no other state is made. The pool keeps
+//! all terms, so the same operations give the same terms. A fingerprint of registers and facts
+//! tells whether the result is the evicted state. If it is not, the path is cut, with its reason. A
+//! state is never dropped silently, and never replaced by another.
 //!
-//! What is left of an evicted state says nothing of the pool that its terms were of, nor does the
-//! fingerprint, which is made of the structure of terms. So it can be made again by another worker
+//! Neither the remaining data of an evicted state nor its fingerprint refer to the pool of its
+//! terms: the fingerprint is made of the structure of terms. So another worker can replay the state
 //! ([`workers`](crate::exploration::workers)).
 //!
-//! Explorations come to the same results with and without. Not evicted are states whose test is not
-//! given yet, states that wait for the question of a label, and those of direct instrumentation,
-//! whose labels are branches of the path.
+//! Explorations give the same results with and without eviction. Three kinds of state are not
+//! evicted: those with a test that is not given yet, those that wait for the question of a label,
+//! and those of direct instrumentation, where labels are branches of the path.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -29,28 +31,29 @@ use crate::State;
 use crate::machine::memory::{Facts, Memory};
 use crate::machine::state::{Frame, ReturnTo};
 
-/// Memory is looked at with every so many looks at the clock: a look takes a few microseconds.
+/// Memory use is read at each 16th look at the clock, since reading it takes a few microseconds.
 pub(crate) const LOOKS: u32 = 16;
 
-/// The place of an activation: function, block, position in it, and whether labels there were looked at.
+/// The position of an activation: function, block, position in it, and whether labels there were
+/// looked at.
 pub(crate) type ActivationPlace = (FuncId, BlockId, usize, bool);
 
-/// What eviction knows.
+/// The bookkeeping of eviction.
 #[derive(Default)]
 pub(crate) struct Eviction {
-    /// Activations without anything but their place.
+    /// Activations reduced to their position.
     places: FxHashMap<ActivationPlace, Arc<Frame>>,
-    /// What tells terms apart in fingerprints.
+    /// The structural hashes of terms, for fingerprints.
     pub(crate) structures: Structures,
     nothing: Memory,
     no_externals: Arc<Vec<Arc<ExternalPlan>>>,
-    /// How many states were let wait since all were evicted.
+    /// How many states were put in the queue since all were evicted.
     pub(crate) whole: u64,
-    /// Looks at the clock since the last look at memory.
+    /// Looks at the clock since memory use was last read.
     pub(crate) looks: u32,
-    /// From this many bytes on, states are evicted again.
+    /// The memory use, in bytes, at which states are evicted again.
     pub(crate) next: u64,
-    /// Whether memory was short when it was last looked at, although states were evicted.
+    /// Whether memory was short when its use was last read, although states were evicted.
     pub(crate) is_short: bool,
 }
 
@@ -60,12 +63,12 @@ impl Eviction {
         self.is_short
     }
 
-    /// A state is let wait.
+    /// Counts a whole state that was put in the queue.
     pub(crate) fn count_whole(&mut self) {
         self.whole += 1;
     }
 
-    /// Takes away what the log makes again.
+    /// Removes everything from a state that a replay of its log makes again.
     pub(crate) fn evict(&mut self, pool: &TermPool, state: &mut State) {
         state.notes.eviction.evicted = Some(fingerprint(&mut self.structures, pool, state));
         let places: SmallVec<[ActivationPlace; 4]> = activation_places(state).collect();
@@ -73,7 +76,7 @@ impl Eviction {
         state.log.shrink();
     }
 
-    /// Leaves a state with nothing but activations that say where control is.
+    /// Reduces a state to its activations' positions.
     pub(crate) fn empty(&mut self, state: &mut State, places: &[ActivationPlace]) {
         state.notes.merging.mark = None;
         state.frames.clear();
@@ -89,23 +92,23 @@ impl Eviction {
     }
 }
 
-/// The places of a state's activations, outermost first.
+/// The positions of a state's activations, outermost first.
 pub(crate) fn activation_places(state: &State) -> impl Iterator<Item = ActivationPlace> {
     state.frames.iter().map(|frame| (frame.func, frame.block, frame.next, frame.sites_done))
 }
 
-/// What comes of following a path a second time.
-pub(crate) enum Again {
-    /// The state that was evicted.
+/// The outcome of replaying a path.
+pub(crate) enum ReplayOutcome {
+    /// The evicted state.
     Same(Box<State>),
-    /// Another one, or the path could not be followed.
+    /// Another state, or the path could not be followed.
     Other,
-    /// The exploration was stopped meanwhile.
+    /// The exploration stopped during the replay.
     Stopped,
 }
 
 impl State {
-    /// Whether the log and what an evicted state keeps say all about it.
+    /// Whether the log and the data that an evicted state keeps determine the whole state.
     pub(crate) fn can_be_made_again(&self) -> bool {
         self.notes.eviction.evicted.is_none()
             && !self.course.replay
@@ -113,7 +116,7 @@ impl State {
             && self.claims.covered.is_empty()
     }
 
-    /// Takes over from an evicted state what does not follow from the path.
+    /// Takes over from an evicted state the data that do not follow from the path.
     pub(crate) fn resume_as(&mut self, evicted: &mut Self) {
         self.pending = evicted.pending;
         self.tries = evicted.tries;
@@ -138,7 +141,7 @@ impl State {
     }
 }
 
-/// An activation that only says where control is.
+/// An activation that has nothing but a position.
 fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
     Frame {
         func,
@@ -156,11 +159,11 @@ fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
     }
 }
 
-/// Tells states apart that differ in their path condition, in where control is, or in a register;
-/// those of different pools alike.
+/// A hash that differs for states with a different path condition, position or register. Equal
+/// states of different pools have the same hash.
 pub(crate) fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
     let mut hasher = DefaultHasher::new();
-    // Parts of a conjunction come in the order of their age, which another pool does not have.
+    // Conjuncts are ordered by their age in this pool, which another pool does not share.
     let mut sorted = |terms: &mut dyn Iterator<Item = Term>| {
         let mut numbers: Vec<u64> = terms.map(|term| structures.of(pool, term)).collect();
         numbers.sort_unstable();
@@ -199,7 +202,8 @@ pub(crate) mod tests {
     use crate::exploration::task::Task;
     use lydian_inputs::{InputSpec, Settings, prepare};
 
-    /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library function.
+    /// Paths fork at conditions, at a switch, at addresses, at allocations and in a library
+    /// function.
     const PROGRAM: &str = r#"
         #include <stdlib.h>
         #include <string.h>
@@ -240,14 +244,14 @@ pub(crate) mod tests {
         (program, func)
     }
 
-    /// Everything but the log, which says how the state was made.
+    /// Everything but the log, which only says how the state was made.
     fn all_of(state: &State) -> String {
         let mut state = state.clone();
         state.log = Default::default();
         format!("{state:?}")
     }
 
-    /// An engine that explores the program, with its first state.
+    /// Makes an engine that explores the program, and its first state.
     pub(crate) fn with_engine(
         program: &Program,
         func: FuncId,
@@ -275,7 +279,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_state_that_was_evicted_and_made_again_is_what_it_was() {
+    fn a_replayed_state_equals_the_evicted_one() {
         let (program, func) = program();
         let mut compared = 0;
         for (search, merge) in
@@ -304,7 +308,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_path_that_takes_another_way_the_second_time_is_cut_and_not_lost() {
+    fn a_replay_that_takes_another_way_is_cut_and_not_lost() {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |engine, mut state| {

@@ -1,5 +1,5 @@
-//! The exploration itself: sets up the first state and runs states until none is left or a limit
-//! is hit.
+//! The engine of an exploration: it sets up the first state, and runs states until none is left or
+//! a limit is hit.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,12 +20,12 @@ use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
 use crate::limits::Cut;
-use crate::machine::Setting;
 use crate::machine::ending::Ending;
 use crate::machine::memory::Memory;
 use crate::machine::program::control_flow::SitePlaces;
 use crate::machine::reports::omissions::Hindrances;
 use crate::machine::setup::ExploreError;
+use crate::machine::{MachineSetUp, Setting};
 use crate::merging::Merging;
 use crate::search::directed::DirectedSearch;
 use crate::search::distance::Distances;
@@ -33,30 +33,31 @@ use crate::search::frontier::Frontier;
 use crate::search::rank::Ranks;
 use crate::search::searcher::Origin;
 
-/// How many steps and splits pass between looks at the clock.
+/// How many steps pass between looks at the clock.
 const CLOCK_STEPS: u32 = 64;
-/// A split counts as so many steps, as it evaluates more.
+/// How many steps a split counts for, since it evaluates more.
 const SPLIT_TICKS: u32 = 4;
 /// After so many steps in a row that cover nothing, a state lets others go on.
 const PATIENCE: u64 = 1 << 12;
-/// So many new terms count as a step in that, since steps that build large terms are slow.
+/// So many new terms count as a step of [`PATIENCE`], since steps that build large terms are slow.
 const STEP_TERMS: u64 = 8;
-/// After so many, what a model covers is no longer looked for.
+/// After so many steps that cover nothing, the replay of a model is given up.
 const REPLAY_PATIENCE: u64 = 1 << 13;
-/// How many new terms make a look at the clock due earlier: steps that build large terms are slow.
+/// So many new terms make a look at the clock due early, since steps that build large terms are
+/// slow.
 const CLOCK_TERMS: usize = 2048;
 
-/// The exploration ends where there are so many times the states that may be, and so many beyond that,
-/// which the splits of one path may leave.
+/// The exploration ends where the number of states exceeds this multiple of its limit by
+/// [`LONG_PATH`], which allows for the splits of one path.
 const CROWD: u64 = 4;
 const LONG_PATH: u64 = 1000;
 
-/// What passed since the last look at the clock.
+/// Work since the last look at the clock.
 #[derive(Debug, Default)]
 pub(crate) struct StepClock {
     /// Steps.
     pub(crate) ticks: u32,
-    /// How many terms there were then.
+    /// The number of terms at the last look.
     terms: usize,
 }
 
@@ -67,24 +68,25 @@ pub(crate) struct Engine<'p, 'e> {
     pub(crate) merging: Merging,
     pub(crate) frontier: Frontier<'p>,
     pub(crate) clock: StepClock,
-    /// Whether any input meets each invariant that was asked for on a path.
+    /// Whether any input meets each invariant that a path asked for.
     pub(crate) invariants_met: BTreeMap<usize, bool>,
     pub(crate) paths: BTreeMap<Ending, u64>,
-    /// How often it was begun anew, as a path outgrew what a pointer leads to.
+    /// How often the exploration began anew because a pointer turned out to lead to a larger
+    /// record.
     pub(crate) begun_anew: u32,
     pub(crate) eviction: Eviction,
-    /// How many states have numbers in a trace, besides the first.
+    /// How many states other than the first have numbers in the trace.
     pub(crate) states_traced: u64,
     pub(crate) stopped: bool,
-    /// Why, unless everything is covered.
+    /// Why the exploration stopped; `None` if everything is covered.
     pub(crate) stop_reason: Option<StopReason>,
-    /// What is told to other workers and known from them.
+    /// What this worker tells the others and knows of them.
     pub(crate) exchange: Exchange,
     pub(crate) sink: &'e mut dyn FnMut(Event),
 }
 
 impl<'p, 'e> Engine<'p, 'e> {
-    /// An exploration that did not begin yet, with the state that all paths begin with.
+    /// Makes an exploration that has not begun, and the first state of all paths.
     pub(crate) fn set_up(
         task: &Task<'e>,
         solver: &'e mut dyn Solver,
@@ -104,7 +106,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             observed: observed_globals(program, func, objectives),
             functions: program.functions.ids().filter(|func| goals.labels.has(*func)).collect(),
         };
-        let (machine, touched, memory) = Machine::set_up(setting, solver)?;
+        let MachineSetUp { machine, touched, memory } = Machine::set_up(setting, solver)?;
         let control_flow = machine.control_flow();
         let sites = SitePlaces::new(program, control_flow, |func| goals.labels.sites(func));
         let distances = Distances::new(Rc::clone(control_flow), sites);
@@ -164,7 +166,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.drop_all_waiting();
     }
 
-    /// Where the exploration was stopped: what the models of states that wait cover is not lost.
+    /// After an early stop, gives the tests of the models of waiting states.
     pub(crate) fn drop_all_waiting(&mut self) {
         if self.stopped {
             for state in self.frontier.drain() {
@@ -173,7 +175,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// Runs one of the states that wait; false where none does.
+    /// Runs one of the waiting states. Returns false where none waits.
     pub(crate) fn run_one(&mut self) -> bool {
         self.look_at_due_labels();
         self.look_at_due_rows();
@@ -195,13 +197,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         true
     }
 
-    /// Runs a state until it ends or another is to go on.
+    /// Runs a state until it ends or another state is to go on.
     pub(crate) fn run_state(&mut self, mut state: Box<State>) {
-        let mut news = Novelty::of(&state, &self.machine.pool);
+        let mut novelty = Novelty::of(&state, &self.machine.pool);
         loop {
             let Some(next) = self.pass_merge_scope(state) else { return };
             state = next;
-            if news.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
+            if novelty.are_older(&state, &self.machine.pool, PATIENCE) && self.may_rest() {
                 self.rest(state);
                 return;
             }
@@ -238,27 +240,28 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// Whether a state may be put off in the midst of its path. Where the program assumes something, a
-    /// test is one only if its path is known to its end.
+    /// Whether a state may be put back in the midst of its path. Where the program assumes
+    /// something, a model is a test only if its path is known to its end.
     fn may_rest(&self) -> bool {
         !self.frontier.stays() && !self.machine.context.assumes
     }
 
-    /// Puts a state off that takes long without meeting anything: it may go round in a loop for as
-    /// long as the bound lets it. Its test is given now.
+    /// Puts back a state that takes long without covering anything: it may be in a loop with a
+    /// large bound. Its test is given now.
     fn rest(&mut self, mut state: Box<State>) {
         if !state.claims.covered.is_empty() || state.claims.keep {
             self.give_test(&mut state, Ending::Cut(Cut::PathSteps(PATIENCE)));
         }
-        // One that only follows its model has nothing else to meet.
+        // A replayed model is only followed for its test, which was just given.
         if !state.course.replay {
             state.notes.search.idle = state.notes.search.idle.saturating_add(1);
             self.put_back(state);
         }
     }
 
-    /// Whether a state that was split goes on at once. One whose model covers labels does: its test
-    /// is given at the end of its path, and what waits is lost if the process is killed.
+    /// Whether a state goes on at once after a split. A state with a model that covers labels does:
+    /// its test is given at the end of its path, and the test of a waiting state would be lost if
+    /// the process were killed.
     fn goes_on(&self, state: &State) -> bool {
         state.course.replay || !state.claims.covered.is_empty() || self.frontier.stays()
     }
@@ -275,10 +278,12 @@ impl<'p, 'e> Engine<'p, 'e> {
         if self.may_rest() {
             most = most.min(REPLAY_PATIENCE);
         }
-        let mut news = Novelty::of(&state, &self.machine.pool);
+        let mut novelty = Novelty::of(&state, &self.machine.pool);
         loop {
             let ending = match self.step(&mut state) {
-                Ok(()) | Err(Flow::Yield) if news.are_older(&state, &self.machine.pool, most) => {
+                Ok(()) | Err(Flow::Yield)
+                    if novelty.are_older(&state, &self.machine.pool, most) =>
+                {
                     Ending::Cut(Cut::PathSteps(most))
                 }
                 Ok(()) | Err(Flow::Yield) => {
@@ -302,8 +307,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// Whether nothing that is left can be met on any continuation of a state's path: then nobody need
-    /// follow it ([000]'s look-ahead).
+    /// Whether no continuation of a state's path can meet anything that is left, so that the path
+    /// need not be followed ([000]'s look-ahead).
     pub(crate) fn is_hopeless(&self, state: &State) -> bool {
         let config = &self.machine.context.config;
         config.look_ahead
@@ -311,15 +316,15 @@ impl<'p, 'e> Engine<'p, 'e> {
             && config.label_deletion.deletes()
             && !config.every_path
             && state.has_begun(self.machine.roots.len())
-            // A path may still break an assumption, which opens its labels again.
+            // A path may still break an assumption, and open its labels again.
             && (!self.machine.context.assumes || self.goals.labels.without_test() == 0)
-            // Nothing that depends on what was never written counts.
+            // Nothing counts on a path that depends on undetermined values.
             && (state.depends.end_path()
                 || !self.machine.may_call_again(state) && self.frontier.is_hopeless(state, &self.goals.labels))
     }
 
-    /// Whether a state is dropped since it is hopeless. One whose test is not given yet is followed to
-    /// the end of its model's path.
+    /// Whether a state is dropped because it is hopeless. A state with a test that is not given yet
+    /// is followed to the end of its model's path instead.
     pub(crate) fn drops(&mut self, state: &mut State) -> bool {
         if state.course.replay || !self.is_hopeless(state) {
             return false;
@@ -334,9 +339,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         true
     }
 
-    /// Lets the other side of a split wait.
+    /// Puts the other side of a split in the queue.
     pub(crate) fn push(&mut self, state: Box<State>) {
-        // It was pushed when the path was followed the first time.
+        // It was put there when the path was followed the first time.
         if !state.log.is_played()
             && let Some(state) = self.merging.scopes.keep(state)
         {
@@ -344,7 +349,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
     }
 
-    /// Lets the state that runs wait.
+    /// Puts the running state back in the queue.
     fn put_back(&mut self, state: Box<State>) {
         self.let_wait(state, Origin::Back);
     }
@@ -357,13 +362,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.frontier.add(state, origin);
     }
 
-    /// The states that wait.
+    /// The waiting states.
     #[cfg(test)]
     pub(crate) fn waiting(&mut self) -> Vec<Box<State>> {
         self.frontier.drain()
     }
 
-    /// A path is at its end.
+    /// Handles the end of a path.
     pub(crate) fn finish(&mut self, mut state: Box<State>, ending: Ending) {
         match &ending {
             Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
@@ -379,7 +384,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.tell_progress();
     }
 
-    /// Tells the caller how far all workers are together, as far as is known.
+    /// Reports the progress of all workers together, as far as this worker knows it.
     pub(crate) fn tell_progress(&mut self) {
         let others = self.exchange.others();
         let progress = Progress {
@@ -400,7 +405,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     pub(crate) fn give_test(&mut self, state: &mut State, ending: Ending) {
         let ending = match self.bring_within_reason(state) {
             Some(false) => ending,
-            // A trap is no fact of the path: the other input may not trap.
+            // The trap is no fact of the path, so the other input may not trap.
             Some(true) if matches!(ending, Ending::Trapped(_)) => {
                 Ending::Cut(Cut::Unsupported("a trap beyond an object of 1 KiB".into()))
             }
@@ -417,7 +422,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             ending => ending,
         };
         let config = &self.machine.context.config;
-        // A trap is no fact of the path.
+        // The trap is no fact of the path.
         let traps = matches!(ending, Ending::Trapped(_));
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
@@ -427,7 +432,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let promises = std::mem::take(&mut state.claims.promises);
         let kept = std::mem::take(&mut state.claims.keep);
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
-        let has = self.goals.harvest_of(&mut self.machine, state, &covered, model);
+        let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
         let (facts, memory) = match shown {
@@ -445,7 +450,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
     }
 
-    /// After a step: whether to stop, looking only where a look is due.
+    /// After a step: whether to stop. It looks only where a look is due.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
         self.clock.ticks += 1;
         self.clock_is_due() && self.look_at_budget()
@@ -457,7 +462,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             || self.machine.pool.len() >= self.clock.terms.saturating_add(CLOCK_TERMS)
     }
 
-    /// The clock's reason to stop, if it is looked at.
+    /// Looks at the clock if a look is due. Returns the reason to stop, if there is one.
     fn look_at_clock(&mut self) -> Option<StopReason> {
         if !self.clock_is_due() {
             return None;
@@ -466,7 +471,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.machine.questions.budget.exceeded()
     }
 
-    /// Stops where a budget is used up or nothing is left to do.
+    /// Stops where a budget is used up or nothing is left to do. Returns whether it stopped.
     pub(crate) fn look_at_budget(&mut self) -> bool {
         if self.stopped {
             return true;
@@ -494,13 +499,13 @@ impl<'p, 'e> Engine<'p, 'e> {
         let covered = self.machine.context.config.mode != Mode::Plain
             && self.machine.context.config.stop_when_covered
             && self.goals.labels.left() == 0
-            // A path may still break an assumption, which opens its labels again.
+            // A path may still break an assumption, and open its labels again.
             && (!self.machine.context.assumes || self.goals.labels.without_test() == 0);
         self.stopped |= covered;
         self.stopped
     }
 
-    /// Where there are as many states as may be, or memory is short, paths are followed to their ends
+    /// Where the limit of states is reached, or memory is short, paths are followed to their ends
     /// until there is room again.
     fn throttle(&mut self, states: u64) {
         let Some(limit) = self.machine.context.config.limits.states else { return };
@@ -529,7 +534,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         left_hypers.iter_mut().for_each(|hyper| hyper.bounds.clone_from(&of_some_label));
         let (covered, mut left) = self.goals.labels.into_result(&self.machine.bounds, &in_the_way);
         if self.machine.context.config.mode == Mode::Plain {
-            // Even all paths together say nothing of what was asked on none of them.
+            // No path was asked for the labels, so complete exploration decides nothing about them.
             left.iter_mut().for_each(|label| label.reasons.push(Cut::NotAsked));
             left_hypers.iter_mut().for_each(|hyper| hyper.reasons.push(Cut::NotAsked));
         }
@@ -556,22 +561,23 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 }
 
-/// When a state last covered something.
+/// The point of a path at which the state last covered something.
 struct Novelty {
     covered: usize,
-    /// Its steps then.
+    /// The state's steps at that point.
     at: u64,
-    /// How many terms there were.
+    /// The number of terms at that point.
     terms: usize,
 }
 
 impl Novelty {
-    /// As of now.
+    /// The current point of a path.
     fn of(state: &State, pool: &TermPool) -> Self {
         Self { covered: state.claims.covered.len(), at: state.course.steps, terms: pool.len() }
     }
 
-    /// Whether the state has taken at least so many steps since, or has built as many terms as those do.
+    /// Whether the state has since taken at least so many steps, or built the number of terms that
+    /// counts for as many.
     fn are_older(&mut self, state: &State, pool: &TermPool, steps: u64) -> bool {
         if self.covered != state.claims.covered.len() {
             *self = Self::of(state, pool);
@@ -581,7 +587,7 @@ impl Novelty {
     }
 }
 
-/// A state that waits when the exploration stops: what its model covers is not lost.
+/// Drops a state that waits when the exploration stops, after giving the test of its model.
 fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if let Some(cut) = engine.cut_by_stop() {
         engine.cut_path(&state, cut);

@@ -1,16 +1,16 @@
-//! Why a state does not simply go on, once all that its step asked for is done.
+//! The reasons why a state does not go on after a step.
 
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 
-/// Why a state does not simply go on, once all that the machine left is seen to.
+/// Why a state does not go on after a step, once everything that the machine left was handled.
 #[derive(Debug)]
 pub(crate) enum Flow {
-    /// It was split; another state may go on first.
+    /// The state was split; another state may go first.
     Yield,
-    /// It is at its end.
+    /// The path is at its end.
     End(Ending),
-    /// No input takes it.
+    /// No input takes the path.
     Infeasible,
 }
 

@@ -1,24 +1,26 @@
-//! Invariants of types: what the user says is true of every object of a type among the inputs when the
-//! function is called.
+//! Invariants of types: conditions that, as the user states, every object of a type among the
+//! inputs meets when the function is called.
 //!
-//! An invariant is a function of a pointer to the object. Where a path is about to look at an object of
-//! the type for the first time, the function is evaluated for it *aside*, on memory as the inputs first
-//! are ([`Engine::first_contents`]): all ways through it are followed by the ordinary steps, and what
-//! they return is put together to one condition, under which the path goes on. So the path does not fork,
-//! what it wrote meanwhile plays no part, and a way on which the invariant traps does not meet it.
+//! An invariant is a function of a pointer to the object. It is evaluated where a path is about to
+//! look at an object of the type for the first time. The evaluation is separate from the path, and
+//! works on memory as the inputs first are ([`Engine::first_contents`]). The ordinary steps follow
+//! all ways through the function, and their results are combined to one condition, under which the
+//! path goes on. So the path does not fork, its own writes have no influence, and a way on which
+//! the invariant traps does not meet it.
 //!
-//! What the function follows comes into being as it does on a path. These objects stay with the path,
-//! since the condition speaks of them: a pointer that is followed later may lead to one of them. They do
-//! not bring their own invariants before the path itself looks at them, so that `self->next->prev` ends.
-//! That leaves out no input: paths suppose less than what holds. A test has more than its path looked at,
-//! so [`Engine::meeting_invariants`] supposes the invariants of all that it has before it is given.
+//! Lazy objects behind pointers that the function follows come into being as on a path. They stay
+//! with the path, since the condition refers to them: a pointer that is followed later may lead to
+//! one of them. Their own invariants are not supposed before the path itself looks at them, so that
+//! the evaluation of `self->next->prev` ends. No input is lost by that: paths suppose less than
+//! holds. A test contains more objects than its path looked at, so [`Engine::meeting_invariants`]
+//! supposes the invariants of all objects of a test before the test is given.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
 use lydian_inputs::concretise_with_objects;
-use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
+use lydian_inputs::lazy::{LazyObject, PointerEntry, REACH, ROOM};
 use lydian_inputs::{HeldObject, Invariant};
 use lydian_ir::CType;
 use lydian_smt::Term;
@@ -29,11 +31,12 @@ use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::exploration::outcome::Unmet;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 use crate::limits::Cut;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::ending::Ending;
 use crate::machine::inputs::invariants::MOST_OBJECTS;
+use crate::machine::memory::PointerPlace;
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::program::context::Context;
 use crate::machine::questions::Feasible;
@@ -41,37 +44,38 @@ use crate::machine::setup::add_input_object;
 use crate::machine::state::Check;
 use crate::machine::state::ReturnTo;
 
-/// More steps than this no evaluation of an invariant takes.
+/// The most steps that the evaluation of one invariant takes.
 const MOST_STEPS: u64 = 1 << 14;
-/// To so many objects at most a pointer is tried to lead.
+/// The most objects that are tried as targets of one pointer.
 const MOST_NEAR: usize = 32;
-/// What is said of a path on which no object meets its invariant.
+/// Message for a path on which no object meets its invariant.
 const NONE_MEETS: &str = "a path on which an object does not meet its invariant";
-/// What is said where no test was found.
+/// Message where no test was found.
 const NO_TEST: &str = "a test all of whose objects meet their invariants was not found";
 
-/// An invariant evaluated for an object.
+/// The result of evaluating an invariant for an object.
 struct InvariantCondition {
-    /// Whether it holds.
+    /// The condition under which the object meets the invariant.
     holds: Term,
-    /// Objects that it looked at and that the path does not have.
+    /// Lazy objects that the evaluation looked at and that the path does not have.
     objects: Vec<Arc<LazyObject>>,
-    /// Conditions under which pointers lead to these.
+    /// Conditions under which pointers lead to these objects.
     leading: Vec<Term>,
-    /// The addresses of the pointers that it followed and the path did not.
+    /// The addresses of the pointers that the evaluation followed and the path did not.
     followed: Vec<Term>,
 }
 
-/// An object of a test whose invariant its path does not suppose.
-struct Open {
+/// An object of a test with an invariant that its path does not suppose.
+struct UnsupposedObject {
     invariant: usize,
     address: u64,
-    /// What it lies in, if that came into being.
+    /// The lazy object that contains it, if any.
     lazy: Option<Arc<LazyObject>>,
 }
 
 impl Engine<'_, '_> {
-    /// Structs that are passed by value are looked at by the call itself.
+    /// Supposes the invariants of structs that are passed by value, since the call itself looks at
+    /// them.
     pub(crate) fn suppose_of_arguments(&mut self, state: &mut State) -> Result<(), Flow> {
         if self.machine.context.invariants.is_empty() {
             return Ok(());
@@ -93,7 +97,8 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// The path goes on with the inputs on which an object that it is about to look at meets an invariant.
+    /// Restricts the path to the inputs on which an object meets an invariant. The path is about to
+    /// look at this object.
     pub(crate) fn suppose_invariant(
         &mut self,
         state: &mut State,
@@ -117,9 +122,9 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Lets pointers that an invariant followed lead to objects that meet it already, if that can be: the
-    /// test has fewer objects then, and no array for an element that lies anywhere. The condition, if it
-    /// holds then.
+    /// Lets pointers that an invariant followed lead to objects that already meet it, if possible.
+    /// The test then has fewer objects, and no array for an element that may lie anywhere. Returns
+    /// the condition, if it holds then.
     fn lead_near(&mut self, state: &mut State, followed: &[Term]) -> Option<Term> {
         if followed.is_empty() {
             return None;
@@ -131,8 +136,8 @@ impl Engine<'_, '_> {
         let pointers = self.machine.context.inputs.pointers(&self.machine.pool);
         let mut wish = self.machine.pool.tt();
         for address in followed {
-            let null =
-                pointers.iter().find(|(_, of, _)| of == address).and_then(|(_, _, null)| *null);
+            let pointer = pointers.iter().find(|pointer| pointer.address == *address);
+            let null = pointer.and_then(|pointer| pointer.is_null);
             let places: Vec<Term> =
                 known.iter().map(|object| self.machine.pool.eq(*address, *object)).collect();
             let near = self.machine.pool.or_all(places.into_iter().chain(null));
@@ -147,7 +152,7 @@ impl Engine<'_, '_> {
         Some(wish)
     }
 
-    /// The same, and that they go on doing so, where a test is to keep what was found for it.
+    /// As [`Self::lead_near`]. With `keeps`, later models of a test must keep these targets.
     fn keep_near(&mut self, whole: &mut State, followed: &[Term], keeps: bool) -> bool {
         match self.lead_near(whole, followed) {
             Some(near) => !keeps || whole.add_fact(&mut self.machine.pool, near),
@@ -155,8 +160,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The same for all pointers that the path's facts are about, each by itself where they cannot all be
-    /// near.
+    /// As [`Self::keep_near`], for all pointers in the path's facts: together, or one by one where
+    /// they cannot all lead to near objects.
     fn pull_near(&mut self, whole: &mut State, keeps: bool) {
         let mut symbols: FxHashSet<Term> = FxHashSet::default();
         for fact in whole.path.facts.iter() {
@@ -164,20 +169,20 @@ impl Engine<'_, '_> {
         }
         let types = &self.machine.context.program.types;
         let mut pointers = self.machine.context.inputs.pointers(&self.machine.pool);
-        pointers.retain(|(pointer, _, _)| {
+        pointers.retain(|PointerEntry { pointer, .. }| {
             let is_asked = pointer.symbol().is_some_and(|(symbol, _)| symbols.contains(&symbol));
             let to = types.pointee(pointer.ty);
             is_asked
                 && pointer.depth > 0
                 && to.is_some_and(|to| self.machine.context.has_invariants(to))
         });
-        let all: Vec<Term> = pointers.iter().map(|(_, address, _)| *address).collect();
+        let all: Vec<Term> = pointers.iter().map(|pointer| pointer.address).collect();
         if !self.keep_near(whole, &all, keeps) {
             all.iter().for_each(|address| _ = self.keep_near(whole, &[*address], keeps));
         }
     }
 
-    /// The condition on which an object's first contents meet an invariant.
+    /// Evaluates an invariant on an object's first contents.
     fn evaluate_invariant(
         &mut self,
         state: &State,
@@ -215,8 +220,8 @@ impl Engine<'_, '_> {
         evaluated
     }
 
-    /// All ways through an invariant for an object, on memory as the inputs first are. A way that cannot
-    /// be followed to its end is left out, and noted.
+    /// Follows all ways through an invariant for an object, on memory as the inputs first are. A
+    /// way that cannot be followed to its end is left out, and noted.
     fn ways_through(&mut self, state: &State, invariant: usize, object: Term) -> Vec<Box<State>> {
         let func = self.machine.context.invariants[invariant].function;
         let Some(body) = &self.machine.context.program.functions[func].body else {
@@ -241,7 +246,7 @@ impl Engine<'_, '_> {
         ways
     }
 
-    /// Follows one way to its end; none where it does not return.
+    /// Follows one way to its end. Returns `None` where it does not return.
     fn follow_way(&mut self, mut way: Box<State>, steps: &mut u64) -> Option<Box<State>> {
         loop {
             if !self.activate_now(&mut way) {
@@ -263,13 +268,13 @@ impl Engine<'_, '_> {
                     self.machine.cut(cut);
                     return None;
                 }
-                // It has no value on these inputs, so that they do not meet it.
+                // The invariant has no value on these inputs, so they do not meet it.
                 Err(Flow::End(_) | Flow::Infeasible) => return None,
             }
         }
     }
 
-    /// Memory as the inputs first are, with all that came into being on a path.
+    /// Memory as the inputs first are, with all lazy objects of a path.
     fn first_contents(&mut self, state: &State) -> Memory {
         let mut memory = self.machine.first_memory().clone();
         for object in state.inputs.externals.iter().flat_map(|call| &call.objects) {
@@ -281,15 +286,16 @@ impl Engine<'_, '_> {
         memory
     }
 
-    /// The path of a test with the invariants of all objects that the test has, and a model that meets
-    /// them: none where there is nothing to meet. No test may be given where none is found.
+    /// The path of a test with the invariants of all objects of the test, and a model that meets
+    /// them. The result is `None` where no such path was found, and no test may be given then. It
+    /// is `Some(None)` where there is no invariant to meet.
     #[expect(clippy::option_option, reason = "whether, and then what")]
     pub(crate) fn meeting_invariants(&mut self, state: &mut State) -> Option<Option<Box<State>>> {
         if self.machine.context.invariants.is_empty() || !state.has_begun(self.machine.roots.len())
         {
             return Some(None);
         }
-        // What was found for one object first may keep another from what it needs.
+        // A model that keeps the choices for one object may prevent those for another.
         let found = self.meeting_all(state, true);
         match found.or_else(|_| self.meeting_all(state, false)) {
             Ok(whole) => Some(Some(whole)),
@@ -312,7 +318,7 @@ impl Engine<'_, '_> {
             if open.is_empty() {
                 return Ok(whole);
             }
-            for Open { invariant, address, lazy } in open {
+            for UnsupposedObject { invariant, address, lazy } in open {
                 count += 1;
                 if count > MOST_OBJECTS || self.is_out_of_time() {
                     return Err(Cut::Unsupported(NO_TEST.into()));
@@ -329,8 +335,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Lets the pointers of a test's model that lead to an object which nobody followed be null, or lead
-    /// to one that there is already, or at least home; whether that can be.
+    /// Lets pointers to an object that nobody followed be null in a test's model, or lead to an
+    /// existing object, or at least to their home. Returns whether that is possible.
     fn do_without(&mut self, whole: &mut State, new: &LazyObject) -> bool {
         let known: Vec<u64> = whole
             .memory
@@ -340,7 +346,8 @@ impl Engine<'_, '_> {
             .map(|first| first.home)
             .collect();
         let (mut fewer, mut homes) = (Vec::new(), Vec::new());
-        for (pointer, address, null) in self.machine.context.inputs.pointers(&self.machine.pool) {
+        for entry in self.machine.context.inputs.pointers(&self.machine.pool) {
+            let PointerEntry { pointer, address, is_null: null } = entry;
             let (pool, evaluator) = (&mut self.machine.pool, &mut self.machine.evaluator);
             let is_null = null.is_some_and(|null| evaluator.holds(pool, &whole.model, null));
             let value = evaluator.eval_u64(pool, &whole.model, address);
@@ -360,7 +367,7 @@ impl Engine<'_, '_> {
         wishes.into_iter().any(|wish| self.grant(whole, wish))
     }
 
-    /// Lets a test's model be as one likes, if it is not and can be.
+    /// Makes a test's model meet a wish, if it does not and can. Returns whether it does.
     fn grant(&mut self, whole: &mut State, wish: Term) -> bool {
         if self.machine.evaluator.holds(&self.machine.pool, &whole.model, wish) {
             return false;
@@ -372,8 +379,8 @@ impl Engine<'_, '_> {
         whole.add_fact(&mut self.machine.pool, wish)
     }
 
-    /// Lets the model of a test's path meet an invariant of one more object, with as few more objects as
-    /// can be.
+    /// Makes the model of a test's path meet an invariant of one more object, with as few more
+    /// objects as possible.
     fn meet_one(
         &mut self,
         whole: &mut State,
@@ -412,8 +419,8 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// The objects of a test whose invariants its path does not suppose.
-    fn not_met(&mut self, whole: &State) -> Vec<Open> {
+    /// The objects of a test with invariants that its path does not suppose.
+    fn not_met(&mut self, whole: &State) -> Vec<UnsupposedObject> {
         let model = &whole.model;
         let claims = whole.path.facts.iter().chain(&whole.claims.promises).copied();
         let needs = self.machine.needs_of(&whole.memory, model, claims);
@@ -451,13 +458,14 @@ impl Engine<'_, '_> {
                 self.machine.context.invariants_within(element, start, &mut within);
             }
             within.retain(|one| !met.contains(one));
-            let open = |(invariant, address)| Open { invariant, address, lazy: lazy.clone() };
+            let open =
+                |(invariant, address)| UnsupposedObject { invariant, address, lazy: lazy.clone() };
             all.extend(within.into_iter().map(open));
         }
         all
     }
 
-    /// What the user stated of the inputs, as sentences.
+    /// The user's statements about the inputs, as sentences.
     pub(crate) fn preconditions(&self) -> Vec<String> {
         let Context { program, spec, invariants, .. } = &self.machine.context;
         let stated = spec.preconditions_of(program, self.machine.plan.function).into_iter();
@@ -467,7 +475,7 @@ impl Engine<'_, '_> {
         stated.chain(asked).chain(sizes).collect()
     }
 
-    /// What the user stated that no input meets, if everything was looked at.
+    /// The user's statements that no input meets, if everything was looked at.
     pub(crate) fn unmet(&mut self) -> Vec<Unmet> {
         if !self.machine.omissions.is_empty() {
             return Vec::new();
@@ -494,7 +502,7 @@ impl Engine<'_, '_> {
         all
     }
 
-    /// Whether no object whatever meets an invariant.
+    /// Whether no object at all meets an invariant.
     fn contradicts_itself(&mut self, invariant: usize) -> bool {
         let Context { program, inputs, .. } = &self.machine.context;
         let Invariant { ty, function, .. } = self.machine.context.invariants[invariant];
@@ -516,7 +524,7 @@ impl Engine<'_, '_> {
     }
 }
 
-/// Adds objects that came into being elsewhere; false where there is no room.
+/// Adds lazy objects of another memory. Returns false where there is no room.
 fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
     objects.iter().all(|object| {
         let object = object.clone();
@@ -533,7 +541,7 @@ fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
     })
 }
 
-/// Whether an object that came into being is there, wherever it is now.
+/// Whether memory has a lazy object, at any address.
 fn has_object(memory: &Memory, object: &LazyObject) -> bool {
     let mut firsts = memory.inputs().filter_map(|found| found.first.as_ref());
     firsts.any(|first| first.home == object.home)
@@ -549,13 +557,12 @@ fn followed_by(ways: &[Box<State>], state: &State) -> Vec<Term> {
     all
 }
 
-/// The conditions under which pointers that some ways followed lead home, where that is to one of some
-/// objects.
+/// The conditions under which pointers that some ways followed lead home, for homes in `objects`.
 fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> Vec<Term> {
     let mut found: Vec<Term> = Vec::new();
     for expansion in ways.iter().flat_map(|way| way.path.expanded.values()) {
-        for (guard, place, distance) in &expansion.places {
-            if distance.is_none() && objects.contains_key(place) && !found.contains(guard) {
+        for PointerPlace { guard, address, distance } in &expansion.places {
+            if distance.is_none() && objects.contains_key(address) && !found.contains(guard) {
                 found.push(*guard);
             }
         }
@@ -564,8 +571,8 @@ fn leading_to(ways: &[Box<State>], objects: &BTreeMap<u64, Arc<LazyObject>>) -> 
     found
 }
 
-/// Adds the objects that an evaluation looked at and a path does not have; whether all are what they
-/// are elsewhere.
+/// Adds the lazy objects that an evaluation looked at and a path does not have. Returns whether
+/// each is the same object in all ways.
 fn collect_objects(
     state: &State,
     way: &State,
@@ -582,13 +589,13 @@ fn collect_objects(
     })
 }
 
-/// A state with what a path knows, beside it.
+/// A new state with the facts and lazy objects of a path, to evaluate an invariant on.
 fn beside(state: &State) -> Box<State> {
     let mut beside = state.fork();
     beside.passing.queue.clear();
     (beside.passing.evaluated, beside.passing.arrival) = (None, None);
     (beside.notes.goals.trail, beside.notes.goals.underway) =
-        (Trail::default(), Underway::default());
+        (Trail::default(), SequencesUnderWay::default());
     (beside.pending, beside.course.replay) = (false, false);
     (beside.log, beside.notes.merging.start) = (DecisionLog::default(), None);
     beside

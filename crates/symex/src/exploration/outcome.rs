@@ -1,11 +1,11 @@
-//! What an exploration tells its caller, while it runs and at its end.
+//! What an exploration returns and reports: tests and progress while it runs, a summary at its end.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_base::Span;
 use lydian_inputs::Start;
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::test::Test;
 use lydian_objective::Assumption;
 
@@ -17,35 +17,35 @@ use crate::limits::Cut;
 use crate::machine::ending::Ending;
 use crate::machine::reports::statistics::Statistics;
 
-/// A test and what running it should show.
+/// A test, with the claims about a run of it.
 #[derive(Clone, Debug)]
 pub struct FoundTest {
     /// The inputs.
     pub test: Test,
-    /// Labels that no test before it covers and that it should, in the order in which the run
-    /// meets them.
+    /// Labels that the test should cover and that no test before it covers, in the order in which
+    /// the run meets them.
     pub covers: Vec<LabelRef>,
-    /// Hyperlabels that it should cover, alone or together with the tests before it, and that those
-    /// do not cover.
+    /// Hyperlabels that the test should cover, alone or together with the tests before it, and that
+    /// those do not cover.
     pub completes: Vec<HyperRef>,
     /// How the run should end.
     pub ending: Ending,
-    /// Where in the text it first uses where an object of the program's own lies: then a run need not do
-    /// what it should.
+    /// The first use of the address of one of the program's own objects as a number, as a place of
+    /// the text. A run of a test with such a use need not do what is claimed.
     pub placed: Option<Span>,
 }
 
-/// What the user stated that no input meets.
+/// A statement of the user that no input meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unmet {
     /// The preconditions of the function.
     Preconditions {
         /// The C expressions.
         texts: Vec<String>,
-        /// Whether larger inputs than those that are considered might meet them.
+        /// Whether larger inputs than those considered might meet them.
         is_bounded: bool,
     },
-    /// An invariant of a type, which nothing of the type meets.
+    /// An invariant of a type, which no object of the type meets.
     Invariant {
         /// The type, as the settings name it.
         name: String,
@@ -73,68 +73,72 @@ impl fmt::Display for Unmet {
 pub struct Progress {
     /// Finished paths.
     pub paths: u64,
-    /// States that wait.
+    /// Waiting states.
     pub states: usize,
-    /// Labels and hyperlabels left.
+    /// Labels and hyperlabels that are left.
     pub labels_left: usize,
     /// Solver queries.
     pub queries: u64,
 }
 
-/// Something that happened.
+/// An event of a running exploration.
 #[derive(Debug)]
 pub enum Event {
     /// A test was found.
     Test(Box<FoundTest>),
     /// A path was finished.
     Progress(Progress),
-    /// Something happened to a state, where that was asked for.
+    /// Something happened to a state. Only with [`Config::traces`](crate::Config::traces).
     Trace(TracedEvent),
 }
 
 /// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// How many paths ended how.
+    /// The number of paths with each ending.
     pub paths: BTreeMap<Ending, u64>,
     /// In tight mode: paths that end at a label, one for each input that was made for labels alone
-    /// ([000] V-A). With label deletion, an input that covers a label and all that the path's own
-    /// input covers takes its place and is no path of its own.
+    /// ([000] V-A). With [`LabelDeletion::Kept`](crate::LabelDeletion::Kept), an input that covers
+    /// a label and everything that the path's own input covers replaces that input and is not
+    /// counted here.
     pub label_paths: u64,
     /// Labels that a test covers, in the order in which they were covered.
     pub covered: Vec<LabelRef>,
     /// The others, in the order of the objectives.
     pub left: Vec<LeftLabel>,
-    /// Hyperlabels that tests cover, together with those that were known, in the order in which they
-    /// were covered.
+    /// Hyperlabels that tests cover, together with the tests known before, in the order in which
+    /// they were covered.
     pub covered_hypers: Vec<HyperRef>,
     /// The other hyperlabels, in the order of the objectives.
     pub left_hypers: Vec<LeftHyper>,
-    /// Everything that was left out, and how often. Which labels that concerns, their reasons say.
+    /// Everything that was left out, with its count. The reasons of labels say which labels a cut
+    /// concerns.
     pub cuts: BTreeMap<Cut, u64>,
     /// Whether every behaviour within the assumptions was explored.
     pub complete: bool,
-    /// What the user stated about how large inputs are, and other such bounds with why they leave out
-    /// nothing, one sentence each.
+    /// The user's statements about the sizes of inputs, and other such bounds with the reason why
+    /// they exclude nothing; one sentence each.
     pub preconditions: Vec<String>,
-    /// What paths did with the pointers of the inputs, where that was asked for.
-    pub learned: Learned,
-    /// What the user stated that no input meets.
+    /// What paths did with the pointers of the inputs. Only with
+    /// [`Config::learns`](crate::Config::learns).
+    pub learned: PointerObservations,
+    /// The user's statements that no input meets.
     pub unmet: Vec<Unmet>,
-    /// What was assumed about inputs and the program's surroundings, and nobody stated.
+    /// Assumptions about inputs and the program's environment that nobody stated.
     pub assumptions: Vec<Assumption>,
-    /// Bounds that the user did not state and that make a difference to the program's paths, so far as
-    /// is known. What is left is infeasible only under these, and under its own.
+    /// Bounds that the user did not state and that, so far as is known, make a difference to the
+    /// program's paths. The labels left are infeasible only under these, and under their own
+    /// assumptions.
     pub bounds: Vec<Assumption>,
-    /// The arguments that point to the first element of an object where they are not null, each with
+    /// The arguments that, where not null, point to the first element of an object. Each has
     /// whether the program may read or write before it, as far as was noticed.
     pub starts: Vec<(Start, bool)>,
-    /// What it cost.
+    /// Time and work spent.
     pub statistics: Statistics,
 }
 
 impl Summary {
-    /// How many paths were finished, those at labels not counted.
+    /// The number of finished paths, without those at labels.
     pub fn path_count(&self) -> u64 {
         self.paths.values().sum()
     }

@@ -1,33 +1,35 @@
-//! Paths that begin anew, since the code takes a pointer for one into more than it was taken for.
+//! Explorations that begin anew, because the code takes a pointer to a record for a pointer to a
+//! larger one.
 //!
-//! What a pointer of the inputs leads to comes into being as elements of the type that the code takes it
-//! for when it is first followed. Behind a `struct base` lie others of its kind then, pointers where these
-//! have pointers, and so they would stay where the code goes on to look at a `struct derived` that begins
-//! with it. So a path on which that happens is followed no further: the function is explored from its
-//! beginning once more, where the pointer is known to lead to the larger struct. What the path's inputs do
-//! is met there again, so nothing is left out. Each time a record is larger than the one before, which
-//! comes to an end.
+//! A lazy object has elements of the type that the code uses the pointer with when it first follows
+//! it. The elements behind a `struct base` are further `struct base`s, with pointers at their
+//! pointers' offsets. They would remain where the code goes on to look at a `struct derived` that
+//! begins with the `struct base`. So such a path is followed no further. The function is explored
+//! once more from its beginning, with the pointer known to lead to the larger struct. The inputs of
+//! the abandoned path are explored there again, so nothing is left out. Each new beginning has a
+//! larger record than the one before, so this ends.
 
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 
-/// So often an exploration begins anew.
+/// The most times that an exploration begins anew.
 const MOST_BEGINNINGS: u32 = 32;
-/// What is said where it would have to more often, or cannot.
+/// Message where more new beginnings would be needed, or none is possible.
 const OUTGROWN: &str = "a pointer to a struct that is part of a larger one only later";
 
 impl Engine<'_, '_> {
-    /// Ends a path on which a pointer was taken for one into a larger record than what it leads to.
+    /// Ends a path on which a pointer was used with a larger record than it leads to.
     pub(crate) fn begin_anew(&mut self, state: &mut State) {
         if !state.claims.covered.is_empty() || state.claims.keep {
             self.give_test(state, Ending::Cut(Cut::Unsupported(OUTGROWN.into())));
         }
-        // Of several paths that found the same, the first did that for all.
+        // Where several paths found the same, the first began anew for all of them.
         if self.machine.take_outgrown() {
             let first = self.machine.start().map(State::fork);
             self.begun_anew += 1;
+            log::debug!("an object is larger than was planned: the exploration begins anew");
             match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {
                 Some(first) => self.push(first),
                 None => self.machine.cut(Cut::Unsupported(OUTGROWN.into())),

@@ -1,12 +1,12 @@
-//! Values that a person would choose, where a path leaves a choice.
+//! Readable inputs: values that a person would choose, where a path leaves a choice.
 //!
 //! A solver gives any value that satisfies the path condition, often a large one. Before a test is
-//! given, each input whose value is large, or no printable character, is tried with small and round
-//! values and letters, and then brought as near to zero as the path lets it, which gives the value at
-//! a border of the condition. Nothing is asked of a solver: a value counts if the facts of the path,
-//! and what makes the test cover what it claims, hold when they are evaluated. So the test takes the
-//! same path and covers the same labels. Values that are small already stay: they differ from each
-//! other for the sake of mutants.
+//! given, each input that is large or no printable character is replaced, if possible. Candidates
+//! are small and round numbers and letters. The value is then brought as near to zero as the path
+//! allows, which gives the value at a border of the condition. No solver is asked. A value counts
+//! if the facts of the path, and the conditions for the labels that the test claims, hold when they
+//! are evaluated with it. So the test takes the same path and covers the same labels. Values that
+//! are small already stay: they differ from each other, which helps to kill mutants.
 
 use lydian_inputs::{CellPlan, WritePlan};
 use lydian_ir::Type;
@@ -15,30 +15,31 @@ use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 use crate::State;
 use crate::exploration::explore::Engine;
 
-/// Terms that are evaluated for one test.
+/// The most evaluations of terms for one test.
 const MOST_EVALUATIONS: u32 = 4000;
-/// Integers from 0 to this are left as they are.
+/// Integers from 0 to this value are left as they are.
 const SMALL: i64 = 128;
 const INTEGERS: [u64; 9] = [2, 5, 1, 10, 0, 20, 100, 50, 1000];
-/// Tried where a value without a sign would be large.
+/// Candidates where a value read as unsigned would be large.
 const NEGATIVE: [i64; 5] = [-1, -2, -5, -10, -100];
 const CHARACTERS: &[u8] = b"aAx0 1-.,z9_/";
 const FLOATS: [f64; 10] = [1.0, 2.0, 0.5, 0.0, -1.0, 10.0, 0.25, -0.5, 100.0, 1000.0];
 
-/// The search for one test.
-struct Search<'a> {
+/// The search for one test's values.
+struct ValueSearch<'a> {
     evaluator: Evaluator,
     model: Model,
-    /// What must go on holding.
+    /// Terms that must stay true.
     kept: Vec<&'a Term>,
     left: u32,
 }
 
 impl Engine<'_, '_> {
-    /// The state's model with other values where these are as good for its path and its labels.
+    /// The state's model with more readable values, where these take the same path and cover the
+    /// same labels.
     pub(crate) fn nicer_model(&mut self, state: &State) -> Model {
         let cells: Vec<CellPlan> = self.cells_of(state).filter(|cell| is_number(cell.ty)).collect();
-        let mut search = Search {
+        let mut search = ValueSearch {
             evaluator: Evaluator::new(),
             model: state.model.clone(),
             kept: state.path.facts.iter().chain(&state.claims.promises).collect(),
@@ -70,8 +71,8 @@ impl Engine<'_, '_> {
         args.chain(objects).chain(globals).chain(externals).copied()
     }
 
-    /// The variable that holds the bits of an input. Those of a float may lie in one of their own, so
-    /// that a NaN can be any.
+    /// The variable that holds the bits of an input. The bits of a float may have a variable of
+    /// their own, so that a NaN can be any NaN.
     fn variable_of(&mut self, cell: &CellPlan) -> Option<Term> {
         if self.machine.pool.var_name(cell.value).is_some() {
             return Some(cell.value);
@@ -82,8 +83,8 @@ impl Engine<'_, '_> {
         (holds_bits && cell.ty.is_float()).then_some(only)
     }
 
-    /// Gives one input a nicer value, if it needs one and has one.
-    fn improve(&mut self, search: &mut Search<'_>, ty: Type, var: Term) {
+    /// Gives one input a readable value, if it needs one and has one.
+    fn improve(&mut self, search: &mut ValueSearch<'_>, ty: Type, var: Term) {
         let Some(bits) = search.model.get(var).and_then(Value::to_u64) else { return };
         if is_nice(ty, bits) {
             return;
@@ -112,7 +113,7 @@ impl Engine<'_, '_> {
                 }
             }
         }
-        // As near to zero as halving the distance gets; the value itself always suits.
+        // Halves the distance to zero as long as the value suits; the original value always suits.
         let mut near = 0;
         while far.abs_diff(near) > 1 {
             let middle = near + (far - near) / 2;
@@ -123,11 +124,12 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// What looks negative may be a large number without a sign: takes the least that suits, if it is
-    /// less than half of what the type holds; whether it is.
+    /// Improves a value that looks negative but may be a large unsigned number: takes the least
+    /// value that suits, if that is less than half of the type's maximum. Returns whether it took
+    /// one.
     fn improve_unsigned(
         &mut self,
-        search: &mut Search<'_>,
+        search: &mut ValueSearch<'_>,
         width: u8,
         var: Term,
         kept: &[Term],
@@ -149,8 +151,15 @@ impl Engine<'_, '_> {
         positive
     }
 
-    /// Sets an input to a value if all that depends on it still holds.
-    fn try_value(&mut self, search: &mut Search<'_>, var: Term, bits: u64, kept: &[Term]) -> bool {
+    /// Sets an input to a value if everything that depends on it still holds. Returns whether it
+    /// did.
+    fn try_value(
+        &mut self,
+        search: &mut ValueSearch<'_>,
+        var: Term,
+        bits: u64,
+        kept: &[Term],
+    ) -> bool {
         let cost = kept.len() as u32;
         if search.left < cost {
             return false;
@@ -180,7 +189,7 @@ const fn signed(width: u8, bits: u64) -> i64 {
 fn is_nice(ty: Type, bits: u64) -> bool {
     let round = |value: f64| value.abs() <= 1000.0 && (value * 4.0).fract() == 0.0;
     match ty {
-        // Bytes are characters, or small numbers.
+        // A byte is a character, or a small number.
         Type::Int(8) => bits <= 16 || (0x20..0x7f).contains(&bits),
         Type::Int(width) => (0..=SMALL).contains(&signed(width, bits)),
         Type::F32 => round(f64::from(f32::from_bits(bits as u32))),
@@ -188,7 +197,7 @@ fn is_nice(ty: Type, bits: u64) -> bool {
     }
 }
 
-/// Nice values of a type, the best first.
+/// Readable values of a type, the best first.
 fn candidates(ty: Type) -> Vec<u64> {
     match ty {
         Type::Int(8) => CHARACTERS.iter().map(|letter| u64::from(*letter)).collect(),

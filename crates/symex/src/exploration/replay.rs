@@ -1,18 +1,18 @@
-//! Evicted states are made again, by following their decision logs.
+//! Replay: an evicted state is made again by following its decision log.
 
 use lydian_base::{StopReason, memory};
 
 use crate::State;
 use crate::config::Mode;
-use crate::exploration::eviction::{Again, LOOKS, fingerprint};
+use crate::exploration::eviction::{LOOKS, ReplayOutcome, fingerprint};
 use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::limits::Cut;
-use crate::machine::decision_log::PlayedSoFar;
+use crate::machine::decision_log::ReplayProgress;
 use crate::notes::Home;
 
 impl Engine<'_, '_> {
-    /// Compacts states that wait where too many are kept whole.
+    /// Evicts waiting states where too many are kept whole.
     pub(crate) fn look_at_whole_states(&mut self) {
         let most = self.machine.context.config.limits.whole_states;
         if most.is_some_and(|most| self.eviction.whole > most) {
@@ -20,7 +20,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Compacts states that wait where memory is short. The reason to stop where that does not help.
+    /// Evicts waiting states where memory is short. Returns the reason to stop where that does not
+    /// help.
     pub(crate) fn look_at_memory(&mut self) -> Option<StopReason> {
         let limit = self.machine.context.config.limits.memory?;
         if self.exchange.others_are_short_of_memory() {
@@ -49,7 +50,7 @@ impl Engine<'_, '_> {
             used = memory::resident()?;
         }
         self.eviction.is_short = used >= most - limit / 8;
-        // Not for every kilobyte more.
+        // A little more memory use is no reason for the next eviction.
         self.eviction.next = (used + limit / 64).min(limit);
         let short = used >= limit && !self.exchange.waits_for_memory();
         short.then_some(StopReason::Memory(limit))
@@ -60,31 +61,33 @@ impl Engine<'_, '_> {
         if self.machine.context.config.mode == Mode::Direct {
             return;
         }
+        let before = self.machine.statistics.evicted;
         let waiting = self.frontier.states_mut();
         for state in waiting.filter(|state| state.can_be_made_again()) {
             self.eviction.evict(&self.machine.pool, state);
             self.machine.statistics.evicted += 1;
         }
+        let evicted = self.machine.statistics.evicted - before;
+        log::debug!("memory is short: {evicted} of {} states evicted", self.frontier.len());
     }
 
-    /// Makes an evicted state again, by following its path a second time. False where that was not
-    /// possible: then the reason is noted, or the state is on its way back to the worker that evicted
-    /// it.
+    /// Replays an evicted state. Returns false where that was not possible: then the reason is
+    /// noted, or the state is on its way back to the worker that evicted it.
     pub(crate) fn revive(&mut self, state: &mut Box<State>) -> bool {
         let Some(before) = state.notes.eviction.evicted else { return true };
         let log = state.log.clone();
         match self.follow_again(state, before) {
-            Again::Same(mut made) => {
+            ReplayOutcome::Same(mut made) => {
                 made.resume_as(state);
                 *state = made;
                 return true;
             }
-            Again::Stopped => {
+            ReplayOutcome::Stopped => {
                 if let Some(cut) = self.cut_by_stop() {
                     self.cut_path(state, cut);
                 }
             }
-            Again::Other => match state.notes.eviction.home {
+            ReplayOutcome::Other => match state.notes.eviction.home {
                 Home::Elsewhere(worker) => {
                     state.log = log;
                     self.give_back(state, worker);
@@ -98,32 +101,32 @@ impl Engine<'_, '_> {
         false
     }
 
-    /// Follows an evicted state's path from the start. `before` is the fingerprint that it had.
-    fn follow_again(&mut self, state: &mut State, before: u64) -> Again {
+    /// Follows an evicted state's path from its start. `before` is the fingerprint that it had.
+    fn follow_again(&mut self, state: &mut State, before: u64) -> ReplayOutcome {
         let start = state.notes.merging.start.as_deref().or(self.machine.start());
-        let Some(mut made) = start.cloned().map(Box::new) else { return Again::Other };
+        let Some(mut made) = start.cloned().map(Box::new) else { return ReplayOutcome::Other };
         made.log = std::mem::take(&mut state.log).replayed_from(&made.log);
         made.model = state.model.clone();
         made.passing.evaluated = None;
         loop {
             match made.log.progress() {
-                PlayedSoFar::InPart => {}
-                PlayedSoFar::ToTheEnd => break,
-                PlayedSoFar::Diverged => return Again::Other,
+                ReplayProgress::InPart => {}
+                ReplayProgress::ToTheEnd => break,
+                ReplayProgress::Diverged => return ReplayOutcome::Other,
             }
             match self.step(&mut made) {
                 Ok(()) | Err(Flow::Yield) => {}
-                Err(Flow::End(_) | Flow::Infeasible) => return Again::Other,
+                Err(Flow::End(_) | Flow::Infeasible) => return ReplayOutcome::Other,
             }
             self.clock.ticks += 1;
             if self.clock_is_due() && self.look_at_budget() {
-                return Again::Stopped;
+                return ReplayOutcome::Stopped;
             }
         }
         made.log.record();
         match fingerprint(&mut self.eviction.structures, &self.machine.pool, &made) == before {
-            true => Again::Same(made),
-            false => Again::Other,
+            true => ReplayOutcome::Same(made),
+            false => ReplayOutcome::Other,
         }
     }
 }

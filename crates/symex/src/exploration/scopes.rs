@@ -1,34 +1,34 @@
-//! Loops and calls in which nothing is looked for are run through *aside*: the state that came to one and
-//! all that forks off it, until each has left it ([`merge_scopes`](crate::merging::merge_scopes)).
+//! Merge scopes: loops and calls without a goal. The state that came to one, and all its forks, are
+//! run at once until each has left it ([`merge_scopes`](crate::merging::merge_scopes)).
 
 use crate::State;
 use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::merging::merge_scopes::{ScopeEntry, ScopePlace};
 
-/// With so many states aside, those that are still inside wait like others.
+/// From this number of states in a scope on, those still inside are put in the queue like others.
 const MOST_STATES: usize = 64;
-/// After so many steps aside, too.
+/// After this number of steps in a scope, too.
 const MOST_STEPS: u64 = 1 << 14;
-/// After so many turns of a loop of the C library, too: how far such a function reads in a string that
-/// has no end yet is nothing to look for all at once.
+/// After this number of iterations of a loop of the C library, too. How far such a function reads
+/// in a string without an end is not explored all at once.
 const MOST_LIBRARY_TURNS: u32 = 2;
 
-/// What came of following a state.
+/// The outcome of following a state in a scope.
 enum ScopeOutcome {
     Header(Box<State>),
     Behind(Box<State>),
-    /// It waits like others.
+    /// The state is still inside, and goes to the queue like others.
     Left(Box<State>),
     Gone,
 }
 
-/// States that are aside.
+/// The states inside a merge scope.
 #[derive(Default)]
 struct ScopeStates {
-    /// To be followed.
+    /// States to be followed.
     waiting: Vec<Box<State>>,
-    /// ScopePlace the header, for the next turn.
+    /// States at the header, for the next iteration.
     next: Vec<Box<State>>,
     behind: Vec<Box<State>>,
     left: Vec<Box<State>>,
@@ -41,20 +41,20 @@ impl ScopeStates {
 }
 
 impl Engine<'_, '_> {
-    /// Goes through a scope aside if a state is at the beginning of one that does not matter. Gives the
-    /// state that is to go on; none where others are to be chosen from.
+    /// Runs a state through a merge scope, if it is at the beginning of one. Returns the state that
+    /// goes on; `None` where the search is to choose one.
     pub(crate) fn pass_merge_scope(&mut self, mut state: Box<State>) -> Option<Box<State>> {
         let Some(here) =
             self.merging.begins_merge_scope(&mut self.machine, &mut self.goals, &mut state)
         else {
             return Some(state);
         };
-        self.machine.statistics.stretches += 1;
-        let mut found = self.go_aside(&here, state);
+        self.machine.statistics.scopes_run += 1;
+        let mut found = self.run_scope(&here, state);
         let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
-        let aside = self.merging.scopes.is_aside();
+        let is_nested = self.merging.scopes.is_running();
         let goes_on = match found.iter().position(|state| has_test(state)) {
-            None if aside || found.len() == 1 || self.frontier.stays() => {
+            None if is_nested || found.len() == 1 || self.frontier.stays() => {
                 found.iter().position(|state| !state.pending)
             }
             with_test => with_test,
@@ -67,56 +67,56 @@ impl Engine<'_, '_> {
         goes_on
     }
 
-    /// Runs a state and all that forks off it through a scope. Gives those that came out, united where
-    /// that was possible, and those that did not.
-    fn go_aside(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
+    /// Runs a state and all its forks through a scope. Returns the states that left it, merged
+    /// where possible, and those that did not leave it.
+    fn run_scope(&mut self, here: &ScopeEntry, state: Box<State>) -> Vec<Box<State>> {
         let outer = self.merging.scopes.enter(here);
         let until = self.machine.statistics.steps + MOST_STEPS;
-        let mut aside = ScopeStates { waiting: vec![state], ..ScopeStates::default() };
+        let mut inside = ScopeStates { waiting: vec![state], ..ScopeStates::default() };
         let in_library = self.machine.context.program.functions[here.begin.0].library;
         let mut turns = if in_library { MOST_LIBRARY_TURNS } else { u32::MAX };
         loop {
-            while let Some(state) = aside.waiting.pop() {
+            while let Some(state) = inside.waiting.pop() {
                 if self.stopped
                     || self.machine.statistics.steps > until
-                    || aside.len() >= MOST_STATES
+                    || inside.len() >= MOST_STATES
                 {
-                    aside.left.push(state);
-                    aside.left.append(&mut aside.waiting);
-                    aside.left.append(&mut aside.next);
+                    inside.left.push(state);
+                    inside.left.append(&mut inside.waiting);
+                    inside.left.append(&mut inside.next);
                     break;
                 }
                 match self.follow(here, state) {
-                    ScopeOutcome::Header(state) => aside.next.push(state),
-                    ScopeOutcome::Behind(state) => aside.behind.push(state),
-                    ScopeOutcome::Left(state) => aside.left.push(state),
+                    ScopeOutcome::Header(state) => inside.next.push(state),
+                    ScopeOutcome::Behind(state) => inside.behind.push(state),
+                    ScopeOutcome::Left(state) => inside.left.push(state),
                     ScopeOutcome::Gone => {}
                 }
                 for mut fork in self.merging.scopes.forks() {
                     match self.merging.place_in(&self.goals, here, &mut fork) {
-                        ScopePlace::Header => aside.next.push(fork),
-                        ScopePlace::Behind => aside.behind.push(fork),
-                        ScopePlace::Inside => aside.waiting.push(fork),
+                        ScopePlace::Header => inside.next.push(fork),
+                        ScopePlace::Behind => inside.behind.push(fork),
+                        ScopePlace::Inside => inside.waiting.push(fork),
                     }
                 }
             }
-            if aside.next.is_empty() {
+            if inside.next.is_empty() {
                 break;
             }
-            aside.waiting =
-                self.merging.merge_all(&mut self.machine, std::mem::take(&mut aside.next));
+            inside.waiting =
+                self.merging.merge_all(&mut self.machine, std::mem::take(&mut inside.next));
             turns -= 1;
             if turns == 0 {
-                aside.left.append(&mut aside.waiting);
+                inside.left.append(&mut inside.waiting);
                 break;
             }
         }
         self.merging.scopes.leave(outer);
-        let (mut found, futile) = self.merging.merge_behind(&mut self.machine, aside.behind);
+        let (mut found, futile) = self.merging.merge_behind(&mut self.machine, inside.behind);
         if futile {
             self.merging.scopes.note_futile(here);
         }
-        found.append(&mut aside.left);
+        found.append(&mut inside.left);
         found
     }
 

@@ -1,5 +1,5 @@
-//! One step of one state: what control passes is looked at, then the machine goes on, then what that left is
-//! seen to.
+//! One step of one state: the objectives at its position are handled, the machine executes a
+//! statement or terminator, and the exploration handles what the machine left.
 
 use lydian_ir::Stmt;
 use lydian_ir::source::Point;
@@ -15,7 +15,7 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::outbox::{EndedPath, Retraction};
 use crate::machine::step::check_outgrown;
-use crate::merging::cycles::is_in_a_circle;
+use crate::merging::cycles::is_in_a_cycle;
 
 impl Engine<'_, '_> {
     /// Takes one step.
@@ -24,7 +24,7 @@ impl Engine<'_, '_> {
         self.settle(state, advanced)
     }
 
-    /// Sees to what a step of a state left.
+    /// Handles what a step of a state left in the outbox.
     pub(crate) fn settle(
         &mut self,
         state: &mut State,
@@ -51,7 +51,7 @@ impl Engine<'_, '_> {
         flow
     }
 
-    /// What a state's model was to cover is open again, for a reason.
+    /// Reopens the labels that a state's model was to cover, for a reason.
     pub(crate) fn retract_for(&mut self, state: &mut State, reason: Cut) {
         self.machine.retract_for(state, reason);
         self.empty_outbox();
@@ -82,7 +82,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Takes one step, and leaves to [`Self::settle`] what that asks of the exploration.
+    /// Takes one step. What it asks of the exploration is left to [`Self::settle`].
     fn advance(&mut self, state: &mut State) -> Result<(), Interrupt> {
         check_outgrown(state)?;
         if let Some((decision, condition)) = state.passing.evaluated.take() {
@@ -140,13 +140,13 @@ impl Engine<'_, '_> {
         if state.course.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
-        match is_in_a_circle(state) {
+        match is_in_a_cycle(state) {
             true => Err(Interrupt::End(Ending::Endless)),
             false => Ok(()),
         }
     }
 
-    /// Notes the labels just before a statement or terminator; true where there are some.
+    /// Notes the labels just before a statement or terminator. Returns true where there are some.
     fn pass_point(&mut self, state: &mut State, point: Point) -> Result<bool, Interrupt> {
         if !self.goals.labels.has(state.frame().func) {
             return Ok(false);
@@ -165,7 +165,7 @@ impl Engine<'_, '_> {
         if state.passing.queue.is_empty() && !watched {
             return Ok(false);
         }
-        // Addresses are decided first, so that the labels' predicates can be evaluated.
+        // Addresses are decided first, so that the predicates of the labels can be evaluated.
         let waiting = std::mem::take(&mut state.passing.queue);
         let mark = state.log.begin_early();
         let evaluated = self.machine.evaluate_early(state, point);
@@ -180,7 +180,7 @@ impl Engine<'_, '_> {
         Ok(true)
     }
 
-    /// The last call of a path returned: the path ends, or goes on with a further call.
+    /// Handles the return of a path's last call: the path ends, or goes on with a further call.
     pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
         let again = match state.log.played(Question::Again) {
             Some(again) => again != 0,
@@ -195,7 +195,7 @@ impl Engine<'_, '_> {
             return Err(Flow::End(Ending::Returned));
         }
         if !state.log.is_played() {
-            // What was called so far is a test of its own.
+            // The calls so far are a test of their own.
             if state.claims.keep || !state.claims.covered.is_empty() {
                 self.give_test(state, Ending::Returned);
             }
@@ -205,7 +205,7 @@ impl Engine<'_, '_> {
         self.settle(state, begun)
     }
 
-    /// Notes that a state is followed no further for a limit, if any input takes it.
+    /// Cuts a state's path for a limit, if any input takes it.
     fn cut_if_feasible(&mut self, state: &State, cut: Cut) {
         if state.log.is_played() {
             return;

@@ -1,4 +1,4 @@
-//! Why an exploration stops before everything was looked at, and what that leaves out.
+//! The reasons why an exploration stops before everything was looked at, and what is left out then.
 
 use lydian_base::StopReason;
 
@@ -7,8 +7,8 @@ use crate::exploration::explore::Engine;
 use crate::limits::Cut;
 
 impl Engine<'_, '_> {
-    /// Notes that a path is followed no further, if what is left may lie ahead of it, and what it depends
-    /// on.
+    /// Notes a cut of a path, if something that is left may lie ahead of it, and the values that
+    /// the path depends on.
     pub(crate) fn cut_path(&mut self, state: &State, cut: Cut) {
         self.machine.cut_dependences(state);
         if !self.is_hopeless(state) {
@@ -16,8 +16,9 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The exploration is stopped. What the states that wait would have come to is noted when they are
-    /// dropped; what is on its way between workers then, everywhere.
+    /// Stops the exploration. What waiting states would have reached is noted when they are
+    /// dropped. States on their way between workers could reach anything, so the reason is noted
+    /// for every place.
     pub(crate) fn stop(&mut self, reason: StopReason) {
         let cut = Cut::Stopped(reason);
         match self.exchange.is_shared() {
@@ -28,7 +29,7 @@ impl Engine<'_, '_> {
         self.stop_reason = Some(reason);
     }
 
-    /// Why the exploration is stopped before everything was looked at, if it is.
+    /// The reason why the exploration stopped before everything was looked at, if it did.
     pub(crate) fn cut_by_stop(&self) -> Option<Cut> {
         self.stop_reason.filter(|_| self.stopped).map(Cut::Stopped)
     }

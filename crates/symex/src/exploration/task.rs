@@ -1,29 +1,29 @@
-//! What is explored.
+//! The input of an exploration.
 
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::{FuncId, Program};
-use lydian_objective::{FunctionObjectives, Harvest};
+use lydian_objective::{CoverageRecord, FunctionObjectives};
 
 use crate::config::Config;
 
-/// What is explored, and how.
+/// A function to be explored, with the options.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// The program.
     pub program: &'a Program,
-    /// The function that is run.
+    /// The function under test.
     pub func: FuncId,
-    /// What its inputs are.
+    /// The specification of its inputs.
     pub spec: &'a InputSpec,
-    /// The objectives of this function and of others that it may call.
+    /// The objectives of this function and of functions that it may call.
     pub objectives: &'a [FunctionObjectives],
-    /// What tests that there are give, for each of the objectives, or nothing: hyperlabels may be
-    /// covered by them together with what is found.
-    pub known: &'a [Harvest],
-    /// How to explore.
+    /// The coverage record of existing tests, for each of `objectives`, or empty. Hyperlabels may be
+    /// covered by existing tests together with new ones.
+    pub known: &'a [CoverageRecord],
+    /// The options.
     pub config: &'a Config,
-    /// The wall clock with the user's wish to stop. The limit in `config.limits.time` is the caller's to
-    /// put into it.
+    /// The wall clock and the user's request to stop. The caller puts the limit of
+    /// `config.limits.time` into it.
     pub budget: &'a Budget,
 }

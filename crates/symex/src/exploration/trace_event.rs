@@ -1,86 +1,86 @@
-//! What a trace of an exploration tells.
+//! The events of a trace.
 
 use lydian_base::Span;
 use serde::{Deserialize, Serialize};
 
-/// What the solver said.
+/// The answer of the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TracedAnswer {
-    /// Some input is so.
+    /// Some input satisfies the question.
     Satisfiable,
-    /// None is.
+    /// No input does.
     Unsatisfiable,
-    /// It gave none.
+    /// The solver gave up.
     Unknown,
 }
 
-/// Something that happened to a state.
+/// An event of a state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum TraceEvent {
-    /// An exploration begins, with the state 0.
+    /// An exploration begins, with state 0.
     Begin,
-    /// A state was split, and this is its other side.
+    /// A state was split, and this is the new one.
     Fork {
-        /// Its number.
+        /// The new state's number.
         state: u64,
-        /// That of the state that was split.
+        /// The number of the state that was split.
         parent: u64,
     },
-    /// A state stands for another one, too, from where their paths met.
+    /// Two paths met, and their states were merged.
     Merge {
-        /// Its number.
+        /// The number of the merged state, which is that of one of the two.
         state: u64,
-        /// That of the other one, which is no more.
+        /// The number of the other state, which exists no more.
         other: u64,
     },
-    /// Nothing that is left lies ahead of a state.
+    /// A state was dropped, since nothing that is left lies ahead of it.
     Drop {
-        /// Its number.
+        /// The state's number.
         state: u64,
     },
     /// No input takes a state's path.
     Infeasible {
-        /// Its number.
+        /// The state's number.
         state: u64,
     },
-    /// A path is at its end.
+    /// A path ended.
     End {
-        /// The number of its state.
+        /// The state's number.
         state: u64,
-        /// How.
+        /// How it ended.
         ending: String,
     },
     /// A test was given of a state's model.
     Test {
         /// The state's number.
         state: u64,
-        /// How many labels it covers that no test before it does.
+        /// How many labels the test covers that no test before it covers.
         covers: usize,
     },
     /// The solver was asked about a state.
     Question {
-        /// Its number.
+        /// The state's number.
         state: u64,
-        /// What it said.
+        /// The solver's answer.
         answer: TracedAnswer,
-        /// How long that took, in microseconds.
+        /// The time that the solver took, in microseconds.
         micros: u64,
     },
 }
 
-/// An event with the place in the text where its state was.
+/// An event, with the position of its state in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedEvent {
-    /// What happened.
+    /// The event.
     pub event: TraceEvent,
-    /// The text of the statement; none where that is not known.
+    /// The text of the statement; an unknown span where it has no place.
     pub place: Span,
 }
 
 impl From<Option<bool>> for TracedAnswer {
-    /// Whether some input is so, if that was said.
+    /// Converts an answer of yes, no or unknown.
     fn from(answer: Option<bool>) -> Self {
         match answer {
             Some(true) => Self::Satisfiable,

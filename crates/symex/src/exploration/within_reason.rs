@@ -1,6 +1,6 @@
-//! Inputs of a size that a test can have. A path may be followed for objects of any size; before its
-//! test is given, its input is exchanged for one whose objects and blocks are small enough for the test to
-//! be written down and run, if there is one that covers the same.
+//! Inputs of a size that a test can have. A path may be followed for objects of any size. Before
+//! its test is given, its input is exchanged for one with objects and blocks small enough for the
+//! test to be written and run, if some input is and covers the same.
 
 use lydian_inputs::lazy::REACH;
 use lydian_smt::{Model, Term};
@@ -13,28 +13,28 @@ use crate::machine::inputs::lazy::looked_at;
 use crate::machine::memory::{AccessPlace, Region, distance};
 use crate::machine::questions::Feasible;
 
-/// No object of a test has bytes further from where its pointer leads than the first of these that
-/// an input of the path allows.
+/// The most bytes between any accessed place of an object and the place that its pointer leads to.
+/// The first of these values that an input of the path allows is taken.
 const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
 
-/// Nor are they of more bytes together: the runner has room for twice that.
+/// The most bytes of all objects of a test together. The runner has room for twice that.
 const MOST_TOGETHER: u64 = 4 << 20;
 
-/// Blocks that a run allocates have no more bytes together than this, if each has no more than one of
-/// [`BLOCKS`] where that is needed: what runs tests has room for twice that.
+/// The most bytes of all blocks that a run allocates. Where a run needs more, each block has at
+/// most the first possible of [`BLOCKS`]. The runner has room for twice that.
 const MOST_ALLOCATED: u64 = 128 << 20;
 const BLOCKS: [u64; 2] = [1 << 16, 1 << 24];
 
 impl Engine<'_, '_> {
-    /// Lets the state's model have objects of a size that a test can have; whether it is another model
-    /// than before. None where no input has that which keeps what the model covers: then what it covers
-    /// is open again.
+    /// Gives the state a model with objects of a size that a test can have. Returns whether the
+    /// model changed. Returns `None` where no such input keeps what the model covers: then those
+    /// labels are open again.
     pub(crate) fn bring_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let blocks = self.bring_blocks_within_reason(state)?;
         Some(self.bring_objects_within_reason(state)? || blocks)
     }
 
-    /// The same for the blocks that the path allocates.
+    /// As [`Self::bring_within_reason`], for the blocks that the path allocates.
     fn bring_blocks_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let blocks = state.memory.objects(Region::Dynamic).map(|(_, object)| object);
         let blocks = blocks.filter(|object| object.first.is_none());
@@ -58,14 +58,14 @@ impl Engine<'_, '_> {
         None
     }
 
-    /// How long blocks are on the state's model.
+    /// The sizes of blocks on the state's model, in bytes.
     fn sizes_of(&mut self, state: &State, lengths: &[Term]) -> Vec<u64> {
         let Machine { pool, evaluator, .. } = &mut self.machine;
         lengths.iter().map(|length| evaluator.eval_u64(pool, &state.model, *length)).collect()
     }
 
-    /// Nothing that makes the state's model nicer makes blocks longer, or longer than the first of
-    /// [`BLOCKS`].
+    /// Promises that later improvements of the state's model make no block longer than it is, or
+    /// than the first of [`BLOCKS`].
     fn promise_lengths(&mut self, state: &mut State, lengths: &[Term], sizes: &[u64]) {
         let fit = self.no_longer(lengths, sizes.iter().map(|size| BLOCKS[0].max(*size)));
         if self.machine.pool.as_bool(fit) != Some(true) {
@@ -73,7 +73,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Whether blocks are no longer than so many bytes each.
+    /// The condition that blocks are no longer than so many bytes each.
     fn no_longer(&mut self, lengths: &[Term], most: impl Iterator<Item = u64>) -> Term {
         let mut all = self.machine.pool.tt();
         for (length, most) in lengths.iter().zip(most) {
@@ -84,7 +84,7 @@ impl Engine<'_, '_> {
         all
     }
 
-    /// The same for the objects of the inputs.
+    /// As [`Self::bring_within_reason`], for the objects of the inputs.
     fn bring_objects_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let touched = state.memory.inputs().flat_map(|object| object.touched.at());
         let is_open = |at: &&AccessPlace| self.machine.pool.as_u64(at.place).is_none();
@@ -102,7 +102,7 @@ impl Engine<'_, '_> {
             state.claims.promises.push(near);
             return Some(false);
         }
-        // Small numbers are nicer everywhere, though only what is accessed makes a test large.
+        // Small distances are better for all places, though only accessed ones make a test large.
         let everywhere =
             places.iter().map(|at| AccessPlace { guard: self.machine.pool.tt(), ..*at });
         let everywhere: Vec<AccessPlace> = everywhere.collect();
@@ -122,13 +122,15 @@ impl Engine<'_, '_> {
         None
     }
 
-    /// A path has no test. It was followed all the same: nothing but what the test was to cover is open.
+    /// Notes that a path has no test. The path itself was followed, so only the labels that the
+    /// test was to cover are open.
     fn give_up(&mut self, state: &mut State, what: &str) {
         self.retract_for(state, Cut::Unsupported(what.to_owned()));
         state.claims.keep = false;
     }
 
-    /// Whether some places lie no further than so many bytes from where the objects' pointers lead.
+    /// The condition that places lie no further than so many bytes from the places that the
+    /// objects' pointers lead to.
     fn near(&mut self, places: &[AccessPlace], most: u64) -> Term {
         let mut all = self.machine.pool.tt();
         for at in places {
@@ -142,7 +144,8 @@ impl Engine<'_, '_> {
         all
     }
 
-    /// How many bytes a test would have for the objects of the inputs that a path looked at.
+    /// The number of bytes that a test would have for the objects of the inputs that a path looked
+    /// at.
     fn bytes_looked_at(&mut self, state: &State, model: &Model) -> u64 {
         let all = looked_at(&self.machine.pool, &mut self.machine.evaluator, &state.memory, model);
         let sizes = all.iter().map(|object| {

@@ -1,46 +1,51 @@
 //! Several workers within one exploration, each a thread with an engine of its own.
 //!
-//! Terms belong to the pool of one engine, so a state is handed over as what is left of it when it is
-//! evicted ([`eviction`](crate::exploration::eviction)): its decisions, its model, where control is, and the labels
-//! that are still to be looked at there. The other worker follows its path again in its own pool, and
-//! holds the fingerprint against it. Where rewriting in another order made other terms of it, so that
-//! the fingerprints differ, the state goes back to where it came from.
+//! Terms belong to the pool of one engine. So a state is handed over in its evicted form
+//! ([`eviction`](crate::exploration::eviction)): its decision log, its model, its position, and the
+//! labels that are still to be looked at there. The other worker replays the path in its own pool
+//! and compares the fingerprint. Rewriting in another order may have made other terms, and so
+//! another fingerprint; then the state goes back to the worker that sent it.
 //!
-//! An exploration begins with one worker. Further ones are started when it has lasted ([`ALONE`]) and
-//! states wait, of which each gets a share. From then on all work in *rounds* ([`rounds`]): in each
-//! round a worker does so much work, as it is counted in steps and questions, not in time, and tells
-//! the others at its end what it found. So what a worker knows in a round, and all that it does,
-//! depends on the number of workers and on nothing else that could differ from run to run: not on
-//! time, nor on the number of cores, nor on what else the machine does.
+//! An exploration begins with one worker. Further workers start when it has done a certain amount
+//! of work ([`ALONE`]) and states wait; each gets a share of the states. From then on all work in
+//! *rounds* ([`rounds`]). In each round a worker does a fixed amount of work, counted in steps and
+//! questions and not in time, and at its end tells the others its results. So the knowledge and
+//! actions of a worker in a round depend on the number of workers alone, and on nothing that could
+//! differ from run to run: not on time, the number of cores, or the load of the machine.
 //!
 //! # Why what is left is infeasible
 //!
-//! Where no worker cut anything off, what all of them left is infeasible, as it is for one worker:
-//! - *No path is lost.* At each time a state that waits is held by one worker or lies in one delivery,
-//!   which exactly one worker receives. Rounds end only when all workers had nothing to do and as many
-//!   states had been received as were sent, all told in the same round.
-//! - *No label is taken as covered too early.* A worker tells of a label only when it gave the test that
-//!   covers it, so that it will not open it again. What others merely expect to cover is open for it.
-//!   So a label that nobody gave a test for is open for everybody, all the time, and no worker drops a
-//!   state from which it can be reached, or passes its site without looking.
-//! - *Nothing is forgotten.* What stands in the way of a label somewhere, what was cut off and which
-//!   bounds paths met is put together at the end ([`merged`]).
+//! Where no worker cut anything, the labels that all of them left are infeasible, as for one
+//! worker:
+//! - *No path is lost.* At each time a waiting state is held by one worker or is part of one
+//!   delivery, which exactly one worker receives. Rounds end only when all workers had nothing to
+//!   do and as many states had been received as were sent, according to notices of the same round.
+//! - *No label is taken as covered too early.* A worker tells the others of a covered label only
+//!   when it gave the test for it, so that it will not reopen the label. For the others, labels
+//!   that it merely expects to cover are open. So a label without a given test is open for all
+//!   workers at all times, and no worker drops a state from which it can be reached, or passes its
+//!   site without looking.
+//! - *Nothing is forgotten.* The hindrances of labels, the cuts and the bounds that paths met are
+//!   put together at the end ([`merged`]).
 //!
-//! Hyperlabels relate paths to each other, which may be those of different workers. What a path has met
-//! for them goes with its state ([`seen`]); what is known of them is told as what is covered is
-//! ([`findings`]). Nothing of what makes one infeasible is lost:
-//! - *Rows of truth values.* No worker takes a vector as one that need not be asked for unless itself or
-//!   another has an input with it. At the end the vectors that any worker knows are put together, and a
+//! Hyperlabels relate paths to each other, which may belong to different workers. The notes of a
+//! path about hyperlabels go with its state ([`portable_notes`]). Knowledge about hyperlabels is
+//! told like covered labels ([`synchronisation`]). All knowledge that is needed to call one
+//! infeasible is kept:
+//! - *Rows of truth values.* A worker skips the question for a vector only if it or another worker
+//!   has an input with that vector. At the end the vectors of all workers are put together, and a
 //!   hyperlabel is infeasible only where these do not cover it.
-//! - *Combinations of paths.* Each worker comes to know of all paths that cover a part of a guarded
-//!   conjunction, and each combination is asked for by exactly one (`Pairing::ask_of`).
-//! - *No hyperlabel is taken as covered too early.* A worker judges by what tests give that the caller
-//!   has or will get: its own, and those of which others told it what they give. The caller gets each
-//!   test that gives anything new ([`Engine::pass_on`]), and is told what it completes as the worker
-//!   that talks to it finds, which knows just the tests that the caller has.
-//! - *The end is the end.* That nothing is under way includes all that was told.
+//! - *Combinations of paths.* Each worker comes to know all paths that cover a part of a guarded
+//!   conjunction, and exactly one worker asks for each combination (`Pairing::ask_of`).
+//! - *No hyperlabel is taken as covered too early.* A worker judges by the coverage record of tests that
+//!   the caller has or will get: its own, and those that others told it of. The caller gets each
+//!   test that gives anything new ([`Engine::pass_on`]). The worker that talks to the caller knows
+//!   exactly the caller's tests, and says what a test completes.
+//! - *The end is the end.* The condition that nothing is under way includes everything that was
+//!   told.
 //!
-//! Direct instrumentation, whose labels are branches that tapes do not have, is explored by one worker.
+//! Direct instrumentation is explored by one worker: its labels are branches, and decision logs do
+//! not contain these.
 
 mod merged;
 mod portable_notes;
@@ -52,12 +57,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lydian_objective::Harvest;
+use lydian_objective::CoverageRecord;
 use lydian_smt::Solver;
 use rustc_hash::FxHashSet;
 
-use self::merged::Part;
-use self::rounds::{Links, Member, Seed};
+use self::merged::WorkerResults;
+use self::rounds::{Links, RoundMember, WorkerStart};
 use self::state_transfer::Parcel;
 use crate::State;
 use crate::config::Mode;
@@ -70,23 +75,23 @@ use crate::machine::ending::Ending;
 use crate::machine::traps::crashes::CrashPlace;
 use crate::machine::traps::crashes::place_of;
 
-/// So much work an exploration does before others help: some 50 milliseconds.
+/// The work that an exploration does before other workers start: about 50 milliseconds.
 const ALONE: u64 = 100_000;
-/// The work of a round: some 20 milliseconds. The less, the sooner a worker without states gets some;
-/// the more, the less it matters that equal work takes unequal time.
+/// The work of a round: about 20 milliseconds. With shorter rounds, a worker without states gets
+/// some sooner. With longer rounds, it matters less that equal work takes unequal time.
 const ROUND: u64 = 40_000;
-/// What a question counts beside what the solver counts itself, in steps.
+/// The work of a question in addition to the solver's own count, in steps.
 const QUESTION: u64 = 20;
-/// What the solver counts for the work of a step.
+/// How much of the solver's own count equals one step.
 const EFFORT: u64 = 4;
-/// What a test counts for the worker that hands it to the caller, who runs it.
+/// The work of a test for the worker that hands it to the caller, in steps: the caller runs it.
 const TEST: u64 = 1000;
-/// So often a worker that is at the limit of memory goes on, since others evict their states, too.
+/// How often a worker at the limit of memory goes on, since others evict their states, too.
 const MEMORY_LOOKS: u32 = 16;
-/// Bytes of a thread's stack. Terms and expressions are walked to their depths.
+/// The bytes of a thread's stack. Recursive functions walk through terms and expressions.
 const STACK: usize = 64 << 20;
 
-/// Who explores.
+/// The workers of an exploration.
 pub struct Workers<'a> {
     count: usize,
     alone: u64,
@@ -95,89 +100,90 @@ pub struct Workers<'a> {
 }
 
 impl<'a> Workers<'a> {
-    /// So many workers at most, each with a solver that this makes in the worker's thread.
+    /// At most `count` workers. `solver` makes the solver of each, in the worker's thread.
     pub fn new(count: usize, solver: &'a (dyn Fn() -> Box<dyn Solver> + Sync)) -> Self {
         Self { count, alone: ALONE, round: ROUND, solver }
     }
 
-    /// The same, which all begin as soon as two states wait, and tell each other of each little thing:
-    /// so that short explorations have several workers, too.
+    /// The same workers, but all begin as soon as two states wait, and rounds are very short. So
+    /// short explorations have several workers, too.
     #[must_use]
     pub fn eager(self) -> Self {
         Self { alone: 0, round: 100, ..self }
     }
 
-    /// A solver that has not seen any pool.
+    /// A solver that has not seen terms of any pool.
     pub(crate) fn new_solver(&self) -> Box<dyn Solver> {
         (self.solver)()
     }
 }
 
-/// What other workers did, as far as a worker knows.
+/// Counters of the other workers, as far as a worker knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
-    /// States that wait.
+    /// Waiting states.
     pub(crate) waiting: usize,
     /// Paths that ended.
     pub(crate) paths: u64,
     /// Steps that were taken.
     pub(crate) steps: u64,
-    /// Questions that were asked.
+    /// Queries to the solver.
     pub(crate) queries: u64,
 }
 
-/// What a test that was given says to other workers.
+/// The message to other workers about a given test.
 #[derive(Debug)]
 pub(crate) struct TestMessage {
-    /// What it covers and no test of this worker did.
+    /// The labels that it covers and that no test of this worker covered before.
     goals: Vec<GoalId>,
-    /// Whether it is given for more than these.
+    /// Whether it is given for more than these labels.
     kept: bool,
-    /// Where it traps.
+    /// The place of its trap, if any.
     crash: Option<CrashPlace>,
-    /// What it gives for hyperlabels.
-    has: Has,
+    /// Its coverage record for hyperlabels.
+    has: SharedRecord,
 }
 
-/// What a test gives for hyperlabels, by the position of functions.
-type Has = Arc<[(usize, Harvest)]>;
+/// The coverage record of a test for hyperlabels, by the position of functions among the objectives.
+type SharedRecord = Arc<[(usize, CoverageRecord)]>;
 
 impl TestMessage {
-    /// What a test says that covers these goals and is given for more than them, or not, and what it
-    /// gives for hyperlabels.
-    pub(crate) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, Harvest)>) -> Self {
+    /// The message about a test that covers these goals. `kept` says whether it is given for more
+    /// than them, and `has` is its coverage record for hyperlabels.
+    pub(crate) fn of(covered: &[GoalId], kept: bool, has: Vec<(usize, CoverageRecord)>) -> Self {
         Self { goals: covered.to_vec(), kept, crash: None, has: has.into() }
     }
 }
 
-/// A test that a worker found, for the one that talks to the caller.
+/// A test of another worker, for the worker that talks to the caller.
 struct FoundByWorker {
     test: Box<FoundTest>,
     given: TestMessage,
 }
 
-/// What a worker is to tell others, and what it knows of them.
+/// What a worker is to tell the others, and what it knows of them.
 #[derive(Default)]
 pub(crate) struct Exchange {
-    /// The worker's number; the first one, which is 0, talks to the caller.
+    /// The worker's number. Worker 0 talks to the caller.
     index: usize,
-    /// Whether there may be others.
+    /// Whether there may be other workers.
     on: bool,
-    /// How many workers there are; 0 while there is only one.
+    /// The number of workers; 0 while there is only one.
     count: usize,
-    /// The tests that were given since others were told.
+    /// The tests given since the last delivery.
     given: Vec<TestMessage>,
-    /// How many were given to the caller.
+    /// How many tests the caller got.
     tests: u64,
-    /// What tests that the caller has cover.
+    /// The labels covered by tests that the caller has.
     published: FxHashSet<GoalId>,
-    /// States that go back to the workers of these numbers.
+    /// States that go back, with the numbers of the workers that they go to.
     back: Vec<(usize, Parcel)>,
     others: Totals,
-    /// How often workers found that memory is short, and how often this one knows of.
+    /// How often any worker found that memory is short, and how much of this count this worker has
+    /// seen.
     shortages: Arc<AtomicU64>,
     known_shortages: u64,
-    /// How often this one was at the limit and did not stop for it.
+    /// How often this worker was at the limit of memory and did not stop for it.
     waited_for_memory: u32,
 }
 
@@ -187,37 +193,37 @@ impl Exchange {
         self.count > 0
     }
 
-    /// What the others did, as far as is known.
+    /// The counters of the others, as far as they are known.
     pub(crate) const fn others(&self) -> Totals {
         self.others
     }
 
-    /// Whether another worker found that memory is short since this was last asked.
+    /// Whether another worker found that memory is short since the last call.
     pub(crate) fn others_are_short_of_memory(&mut self) -> bool {
         let now = self.shortages.load(Ordering::Relaxed);
         std::mem::replace(&mut self.known_shortages, now) != now
     }
 
-    /// Whether others may still give memory back that was found to be short a moment ago.
+    /// Whether others may still free memory that was found to be short a moment ago.
     pub(crate) const fn waits_for_memory(&mut self) -> bool {
         self.waited_for_memory += 1;
         self.on && self.waited_for_memory <= MEMORY_LOOKS
     }
 
-    /// This worker found that memory is short.
+    /// Tells the others that memory is short.
     pub(crate) fn tell_that_memory_is_short(&mut self) {
         self.known_shortages = self.shortages.fetch_add(1, Ordering::Relaxed) + 1;
     }
 }
 
 impl Engine<'_, '_> {
-    /// How much work was done, in steps. It is counted, so that it is the same in each run.
+    /// The work done, in steps. It is counted, and so the same in each run.
     fn work(&self) -> u64 {
         self.work_on_paths() + self.machine.statistics.replayed_steps + TEST * self.exchange.tests
     }
 
-    /// The same, of what makes paths longer: it is the same, too, where memory is short and states are
-    /// made again.
+    /// The work that made paths longer, in steps. It is the same whether or not memory is short and
+    /// states are replayed.
     pub(crate) fn work_on_paths(&self) -> u64 {
         let statistics = &self.machine.statistics;
         statistics.steps
@@ -226,14 +232,14 @@ impl Engine<'_, '_> {
             + self.machine.pool.len() as u64
     }
 
-    /// Says to the goals who of the workers this one is.
+    /// Tells the goals this worker's number and the number of workers.
     pub(crate) fn share(&mut self) {
         let Exchange { index, count, .. } = self.exchange;
         self.goals.shared.asker = Asker { index, count: count.max(1) };
         self.goals.shared.tells = count > 0;
     }
 
-    /// Notes what a test that is given now says to other workers.
+    /// Notes the message about a test that is given now.
     pub(crate) fn note_given(&mut self, state: &State, mut given: TestMessage, ending: &Ending) {
         if !self.exchange.on {
             return;
@@ -248,13 +254,13 @@ impl Engine<'_, '_> {
         self.exchange.given.push(given);
     }
 
-    /// Whether several workers can do it together.
+    /// Whether several workers can share the exploration.
     fn can_be_shared(&self) -> bool {
         self.machine.context.config.mode != Mode::Direct
     }
 
-    /// Explores alone, and with others once that took long enough, until no state is left or something
-    /// is to stop it. What waits for all states to be run is left.
+    /// Explores alone, and with other workers once that took long enough, until no state is left or
+    /// the exploration stops. Questions that wait until all states were run are left.
     pub(crate) fn run_with(&mut self, workers: &Workers<'_>, task: &Task<'_>) {
         if workers.count < 2 || !self.can_be_shared() {
             return;
@@ -270,7 +276,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Starts the other workers, works with them to the end, and takes over what they found.
+    /// Starts the other workers, works with them to the end, and takes over their results.
     fn run_among(&mut self, workers: &Workers<'_>, task: &Task<'_>) {
         thread::scope(|scope| {
             let mut started = Vec::new();
@@ -281,7 +287,7 @@ impl Engine<'_, '_> {
                     help(workers, task, links, seed)
                 };
                 let thread = thread::Builder::new().name("explorer".into()).stack_size(STACK);
-                // With fewer threads than were asked for there are fewer workers.
+                // With fewer threads than requested there are fewer workers.
                 let Ok(handle) = thread.spawn_scoped(scope, work) else { break };
                 started.push((give, handle));
             }
@@ -289,20 +295,25 @@ impl Engine<'_, '_> {
             let own = links.remove(0);
             self.exchange.count = started.len() + 1;
             self.share();
+            log::info!(
+                "{} workers explore {} together from here on",
+                self.exchange.count,
+                task.program.functions[task.func].name
+            );
             let seeds = self.seeds(started.len());
             let mut handles = Vec::new();
             for (((give, handle), links), seed) in started.into_iter().zip(links).zip(seeds) {
-                // A thread that cannot take it has panicked, which is met below.
+                // A thread that cannot take it has panicked, which is handled below.
                 let _ = give.send((links, seed));
                 handles.push(handle);
             }
-            let mut member = Member::new(own, workers.round);
+            let mut member = RoundMember::new(own, workers.round);
             self.take_part(&mut member, None);
             self.hear_the_rest(member);
             for handle in handles {
                 match handle.join() {
                     Ok(Some(part)) => self.take_over(part),
-                    // It could not begin, and what it was given is lost.
+                    // The worker could not begin, and its states are lost.
                     Ok(None) => self.lose_a_worker(),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
@@ -310,7 +321,7 @@ impl Engine<'_, '_> {
         });
     }
 
-    /// Hands a test of another worker to the caller, if it shows anything new.
+    /// Gives the caller a test of another worker, if it shows anything new.
     fn pass_on(&mut self, found: FoundByWorker) {
         let FoundByWorker { mut test, given: TestMessage { goals, kept, crash, has } } = found;
         let completes = self.goals.learn_given(&has, self.stopped);
@@ -331,9 +342,14 @@ impl Engine<'_, '_> {
     }
 }
 
-/// What a worker does that was started to help: gives its part of what was found. None if it could not
+/// The work of a worker that was started to help. Returns its results; `None` if it could not
 /// begin.
-fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Option<Part> {
+fn help(
+    workers: &Workers<'_>,
+    task: &Task<'_>,
+    links: Links,
+    seed: WorkerStart,
+) -> Option<WorkerResults> {
     let outbox = std::cell::RefCell::new(Vec::new());
     let mut sink = |event| {
         if let Event::Test(found) = event {
@@ -343,7 +359,7 @@ fn help(workers: &Workers<'_>, task: &Task<'_>, links: Links, seed: Seed) -> Opt
     let mut solver = workers.new_solver();
     let (mut engine, first) = Engine::set_up(task, &mut *solver, &mut sink).ok()?;
     engine.machine.begin_with(&*first?);
-    let mut member = Member::new(links, workers.round);
+    let mut member = RoundMember::new(links, workers.round);
     engine.begin_to_help(&member, seed);
     engine.take_part(&mut member, Some(&outbox));
     drop(member);

@@ -1,132 +1,142 @@
-//! What predicates gave before.
+//! The cache of predicates' results, and its keys.
 //!
-//! A label that no input covers is looked at on every path that passes its site, and most of these
-//! have the same values in the few places that it reads. So what the labels of a site gave is kept by
-//! those ([`Group`]). Kept are expressions of integers and addresses in registers and of what is read from
-//! memory: reading is done each time, the rest of the value depends on nothing else.
+//! A label that no input covers is looked at on every path that passes its site. Most of these
+//! paths have the same values in the few places that the label reads. So the results for the labels
+//! of a site are cached, with the values of these places as the key ([`Group`]). Cacheable
+//! expressions are those of integers and addresses in registers and of values read from memory.
+//! Memory is read each time; the rest of the value depends on nothing else.
 //!
-//! Where a load reads is kept in the same way ([`LoadPlace`]), so that most are read without a look at
-//! their addresses.
+//! The address that a load reads from is cached in the same way ([`LoadPlace`]), so that most loads
+//! need no evaluation of their addresses.
 //!
-//! What evaluating the rest tells the exploration is what it did with addresses
-//! ([`Environment::related`](lydian_eval::Environment::related) and the like). A value where that makes
-//! a difference to anybody is not kept ([`BoundsMonitor::tells`](crate::machine::reports::bounds_monitor::BoundsMonitor)): so evaluating it again,
-//! with the same values, would tell nothing.
+//! Besides its value, evaluating the rest of an expression reports operations on addresses
+//! ([`StateReader::related`](lydian_eval::StateReader::related) and the like). A result is not
+//! cached where such a report makes a difference
+//! ([`BoundsMonitor::tells`](crate::machine::reports::bounds_monitor::BoundsMonitor)). So a second
+//! evaluation with the same values would report nothing new.
 
 use std::sync::Arc;
 
 use lydian_base::EntityId as _;
 use lydian_eval::Kleene;
-use lydian_ir::{CastOp, ConditionId, DecisionId, Expr, ExprArena, ExprId, FuncId, LocalId, Type};
+use lydian_ir::{CastOp, ConditionId, Expr, ExprArena, ExprId, FuncId, LocalId, Type};
 use lydian_smt::Term;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::goals::labels::ConditionKey;
 use crate::goals::labels::{GoalId, LabelTable};
 use crate::machine::program::site::SiteKey;
-use crate::machine::state::{ConditionValue, Mutants};
+use crate::machine::state::{ConditionValue, MutantValues};
 
-/// An expression that reads more places is not kept.
+/// An expression that reads more places is not cached.
 const MOST_PLACES: usize = 4;
-/// Expressions with more parts are not looked at.
+/// Expressions with more parts are not analysed.
 const MOST_PARTS: u32 = 64;
-/// What reads more places together is kept by so many of them.
+/// The most places in the key of a group. A label that reads further places is evaluated each time.
 const MOST_TOGETHER: usize = 24;
-/// With more places of loads, or lists of mutants, than this all are forgotten.
+/// With more addresses of loads, or lists of mutants, than this the cache is cleared.
 const MOST_KEPT: usize = 1 << 18;
-/// With more values of groups than this all are forgotten.
+/// With more results of groups than this the cache is cleared.
 const MOST_OF_GROUPS: usize = 1 << 17;
 
-/// What is at a place: its value where reading it does not trap, and where that is.
+/// The content of a place: its value, where reading it does not trap, and the condition under which
+/// it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Read {
+pub(crate) struct PlaceContent {
     pub(crate) value: Term,
     pub(crate) defined: Term,
 }
 
-/// Places or what is there.
-pub(crate) type Few<T> = SmallVec<[T; MOST_PLACES]>;
+/// Read places, or their contents.
+pub(crate) type FewPlaces<T> = SmallVec<[T; MOST_PLACES]>;
 
-/// Where an expression reads.
+/// A place that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadPlace {
     Register(LocalId),
     /// The address of a local.
     Address(LocalId),
-    /// What a part of it, a load, reads from memory.
+    /// The memory that a load, which is a part of the expression, reads.
     Memory(ExprId),
 }
 
-/// Values that were computed, of all functions.
+/// The cached results of predicates of all functions.
 #[derive(Default)]
 pub(crate) struct PredicateCache {
-    /// Where an expression reads; none of one that is not kept.
-    reads: FxHashMap<(FuncId, ExprId), Option<Few<ReadPlace>>>,
-    /// Where loads read, by what their addresses hang on.
+    /// The places that an expression reads; `None` for an expression that is not cacheable.
+    reads: FxHashMap<(FuncId, ExprId), Option<FewPlaces<ReadPlace>>>,
+    /// The address that a load reads from, by the values that the address depends on.
     located: FxHashMap<LoadKey, LoadPlace>,
-    /// The labels of sites.
+    /// The results for the labels of sites.
     pub(crate) sites: FxHashMap<(FuncId, SiteKey), Group<SiteGives>>,
-    /// The mutants of conditions.
-    pub(crate) mutants: FxHashMap<(FuncId, DecisionId, ConditionId), Group<Mutants>>,
-    /// Each list of mutants' values once.
-    lists: FxHashMap<Box<[(ExprId, Kleene)]>, Arc<Mutants>>,
+    /// The values of the mutants of conditions.
+    pub(crate) mutants: FxHashMap<ConditionKey, Group<MutantValues>>,
+    /// The lists of mutants' values, each stored once.
+    lists: FxHashMap<Box<[(ExprId, Kleene)]>, Arc<MutantValues>>,
     lists_made: u32,
-    /// How much is kept of groups.
+    /// The number of cached results of groups.
     of_groups: usize,
-    /// Whether paths have objects with bounds that others do not have, as far as is known here.
+    /// Whether paths have objects with bounds that others do not have, as far as is known.
     knows_additions: bool,
 }
 
-/// A load, and what is at the places that its address reads.
-pub(crate) type LoadKey = (FuncId, ExprId, Few<Read>);
+/// A load, and the contents of the places that its address depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoadKey {
+    pub(crate) func: FuncId,
+    pub(crate) load: ExprId,
+    pub(crate) values: FewPlaces<PlaceContent>,
+}
 
-/// Where a load reads, where that is one place.
+/// The address that a load reads from, where that is a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoadPlace {
-    /// The address; none where it is in no object.
+    /// The address; `None` where it is in no object.
     pub(crate) address: Option<u64>,
-    /// The positions of the bounds that reading there meets, whoever does.
+    /// The positions of the bounds that a read at the address meets, on any path.
     pub(crate) meets: SmallVec<[usize; 2]>,
 }
 
-/// What a label of a site says on a state.
+/// The result for a label of a site on a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LabelCondition {
-    /// It surely holds where this does, which is somewhere.
+    /// The label holds under this condition, which is not constantly false.
     Where(Term),
-    /// What is kept does not tell.
+    /// The cache does not tell; the predicate must be evaluated.
     Ask,
 }
 
-/// The labels of a site that hold somewhere, in the order of the objectives.
+/// The labels of a site that may hold, in the order of the objectives.
 pub(crate) type SiteGives = [(GoalId, LabelCondition)];
 
-/// What is read and what it gives.
-pub(crate) type Reads = Arc<[(ReadPlace, Arc<[GoalId]>)]>;
+/// The places that the labels of a group read, with the labels that read each.
+pub(crate) type GroupReads = Arc<[(ReadPlace, Arc<[GoalId]>)]>;
 
-/// Predicates that are evaluated together: what they gave, by all that they read.
+/// Predicates that are evaluated together, with their results by the contents of everything that
+/// they read.
 #[derive(Debug)]
 pub(crate) struct Group<T: ?Sized> {
-    /// The labels that were left when it was made, and how often labels had been opened again.
+    /// The labels that were left when the group was made, and how often labels had been reopened.
     goals: Arc<[GoalId]>,
     reopened: usize,
-    /// What was known of labels when it was last seen that it serves
+    /// The state of knowledge about labels when the group was last found valid
     /// ([`LabelTable::changes`](crate::goals::labels::LabelTable::changes)).
     seen_at: u64,
-    /// What is read, each place once, with the labels that read it.
-    pub(crate) reads: Reads,
+    /// The places that are read, each once, with the labels that read them.
+    pub(crate) reads: GroupReads,
     gave: FxHashMap<Key, Arc<T>>,
 }
 
-/// What values are kept by together: numbers of terms, and of what else a predicate may hang on.
+/// A cache key: the numbers of terms, and of the other things that a predicate may depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Key(SmallVec<[u32; 24]>);
 
 impl Key {
-    /// Adds the value of a place; none where it has no value that is kept.
-    pub(crate) fn add_read(&mut self, read: Option<Read>) {
+    /// Adds the content of a place; `None` where it has no cacheable value.
+    pub(crate) fn add_read(&mut self, read: Option<PlaceContent>) {
         match read {
-            Some(Read { value, defined }) => [value, defined].map(|term| self.add(term)),
+            Some(PlaceContent { value, defined }) => [value, defined].map(|term| self.add(term)),
             None => [(); 2].map(|()| self.0.push(u32::MAX)),
         };
     }
@@ -135,12 +145,12 @@ impl Key {
         self.0.push(term.index() as u32);
     }
 
-    /// Whether the place that was added at a position has a value that is kept.
+    /// Whether the place added at a position has a cacheable value.
     pub(crate) fn has(&self, position: usize) -> bool {
         self.0[2 * position] != u32::MAX
     }
 
-    /// Adds what a condition was.
+    /// Adds the value of a condition.
     pub(crate) fn add_condition(&mut self, value: ConditionValue) {
         match value {
             ConditionValue::NotReached => self.0.push(0),
@@ -153,26 +163,26 @@ impl Key {
         }
     }
 
-    /// Adds values of mutants.
-    pub(crate) fn add_mutants(&mut self, condition: ConditionId, mutants: &Mutants) {
+    /// Adds the values of mutants.
+    pub(crate) fn add_mutants(&mut self, condition: ConditionId, mutants: &MutantValues) {
         self.0.extend([condition.index() as u32, mutants.number]);
     }
 }
 
 impl PredicateCache {
-    /// Where an expression of a function's labels reads; none if its values are not kept.
+    /// The places that an expression of a function's labels reads; `None` if it is not cacheable.
     pub(crate) fn reads(
         &mut self,
         func: FuncId,
         exprs: &ExprArena,
         expr: ExprId,
         local_type: impl Fn(LocalId) -> Option<Type>,
-    ) -> Option<Few<ReadPlace>> {
+    ) -> Option<FewPlaces<ReadPlace>> {
         let reads = self.reads.entry((func, expr));
         reads.or_insert_with(|| places_read(exprs, expr, &local_type)).clone()
     }
 
-    /// Keeps what the labels of a site give.
+    /// Caches the results for the labels of a site.
     pub(crate) fn keep_site(&mut self, of: (FuncId, SiteKey), key: Key, gives: Arc<SiteGives>) {
         self.make_room();
         if let Some(group) = self.sites.get_mut(&of) {
@@ -180,13 +190,8 @@ impl PredicateCache {
         }
     }
 
-    /// Keeps the values of a condition's mutants.
-    pub(crate) fn keep_mutants(
-        &mut self,
-        of: (FuncId, DecisionId, ConditionId),
-        key: Key,
-        values: Arc<Mutants>,
-    ) {
+    /// Caches the values of a condition's mutants.
+    pub(crate) fn keep_mutants(&mut self, of: ConditionKey, key: Key, values: Arc<MutantValues>) {
         self.make_room();
         if let Some(group) = self.mutants.get_mut(&of) {
             group.gave.insert(key, values);
@@ -206,7 +211,7 @@ impl PredicateCache {
         self.mutants.values_mut().for_each(|group| group.gave.clear());
     }
 
-    /// Forgets all values where something else than the places was changed that they hang on: paths have
+    /// Clears the cache where results may depend on more than the places that they read: paths have
     /// objects with bounds that others do not have.
     pub(crate) fn note_additions(&mut self, adds: bool) {
         if adds == self.knows_additions {
@@ -217,12 +222,12 @@ impl PredicateCache {
         self.forget_groups();
     }
 
-    /// Where a load reads whose address hangs on these values, if that was found out.
+    /// The cached address of a load, by the values that the address depends on.
     pub(crate) fn located(&self, key: &LoadKey) -> Option<LoadPlace> {
         self.located.get(key).cloned()
     }
 
-    /// Keeps where a load reads.
+    /// Caches the address of a load.
     pub(crate) fn locate(&mut self, key: LoadKey, located: LoadPlace) {
         if self.located.len() >= MOST_KEPT {
             self.located.clear();
@@ -230,8 +235,8 @@ impl PredicateCache {
         self.located.insert(key, located);
     }
 
-    /// The one list of these values of mutants.
-    pub(crate) fn list(&mut self, values: Vec<(ExprId, Kleene)>) -> Arc<Mutants> {
+    /// The shared list of these values of mutants.
+    pub(crate) fn list(&mut self, values: Vec<(ExprId, Kleene)>) -> Arc<MutantValues> {
         if self.lists.len() >= MOST_KEPT {
             self.lists.clear();
         }
@@ -240,18 +245,18 @@ impl PredicateCache {
             return Arc::clone(known);
         }
         self.lists_made += 1;
-        let made = Arc::new(Mutants { number: self.lists_made, values: values.clone() });
+        let made = Arc::new(MutantValues { number: self.lists_made, values: values.clone() });
         self.lists.insert(values, Arc::clone(&made));
         made
     }
 }
 
 impl<T: ?Sized> Group<T> {
-    /// Of labels that are left, which read some places.
+    /// A group for labels that are left, which read some places.
     pub(crate) fn new(
         goals: Arc<[GoalId]>,
         labels: &LabelTable<'_>,
-        expressions: impl IntoIterator<Item = (Few<ReadPlace>, GoalId)>,
+        expressions: impl IntoIterator<Item = (FewPlaces<ReadPlace>, GoalId)>,
     ) -> Self {
         let mut reads: Vec<(ReadPlace, Vec<GoalId>)> = Vec::new();
         for (places, goal) in expressions {
@@ -269,18 +274,18 @@ impl<T: ?Sized> Group<T> {
         Self { goals, reopened, seen_at, reads, gave: FxHashMap::default() }
     }
 
-    /// Whether nothing is kept.
+    /// Whether no result is cached.
     pub(crate) fn is_empty(&self) -> bool {
         self.gave.is_empty()
     }
 
-    /// The labels that were left when it was made.
+    /// The labels that were left when the group was made.
     pub(crate) const fn goals(&self) -> &Arc<[GoalId]> {
         &self.goals
     }
 
-    /// Whether it still serves: none of its labels was opened again, and of those that it was made for
-    /// more than half are left, if labels are deleted.
+    /// Whether the group is still valid: none of its labels was reopened and, if labels are
+    /// deleted, more than half of its labels are left.
     pub(crate) fn serves(&mut self, labels: &LabelTable<'_>, deletion: bool) -> bool {
         if self.seen_at == labels.changes() {
             return true;
@@ -290,24 +295,24 @@ impl<T: ?Sized> Group<T> {
         labels.reopened() == self.reopened && (2 * left > self.goals.len() || self.goals.is_empty())
     }
 
-    /// What the predicates gave.
+    /// The cached result for a key.
     pub(crate) fn get(&self, key: &Key) -> Option<&Arc<T>> {
         self.gave.get(key)
     }
 }
 
-/// The value of a place that is a register.
+/// The content of a register.
 pub(crate) fn register(registers: &[Option<Term>], local: LocalId) -> Option<Term> {
     registers.get(local.index()).copied().flatten()
 }
 
-/// Where an expression reads, each place once, if it is one that is kept.
+/// The places that an expression reads, each once; `None` if it is not cacheable.
 fn places_read(
     exprs: &ExprArena,
     expr: ExprId,
     local_type: &impl Fn(LocalId) -> Option<Type>,
-) -> Option<Few<ReadPlace>> {
-    let mut reading = Reading { exprs, local_type, found: Few::new(), parts: 0 };
+) -> Option<FewPlaces<ReadPlace>> {
+    let mut reading = Reading { exprs, local_type, found: FewPlaces::new(), parts: 0 };
     reading.visit(expr)?;
     Some(reading.found)
 }
@@ -315,12 +320,12 @@ fn places_read(
 struct Reading<'a, F> {
     exprs: &'a ExprArena,
     local_type: &'a F,
-    found: Few<ReadPlace>,
+    found: FewPlaces<ReadPlace>,
     parts: u32,
 }
 
 impl<F: Fn(LocalId) -> Option<Type>> Reading<'_, F> {
-    /// Notes where an expression reads; none if it is not kept.
+    /// Notes the places that an expression reads; `None` if it is not cacheable.
     fn visit(&mut self, expr: ExprId) -> Option<()> {
         self.parts += 1;
         if self.parts > MOST_PARTS {

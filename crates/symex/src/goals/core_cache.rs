@@ -1,7 +1,8 @@
-//! Facts that exclude labels.
+//! The core cache: sets of facts that exclude labels.
 //!
-//! Where no input of a path covers a label, the solver says which facts of the path exclude it. On
-//! another path with these facts none does, and nothing is asked.
+//! Where no input of a path covers a label, the solver names facts of the path that exclude it (an
+//! unsatisfiable core). No input of another path with these facts covers the label either, so no
+//! question is asked there.
 
 use std::sync::Arc;
 
@@ -12,50 +13,50 @@ use smallvec::SmallVec;
 use crate::goals::labels::GoalId;
 use crate::machine::memory::Facts;
 
-/// So many sets of facts are kept of a label's condition, the newest.
+/// The most sets of facts that are kept for a label's condition; the newest are kept.
 const MOST_SETS: usize = 16;
-/// With more conditions than this all are forgotten.
+/// With more conditions than this the cache is cleared.
 const MOST_CONDITIONS: usize = 1 << 16;
 
 /// A label that may hold on a path.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenLabel {
     pub(crate) goal: GoalId,
-    /// What makes it hold on the path, which is all that its predicate says there.
+    /// The condition under which the label holds on the path; simplified by the path's facts.
     pub(crate) holds: Term,
-    /// What makes it hold at its place.
+    /// The condition under which the label holds at its site.
     pub(crate) predicate: Term,
-    /// The facts with which both are the same.
+    /// The facts under which the two conditions are equal.
     pub(crate) facts: Vec<Term>,
 }
 
 impl OpenLabel {
-    /// A label whose predicate is taken as it is.
+    /// A label with a condition that was not simplified.
     pub(crate) const fn new(goal: GoalId, holds: Term) -> Self {
         Self { goal, holds, predicate: holds, facts: Vec::new() }
     }
 }
 
-/// For what makes a label hold, sets of facts with each of which it does not.
+/// For the condition of a label, sets of facts that each exclude it.
 #[derive(Default)]
 pub(crate) struct CoreCache {
     by: FxHashMap<Term, SmallVec<[Arc<[Term]>; 2]>>,
 }
 
 impl CoreCache {
-    /// Whether a path's facts are known to exclude a label.
+    /// Whether the facts of a path are known to exclude a label.
     pub(crate) fn excludes(&self, facts: &Facts, holds: Term) -> bool {
         let Some(sets) = self.by.get(&holds) else { return false };
         sets.iter().rev().any(|set| set.iter().all(|fact| facts.contains(fact)))
     }
 
-    /// Keeps that a label does not hold where some facts do.
+    /// Notes that some facts exclude a label.
     pub(crate) fn note(&mut self, holds: Term, facts: &[Term]) {
         self.put(holds, facts.into());
     }
 
-    /// Keeps why none of some labels holds: `core` is unsatisfiable, which has `any`, that one of them
-    /// holds, and facts of the path. Where it has others, too, what they were for is not kept.
+    /// Notes an unsatisfiable core. The core consists of `any`, which says that one of some labels
+    /// holds, and of facts of the path. A core with other members is not kept for these labels.
     pub(crate) fn note_core(
         &mut self,
         facts: &Facts,
@@ -109,14 +110,14 @@ mod tests {
         assert!(excluded.excludes(&facts(&[b, a]), label));
         assert!(!excluded.excludes(&facts(&[a, c]), label));
         assert!(!excluded.excludes(&facts(&[a, b]), c));
-        // A promise of the path's input is no fact.
+        // A promise of the path's input is not a fact.
         let mut excluded = CoreCache::default();
         excluded.note_core(&facts(&[a]), label, &labels, &[a, label, b]);
         assert!(!excluded.excludes(&facts(&[a, b]), label));
     }
 
     #[test]
-    fn a_predicate_is_excluded_where_what_it_became_is_and_the_facts_hold_that_made_it_so() {
+    fn a_predicate_is_excluded_where_its_form_simplified_by_valid_facts_is() {
         let mut pool = TermPool::new();
         let [a, b, predicate, holds] =
             ["a", "b", "predicate", "holds"].map(|name| pool.var(name, Sort::Bool));

@@ -1,14 +1,18 @@
-//! Labels whose question waits until paths of the program had their chance to cover them.
+//! Deferred labels: their questions wait until the program's own paths had their chance to cover
+//! them.
 //!
-//! A label that a state's model does not satisfy needs a question to the solver, and where the
-//! answer contradicts what the model covers already, an input of its own: one more path. Most such
-//! labels are covered for nothing by a path that the program has anyway. So the question waits,
-//! with a copy of the state at the label's site, until [`Config::label_patience`] states were run
-//! or none is left; whoever covers the label meanwhile deletes it ([000] V-B).
+//! A label that a state's model does not satisfy needs a question to the solver. Where the answer
+//! contradicts the labels that the model already covers, it also needs an input of its own, which
+//! is one more path. Most such labels are covered without a question by a path that the program has
+//! anyway. So the question waits, with a copy of the state at the label's site, until
+//! [`Config::label_patience`] states were run or none is left. Any path that covers the label
+//! meanwhile deletes it ([000] V-B).
 //!
-//! Invariants: nothing that waits is forgotten unless its labels are covered; where the exploration is
-//! stopped by a budget, that is noted as what stood in their way, so that its end stays an argument;
-//! the order depends on counts alone, never on time.
+//! Invariants:
+//! - A deferred question is dropped only when its labels are covered. Where a budget stops the
+//!   exploration, that is noted as a hindrance of these labels, so that a complete exploration
+//!   stays an argument.
+//! - The order depends on counts alone, never on time.
 //!
 //! [`Config::label_patience`]: crate::config::Config::label_patience
 
@@ -18,20 +22,20 @@ use crate::State;
 use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 
-/// So many states are kept for labels; the oldest is looked at when there are more.
+/// The most states kept for labels. When there are more, the oldest question is asked.
 const MOST_WAITING: usize = 4096;
 
-/// A state at a site, with labels there that wait, and what makes each hold.
+/// A state at a site, with the labels that wait there and the condition of each.
 pub(crate) struct WaitingLabels {
     pub(crate) state: Box<State>,
     pub(crate) labels: Vec<OpenLabel>,
-    /// How many states had been run when it began to wait.
+    /// How many states had been run when the labels were deferred.
     since: u64,
-    /// How often they were asked for and the solver had no answer.
+    /// How often the labels were asked for without an answer of the solver.
     pub(crate) tries: u8,
 }
 
-/// What waits, oldest first.
+/// The deferred questions, oldest first.
 #[derive(Default)]
 pub(crate) struct DeferredLabels {
     waiting: VecDeque<WaitingLabels>,
@@ -45,17 +49,17 @@ impl DeferredLabels {
         self.run
     }
 
-    /// The one that waits longest.
+    /// Takes the question that has waited longest.
     pub(crate) fn next(&mut self) -> Option<WaitingLabels> {
         self.waiting.pop_front()
     }
 
-    /// Notes that a state is run.
+    /// Counts a state that is run.
     pub(crate) fn count_run(&mut self) {
         self.run += 1;
     }
 
-    /// The oldest, if it waited for more than `patience` states.
+    /// Takes the oldest question, if it has waited for more than `patience` states.
     pub(crate) fn due(&mut self, patience: u64) -> Option<WaitingLabels> {
         let due = |front: &WaitingLabels| front.since + patience <= self.run;
         let due = self.waiting.len() > MOST_WAITING || self.waiting.front().is_some_and(due);
@@ -64,7 +68,7 @@ impl DeferredLabels {
 }
 
 impl Goals<'_> {
-    /// Lets the labels that a state could not decide at a site wait.
+    /// Defers the labels that a state could not decide at a site.
     pub(crate) fn defer(&mut self, state: &mut State) {
         let labels = std::mem::take(&mut state.notes.goals.undecided);
         let copy = state.fork();
@@ -76,7 +80,7 @@ impl Goals<'_> {
         self.deferred.waiting.push_back(WaitingLabels { state, labels, since, tries });
     }
 
-    /// Brings the places where most labels wait forward.
+    /// Moves the sites with the most waiting labels to the front.
     pub(crate) fn sort_deferred_labels(&mut self) {
         let waiting = self.deferred.waiting.make_contiguous();
         for entry in &mut *waiting {

@@ -1,32 +1,37 @@
-//! The hyperlabels of an exploration ([002] V): which are left, what they are made of, and what is
-//! known about them.
+//! The hyperlabels of an exploration ([002] V): those that are left, their parts, and what is known
+//! about them.
 //!
-//! What one run covers by itself, a label or a sequence, is a goal of the [`LabelTable`]. What a
-//! hyperlabel asks beyond that relates runs to each other. It is judged as measurement judges it, by
-//! consolidation ([002] VII-A) of harvests, of which there are two:
-//! - what tests that were *given* have: it says what is covered. A test is given when its input is
-//!   final, so a claim is exact when it is made: together with the tests before it, this one covers
-//!   the hyperlabel;
-//! - what is *feasible*: what some input is known to have, whether it is a test or not. Where it
-//!   covers a hyperlabel that tests do not, the inputs that are missing become tests. Where the
-//!   exploration is complete and it does not, no tests can: every label and sequence that it lacks was
-//!   asked for on every path, and so was every row of values ([`crate::goals::hyper_rows`]).
+//! A part that one run covers by itself, a label or a sequence, is a goal of the [`LabelTable`].
+//! The rest of a hyperlabel relates runs to each other. It is judged as measurement judges it, by
+//! consolidation ([002] VII-A) of coverage records. There are two coverage records:
+//! - The coverage record of *given* tests says what is covered. A test is given when its input is final. So
+//!   a claim is exact when it is made: this test covers the hyperlabel together with the tests
+//!   before it.
+//! - The *feasible* coverage record is everything that some input is known to have, whether or not it is a
+//!   test. Where it covers a hyperlabel that tests do not, the missing inputs become tests. Where
+//!   the exploration is complete and it does not cover a hyperlabel, no tests can: every label and
+//!   sequence that is missing was asked for on every path, and so was every row of values
+//!   ([`crate::goals::hyper_rows`]).
 
 use std::collections::BTreeSet;
 
 use lydian_ir::{DecisionId, FuncId, Program};
-use lydian_objective::harvest::{Consolidation, used_in_sequence, used_values, vectors_give};
+use lydian_objective::coverage_record::{
+    Consolidation, used_in_sequence, used_values, vectors_give,
+};
 use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, SequenceId};
+use lydian_objective::{
+    CoverageRecord, DecisionVector, FunctionObjectives, Hyper, HyperId, SequenceId,
+};
 use lydian_smt::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Machine;
 use crate::State;
 use crate::goals::Goals;
-use crate::goals::hyper_pairs::{PairTable, Part as Valued, Values};
-use crate::goals::hyper_rows::Rows;
+use crate::goals::hyper_pairs::{PairTable, Part as Valued, RowKey};
+use crate::goals::hyper_rows::DecisionRows;
 use crate::goals::hyper_sequences::{SequenceTable, StepId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::goals::left::LeftHyper;
@@ -35,31 +40,31 @@ use crate::limits::{Cut, add_reason};
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::omissions::Hindrances;
 
-/// The vectors of a decision with more conditions are not listed: their number doubles with each.
+/// The most conditions of a decision with listed vectors: their number doubles with each condition.
 const MOST_LISTED: usize = 6;
 
-/// The most conjunctions of a normal form whose guards over values are followed.
+/// The most conjunctions of a normal form with guards over values that are followed.
 const MOST_CONJUNCTIONS: usize = 64;
 
-/// Why a hyperlabel is left that inputs cover.
+/// Why a hyperlabel is left although inputs cover it.
 pub(crate) const NO_TESTS: &str = "runs that cover it together and do not end as tests";
 
 /// A hyperlabel that criteria count.
 pub(crate) struct HyperGoal {
-    /// The position of its function's objectives, and its number among them.
+    /// The position of its function among the objectives, and its number in the function.
     pub(crate) at: (usize, HyperId),
     pub(crate) covered: bool,
-    /// The labels and sequences that it is made of.
+    /// The labels and sequences that are its parts.
     goals: Vec<GoalId>,
-    /// The decisions whose vectors it asks for: positions of functions, and decisions.
+    /// The decisions with vectors that it asks for, each with the position of its function.
     pub(crate) decisions: BTreeSet<(usize, DecisionId)>,
-    /// Those of the goals whose values guards ask for.
+    /// Those of `goals` with values that guards ask for.
     rows: Vec<GoalId>,
     reasons: BTreeSet<Cut>,
 }
 
 impl HyperGoal {
-    /// Notes what kept it from being decided.
+    /// Notes a reason why it is undecided.
     pub(crate) fn hinder(&mut self, reason: Cut) {
         add_reason(&mut self.reasons, reason);
     }
@@ -69,43 +74,43 @@ impl HyperGoal {
 pub(crate) struct HyperTable<'a> {
     pub(crate) objectives: &'a [FunctionObjectives],
     pub(crate) consolidation: Consolidation<'a>,
-    /// What the tests that were given have, function by function.
-    pub(crate) given: Vec<Harvest>,
-    /// What some inputs have.
-    pub(crate) feasible: Vec<Harvest>,
+    /// The coverage records of given tests, by function.
+    pub(crate) given: Vec<CoverageRecord>,
+    /// The coverage records of inputs that are known to exist, by function.
+    pub(crate) feasible: Vec<CoverageRecord>,
     pub(crate) goals: Vec<HyperGoal>,
-    /// The decisions whose vectors hyperlabels ask for, with what is known of each.
-    pub(crate) decisions: FxHashMap<(FuncId, DecisionId), Rows>,
+    /// The decisions with vectors that hyperlabels ask for.
+    pub(crate) decisions: FxHashMap<(FuncId, DecisionId), DecisionRows>,
     pub(crate) sequences: SequenceTable,
     pub(crate) pairs: PairTable,
     /// The step that completes each sequence.
     last_steps: FxHashMap<GoalId, StepId>,
-    /// The sequences that cannot be followed, and why.
+    /// The sequences that cannot be followed, with the reason.
     not_followed: FxHashMap<GoalId, String>,
     covered: Vec<HyperRef>,
-    /// How much was known of inputs when those that cover hyperlabels were last followed.
+    /// The amount of knowledge about inputs when inputs that cover hyperlabels were last followed.
     followed: usize,
 }
 
-/// What one of several workers found of hyperlabels, for the one that talks to the caller.
-pub(crate) struct FoundOfHypers {
-    feasible: Vec<Harvest>,
-    /// By goal: all workers have the same.
+/// The results of a worker about hyperlabels, for the worker that talks to the caller.
+pub(crate) struct HyperReasons {
+    feasible: Vec<CoverageRecord>,
+    /// Reasons by goal; all workers number the goals alike.
     reasons: Vec<BTreeSet<Cut>>,
 }
 
 impl<'a> HyperTable<'a> {
-    /// The hyperlabels that criteria count. `known` is what tests that there are have; those that it
-    /// covers are not left.
+    /// The table of the hyperlabels that criteria count. `known` has the coverage records of existing
+    /// tests; hyperlabels that it covers are not left.
     pub(crate) fn new(
         program: &Program,
         objectives: &'a [FunctionObjectives],
-        known: &[Harvest],
+        known: &[CoverageRecord],
         labels: &mut LabelTable<'a>,
     ) -> Self {
         let given = match known.len() == objectives.len() {
             true => known.to_vec(),
-            false => vec![Harvest::new(); objectives.len()],
+            false => vec![CoverageRecord::new(); objectives.len()],
         };
         let mut consolidation = Consolidation::new(objectives);
         consolidation.update(&given);
@@ -142,7 +147,7 @@ impl<'a> HyperTable<'a> {
         self.last_steps.get(&goal).copied()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether there are no hyperlabels to follow.
     pub(crate) fn is_empty(&self) -> bool {
         self.goals.is_empty()
     }
@@ -162,7 +167,7 @@ impl<'a> HyperTable<'a> {
             rows: Vec::new(),
             reasons: BTreeSet::new(),
         };
-        if let Some(reason) = self.consolidation.unjudged(at.0, at.1) {
+        if let Some(reason) = self.consolidation.judgement_error(at.0, at.1) {
             goal.reasons.insert(Cut::Unsupported(reason.to_string()));
         }
         let names = names_in_guards(hyper);
@@ -192,13 +197,13 @@ impl<'a> HyperTable<'a> {
                 conditions.map_or(0, |body| body.decisions[*decision].conditions.len());
             labels.watch(func, SiteKey::Decision(*decision));
             let rows = self.decisions.entry((func, *decision));
-            let rows = rows.or_insert_with(|| Rows::new(*position, conditions));
+            let rows = rows.or_insert_with(|| DecisionRows::new(*position, conditions));
             rows.hypers.push(self.goals.len());
         }
         goal
     }
 
-    /// What a label of a hyperlabel asks for.
+    /// Adds a label of a hyperlabel. Returns what an input has to cover for it.
     fn atom(&self, atom: &Atom, names: &FxHashSet<&str>, goal: &mut HyperGoal) -> Option<Aim> {
         let position = self.objectives.iter().position(|of| of.function == atom.function);
         let Some(position) = position else {
@@ -213,7 +218,7 @@ impl<'a> HyperTable<'a> {
         Some(Aim::Label(position, atom.label))
     }
 
-    /// A sequence of a hyperlabel.
+    /// Adds a sequence of a hyperlabel.
     fn sequence(
         &mut self,
         program: &Program,
@@ -236,8 +241,8 @@ impl<'a> HyperTable<'a> {
         Some(part)
     }
 
-    /// Whether guards name values that are no truth values of a decision, or of one with so many
-    /// conditions that its vectors are better not listed.
+    /// Whether guards name values that are not truth values of a decision, or truth values of a
+    /// decision with too many conditions to list its vectors.
     fn asks_for_values(
         &self,
         program: &Program,
@@ -268,7 +273,7 @@ impl<'a> HyperTable<'a> {
         asks
     }
 
-    /// Asks for inputs whose values satisfy the guards of a hyperlabel.
+    /// Adds a pairing, which asks for inputs with values that satisfy the guards of a hyperlabel.
     fn pair(
         &mut self,
         program: &Program,
@@ -296,10 +301,10 @@ impl<'a> HyperTable<'a> {
                 self.pairs.add(self.goals.len(), parts, guards);
             }
         }
-        goal.rows.iter().for_each(|part| labels.want_rows(*part, true));
+        goal.rows.iter().for_each(|part| labels.want_rows(*part));
     }
 
-    /// A part of a conjunction whose guards use these names, if it binds some of them.
+    /// A part of a conjunction with the values that guards name; `None` if it binds none of them.
     fn valued(
         &mut self,
         program: &Program,
@@ -327,20 +332,20 @@ impl<'a> HyperTable<'a> {
                 let of = labels.part(Aim::Label(position, atom.label))?;
                 let at = (position, atom);
                 let step = self.sequences.add_atom(program, self.objectives, at, of, labels);
-                (step, of, Values::Label(position, used_values(atom, is_used)))
+                (step, of, RowKey::Label(position, used_values(atom, is_used)))
             }
             Part::Sequence(id) => {
                 let of = labels.part(Aim::Sequence(owner, id))?;
                 let step = *self.last_steps.get(&of)?;
                 let sequence = &self.objectives[owner].sequences[id];
-                (step, of, Values::Sequence(owner, used_in_sequence(id, sequence, is_used)))
+                (step, of, RowKey::Sequence(owner, used_in_sequence(id, sequence, is_used)))
             }
         };
         goal.rows.push(of);
         Some(Valued::new(step, bound, used, values))
     }
 
-    /// Notes what kept hyperlabels that ask for a decision's vectors from being decided.
+    /// Notes a reason why the hyperlabels that ask for a decision's vectors are undecided.
     pub(crate) fn hinder(&mut self, of: (FuncId, DecisionId), reason: &Cut) {
         let Some(rows) = self.decisions.get(&of) else { return };
         for goal in &rows.hypers {
@@ -354,17 +359,17 @@ impl<'a> HyperTable<'a> {
         rows.is_some_and(|rows| rows.hypers.iter().any(|goal| !self.goals[*goal].covered))
     }
 
-    /// A test that is given has all this. Gives the hyperlabels that the tests cover now and did not
-    /// before; none where it has nothing new.
+    /// Adds the coverage record of a given test. Returns the hyperlabels that the tests now cover and did
+    /// not before; `None` where the coverage record has nothing new.
     pub(crate) fn give(
         &mut self,
-        has: &[(usize, Harvest)],
+        has: &[(usize, CoverageRecord)],
         labels: &mut LabelTable<'_>,
     ) -> Option<Vec<HyperRef>> {
         let mut grown = false;
-        for (position, harvest) in has {
-            grown |= self.given[*position].merge(harvest);
-            self.feasible[*position].merge(harvest);
+        for (position, record) in has {
+            grown |= self.given[*position].merge(record);
+            self.feasible[*position].merge(record);
         }
         if !grown {
             return None;
@@ -375,7 +380,7 @@ impl<'a> HyperTable<'a> {
             let Some(goal) = self.goals.iter_mut().find(|goal| goal.at == at) else { continue };
             goal.covered = true;
             goal.goals.iter().for_each(|part| labels.unwant(*part));
-            goal.rows.iter().for_each(|part| labels.want_rows(*part, false));
+            goal.rows.iter().for_each(|part| labels.unwant_rows(*part));
             for (position, decision) in &goal.decisions {
                 let func = self.objectives[*position].function;
                 labels.unwatch(func, SiteKey::Decision(*decision));
@@ -387,31 +392,34 @@ impl<'a> HyperTable<'a> {
         Some(completed)
     }
 
-    /// The vectors of decisions that no test gave before, of what one has.
-    fn not_given(&self, has: &[(usize, Harvest)]) -> Vec<((FuncId, DecisionId), DecisionVector)> {
+    /// The vectors of decisions in a coverage record that no given test had before.
+    fn not_given(
+        &self,
+        has: &[(usize, CoverageRecord)],
+    ) -> Vec<((FuncId, DecisionId), DecisionVector)> {
         let mut new = Vec::new();
-        for (position, harvest) in has {
+        for (position, record) in has {
             let given = &self.given[*position];
             let of = self.decisions.iter().filter(|(_, rows)| rows.position() == *position);
             for (of, _) in of {
                 let is_given = |vector: &DecisionVector| given.vectors(of.1).any(|v| v == vector);
-                let vectors = harvest.vectors(of.1).filter(|vector| !is_given(vector));
+                let vectors = record.vectors(of.1).filter(|vector| !is_given(vector));
                 new.extend(vectors.map(|vector| (*of, vector.clone())));
             }
         }
-        // Stable: those of one decision stay in their order.
+        // A stable sort: the vectors of one decision stay in their order.
         new.sort_by_key(|(of, _)| *of);
         new
     }
 
-    /// What the worker that talks to the caller is to know of another's.
-    pub(crate) fn found(self) -> FoundOfHypers {
+    /// The results of this worker, for the worker that talks to the caller.
+    pub(crate) fn found(self) -> HyperReasons {
         let reasons = self.goals.into_iter().map(|goal| goal.reasons).collect();
-        FoundOfHypers { feasible: self.feasible, reasons }
+        HyperReasons { feasible: self.feasible, reasons }
     }
 
-    /// Adds what another worker found.
-    pub(crate) fn take_over(&mut self, found: FoundOfHypers) {
+    /// Adds the results of another worker.
+    pub(crate) fn take_over(&mut self, found: HyperReasons) {
         for (own, other) in self.feasible.iter_mut().zip(&found.feasible) {
             own.merge(other);
         }
@@ -420,10 +428,10 @@ impl<'a> HyperTable<'a> {
         }
     }
 
-    /// The decisions whose vectors hyperlabels ask for that are left though inputs cover them, if
-    /// more is known of inputs than when this was last asked.
+    /// The decisions of hyperlabels that are left though inputs cover them; empty if nothing more
+    /// is known of inputs than at the last call.
     pub(crate) fn decisions_to_follow(&mut self) -> Vec<(FuncId, DecisionId)> {
-        let known = self.feasible.iter().map(Harvest::size).sum();
+        let known = self.feasible.iter().map(CoverageRecord::size).sum();
         if std::mem::replace(&mut self.followed, known) == known {
             return Vec::new();
         }
@@ -438,7 +446,7 @@ impl<'a> HyperTable<'a> {
         found.into_iter().collect()
     }
 
-    /// Where what a hyperlabel is made of is looked at.
+    /// The sites at which the parts of a hyperlabel are looked at.
     fn sites_of(&self, program: &Program, goal: &HyperGoal) -> Vec<(FuncId, SiteKey)> {
         let (at, hyper) = goal.at;
         let mut atoms: Vec<&Atom> = Vec::new();
@@ -467,27 +475,27 @@ impl<'a> HyperTable<'a> {
         self.goals[self.pairs.goal(pairing)].covered
     }
 
-    /// Notes what stands in the way of the hyperlabel of a pairing.
+    /// Notes a reason why the hyperlabel of a pairing is undecided.
     pub(crate) fn hinder_pairing(&mut self, pairing: usize, cut: Cut) {
         let goal = self.pairs.goal(pairing);
         self.goals[goal].hinder(cut);
     }
 
-    /// The exploration is stopped: combinations of values are not asked for any more.
+    /// Stops asking for combinations of values, because the exploration is stopped.
     pub(crate) fn stop_asking(&mut self, reason: &Cut) {
         let waiting = self.goals.iter_mut().filter(|goal| !goal.rows.is_empty());
         waiting.for_each(|goal| goal.hinder(reason.clone()));
     }
 
-    /// CoveredStep hyperlabels in the order of their covering, and those that are left. `in_the_way` says what
-    /// was left out at some sites.
+    /// The covered hyperlabels in the order of their covering, and those that are left.
+    /// `in_the_way` says what was left out at some sites.
     pub(crate) fn result(
         &self,
         program: &Program,
         labels: &LabelTable<'_>,
         in_the_way: &Hindrances<'_>,
     ) -> (Vec<HyperRef>, Vec<LeftHyper>) {
-        // What is covered and was not given, because a run did not end as a test, is feasible.
+        // Labels that are covered but not given, because a run did not end as a test, are feasible.
         let mut feasible = self.feasible.clone();
         for aim in labels.covered() {
             match aim {
@@ -513,19 +521,19 @@ impl<'a> HyperTable<'a> {
 }
 
 impl Goals<'_> {
-    /// What a test gives for hyperlabels whose input is this model, and which covers these goals, by the
+    /// The coverage record, for hyperlabels, of a test with this model that covers these goals; by the
     /// position of functions.
-    pub(crate) fn harvest_of(
+    pub(crate) fn record_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &State,
         covered: &[GoalId],
         model: &Model,
-    ) -> Vec<(usize, Harvest)> {
+    ) -> Vec<(usize, CoverageRecord)> {
         if self.hypers.is_empty() {
             return Vec::new();
         }
-        let mut has: FxHashMap<usize, Harvest> = FxHashMap::default();
+        let mut has: FxHashMap<usize, CoverageRecord> = FxHashMap::default();
         for goal in covered {
             match self.labels.aim(*goal) {
                 Aim::Label(position, label) => {
@@ -536,21 +544,21 @@ impl Goals<'_> {
                 }
             }
         }
-        for (position, decision, vector) in vectors_of(machine, state, model) {
+        for FoundVector { position, decision, vector } in vectors_of(machine, state, model) {
             has.entry(position).or_default().add_vector(decision, vector);
         }
         Self::add_rows(self.rows_of(machine, state, model), &mut has);
-        let mut has: Vec<(usize, Harvest)> = has.into_iter().collect();
+        let mut has: Vec<(usize, CoverageRecord)> = has.into_iter().collect();
         has.sort_by_key(|(position, _)| *position);
         has
     }
 
-    /// A test that another worker found has all this. Gives the hyperlabels that the tests cover now and
-    /// did not before; none where it has nothing new. Inputs of this worker that cover hyperlabels
-    /// together with it are followed to their ends.
+    /// Adds the coverage record of a test of another worker. Returns the hyperlabels that the tests now
+    /// cover and did not before; `None` where the coverage record has nothing new. Inputs of this worker
+    /// that cover hyperlabels together with the test are followed to their ends.
     pub(crate) fn learn_given(
         &mut self,
-        has: &[(usize, Harvest)],
+        has: &[(usize, CoverageRecord)],
         is_over: bool,
     ) -> Option<Vec<HyperRef>> {
         let vectors = self.hypers.not_given(has);
@@ -565,7 +573,7 @@ impl Goals<'_> {
     }
 }
 
-/// The metavariables that guards of a hyperlabel name.
+/// The metavariables in the guards of a hyperlabel.
 fn names_in_guards(hyper: &Hyper) -> FxHashSet<&str> {
     fn gather<'h>(hyper: &'h Hyper, names: &mut FxHashSet<&'h str>) {
         match hyper {
@@ -584,21 +592,32 @@ fn names_in_guards(hyper: &Hyper) -> FxHashSet<&str> {
     names
 }
 
-/// The decision whose vectors say all that an atom asks and binds, if one's do.
+/// The decision with vectors that determine all that an atom asks for and binds; `None` if there is
+/// none.
 fn decision_of(objectives: &FunctionObjectives, atom: &Atom) -> Option<DecisionId> {
     vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }
 
-/// The vectors that the decisions which hyperlabels ask for have on a path with an input.
+/// A vector of a decision that an input has.
+#[derive(PartialEq, Eq, Hash)]
+struct FoundVector {
+    /// The position of the decision's function among the objectives.
+    position: usize,
+    decision: DecisionId,
+    vector: DecisionVector,
+}
+
+/// The vectors that the decisions of hyperlabels have on a path with an input.
 fn vectors_of(
     machine: &mut Machine<'_, '_>,
     state: &State,
     model: &Model,
-) -> FxHashSet<(usize, DecisionId, DecisionVector)> {
+) -> FxHashSet<FoundVector> {
     let mut vectors = FxHashSet::default();
     for evaluation in state.notes.goals.trail.evaluations() {
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, model);
-        vectors.insert((evaluation.position, evaluation.decision, vector));
+        let (position, decision) = (evaluation.position, evaluation.decision);
+        vectors.insert(FoundVector { position, decision, vector });
     }
     vectors
 }

@@ -1,4 +1,4 @@
-//! Following sequences along paths: what passing a site means for those that are underway
+//! Follows sequences along paths: the effect of passing a site on the sequences under way
 //! ([`crate::goals::hyper_sequences`]).
 
 use std::rc::Rc;
@@ -9,7 +9,9 @@ use lydian_eval::{Kleene, Traps, eval_pred, to_bytes};
 use lydian_ir::{DecisionId, ExprId, FuncId};
 use lydian_objective::dataflow::Variable;
 use lydian_objective::dataflow::cells::destination;
-use lydian_objective::hyper::{Bound, CellDefinition, Formula, Passage, SameCell, Scope as Extent};
+use lydian_objective::hyper::{
+    BoundValue, CellDefinition, Formula, Passage, SameCell, SequenceScope as Extent,
+};
 use lydian_objective::{Pred, Site};
 use lydian_smt::{Term, TermPool};
 use smallvec::SmallVec;
@@ -21,7 +23,7 @@ use crate::goals::Goals;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::{
-    Ask, Cells, CoveredStep, SequenceInstance, SequenceSite, StepId, Write,
+    CellWrite, Cells, CoveredStep, PassageRequirement, SequenceInstance, SequenceSite, StepId,
 };
 use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
@@ -30,12 +32,12 @@ use crate::limits::Cut;
 use crate::machine::memory::definedness;
 use crate::machine::program::site::SiteKey;
 
-/// A path is not in the midst of more beginnings than this; of further ones no more is known.
+/// The most sequence instances under way on a path. Further ones are undecided.
 const MOST_UNDERWAY: usize = 2048;
 /// The most bytes of a use of array cells that are followed.
 const MOST_BYTES: u64 = 64;
 
-/// The values of a state's expressions at a site, and of what a sequence bound.
+/// The values of expressions at a site on a state, and of the metavariables that a sequence bound.
 struct SiteLeaves<'s, 'a, 'p> {
     scope: SiteScope<'a, 'p>,
     names: &'s [String],
@@ -54,7 +56,7 @@ impl Leaves for SiteLeaves<'_, '_, '_> {
 }
 
 impl SiteScope<'_, '_> {
-    /// The value of a scalar expression on the state, without a sign, where it has one.
+    /// The value of a scalar expression on the state, read as unsigned, where it has one.
     pub(crate) fn number(&mut self, pool: &mut TermPool, expr: ExprId) -> Number {
         let mut traps = Traps::none();
         match self.scope.eval_predicate(pool, self.exprs, expr, &mut traps) {
@@ -72,11 +74,11 @@ impl SiteScope<'_, '_> {
         }
     }
 
-    /// What a metavariable is bound to.
-    pub(crate) fn bound(&mut self, pool: &mut TermPool, value: &Bound) -> Number {
+    /// The value of a metavariable's binding.
+    pub(crate) fn bound(&mut self, pool: &mut TermPool, value: &BoundValue) -> Number {
         match value {
-            Bound::Expr(expr) => self.number(pool, *expr),
-            Bound::Truth(pred) => {
+            BoundValue::Expr(expr) => self.number(pool, *expr),
+            BoundValue::Truth(pred) => {
                 let truth = eval_pred(pool, pred, self);
                 Number::of_truth(pool, truth)
             }
@@ -85,10 +87,11 @@ impl SiteScope<'_, '_> {
 }
 
 impl Goals<'_> {
-    /// Control passes a place: sequences begin, go on, or are given up. Gives those that end.
+    /// Handles a place that control passes: sequences begin, go on, or are given up. Returns those
+    /// that end.
     ///
-    /// Nothing is asked here, so that whoever makes copies of the state for its questions has all that
-    /// the place means for it.
+    /// No question is asked here, so that copies of the state that are made for its questions have
+    /// the complete effect of the place.
     pub(crate) fn pass_sequences(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -113,7 +116,7 @@ impl Goals<'_> {
         covered
     }
 
-    /// Asks for the sequences that end where control passed a place.
+    /// Asks for the sequences that end at the place that control passed.
     pub(crate) fn cover_sequences(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -133,7 +136,7 @@ impl Goals<'_> {
         }
     }
 
-    /// The start of the run.
+    /// Begins the sequences that begin with the run.
     fn pass_start(&mut self, machine: &mut Machine<'_, '_>, state: &mut State) {
         let starts = self.hypers.sequences.starts.clone();
         let mut new = Vec::new();
@@ -177,7 +180,7 @@ impl Goals<'_> {
         self.add_begun(machine, state, new);
     }
 
-    /// The label of a step may hold here: what waits for it goes on.
+    /// Takes a step of sequences at a site where its label may hold.
     fn take_step(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -237,8 +240,8 @@ impl Goals<'_> {
         }
     }
 
-    /// Where a step's label holds and all that it binds is known, and what it binds; `None` where it
-    /// holds nowhere.
+    /// The condition under which a step's label holds with all its bindings known, and the
+    /// bindings. `None` where it holds on no input.
     fn label_here(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -276,8 +279,8 @@ impl Goals<'_> {
         (machine.pool.as_bool(holds) != Some(false)).then_some((holds, bound))
     }
 
-    /// Where what a passage asks of its end is so: the path was taken to it, and the cell is one that
-    /// the first label defined.
+    /// The condition that the end of a passage is as asked: control took the required path to it,
+    /// and the cell is one that the first label defined.
     fn arrives(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -308,7 +311,7 @@ impl Goals<'_> {
         same_cell(&mut machine.pool, same, cells, first, read)
     }
 
-    /// What waits after a step begins, where its label held.
+    /// Begins what waits after a step, under the condition that its label held.
     #[allow(clippy::too_many_arguments, reason = "all that is known of the step")]
     fn begin(
         &mut self,
@@ -357,7 +360,7 @@ impl Goals<'_> {
         }
     }
 
-    /// What a definition of cells that binds no address writes.
+    /// The writes of a definition of cells that binds no address.
     fn first_writes(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -365,15 +368,15 @@ impl Goals<'_> {
         site: Site,
         same: &SameCell,
         step: StepId,
-    ) -> Vec<Write> {
+    ) -> Vec<CellWrite> {
         if same.written.is_some() {
             return Vec::new();
         }
         let place = (state.frame().func, site);
         let own: Vec<CellDefinition> = same.of.at(place).cloned().collect();
         if own.is_empty() {
-            // The start of the run is no place of the list.
-            return vec![Write::All(machine.pool.tt())];
+            // The start of the run is a definition without a statement.
+            return vec![CellWrite::All(machine.pool.tt())];
         }
         let variable = same.of.of;
         own.iter()
@@ -381,7 +384,7 @@ impl Goals<'_> {
             .collect()
     }
 
-    /// What a definition of cells writes here.
+    /// The write of a definition of cells at a site.
     fn write(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -390,21 +393,21 @@ impl Goals<'_> {
         definition: &CellDefinition,
         variable: Option<Variable>,
         step: StepId,
-    ) -> Write {
+    ) -> CellWrite {
         match (definition.writes, variable) {
             (Some((addr, bytes)), _) => {
                 let number = self.number_here(machine, state, addr, step);
                 let address = machine.pool.extract(63, 0, number.value);
-                Write::Bytes(address, bytes)
+                CellWrite::Bytes(address, bytes)
             }
             (None, Some(variable)) if definition.indirect => {
-                Write::All(self.hit(machine, state, site, variable, step))
+                CellWrite::All(self.hit(machine, state, site, variable, step))
             }
-            (None, _) => Write::All(machine.pool.tt()),
+            (None, _) => CellWrite::All(machine.pool.tt()),
         }
     }
 
-    /// The value of an expression of the function's here.
+    /// The value of an expression of the function at a site.
     fn number_here(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -429,7 +432,7 @@ impl Goals<'_> {
         number
     }
 
-    /// Where a write through a pointer hits a variable.
+    /// The condition under which a write through a pointer hits a variable.
     fn hit(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -464,7 +467,7 @@ impl Goals<'_> {
         machine.pool.and(starts_before, ends_after)
     }
 
-    /// What is underway goes on only where its passages are as asked.
+    /// Restricts the sequences under way to passages that are as asked at a site.
     fn keep_passages(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -496,7 +499,8 @@ impl Goals<'_> {
         }
     }
 
-    /// A beginning after a site; `None` where it is given up. Also whether it is as before.
+    /// A sequence instance after a site; `None` where it is given up. Also returns whether it is
+    /// unchanged.
     fn keep_passage(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -530,15 +534,15 @@ impl Goals<'_> {
         let step = self.hypers.sequences.waits[begun.wait].after;
         for ask in asked.into_iter().flatten() {
             let holds = match ask {
-                Ask::Never => return None,
-                Ask::NoHit(variable) => {
+                PassageRequirement::Never => return None,
+                PassageRequirement::NoHit(variable) => {
                     let hit = self.hit(machine, state, passed.site, *variable, step);
                     machine.pool.not(hit)
                 }
-                Ask::Holds(formula) => {
+                PassageRequirement::Holds(formula) => {
                     self.duty(machine, state, &begun, formula, passed.site, step)
                 }
-                Ask::Writes(definition) => {
+                PassageRequirement::Writes(definition) => {
                     let variable = match self.hypers.sequences.waits[begun.wait].passage.otherwise()
                     {
                         Passage::Cell(same) => same.of.of,
@@ -556,7 +560,7 @@ impl Goals<'_> {
             .then_some((begun, false))
     }
 
-    /// Where an obligation holds.
+    /// The condition under which an obligation holds.
     fn duty(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -586,7 +590,7 @@ impl Goals<'_> {
         holds.surely_true
     }
 
-    /// Adds beginnings; those of the same kind are one.
+    /// Adds sequence instances to those under way. Instances of the same kind become one.
     fn add_begun(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -620,7 +624,7 @@ impl Goals<'_> {
     }
 }
 
-/// The decision of whose event a site is.
+/// The decision of a site at which a decision is evaluated.
 fn decision_of(site: Site) -> Option<DecisionId> {
     match site {
         Site::Decision(decision) | Site::Condition(decision, _) => Some(decision),
@@ -628,8 +632,8 @@ fn decision_of(site: Site) -> Option<DecisionId> {
     }
 }
 
-/// Where some byte that is read was written by the definition that began the sequence, and by none
-/// since.
+/// The condition under which some byte that is read was written by the definition that began the
+/// sequence, and by no later one.
 fn same_cell(
     pool: &mut TermPool,
     same: &SameCell,
@@ -660,21 +664,21 @@ fn same_cell(
     any
 }
 
-fn writes_byte(pool: &mut TermPool, write: &Write, byte: Term) -> Term {
+fn writes_byte(pool: &mut TermPool, write: &CellWrite, byte: Term) -> Term {
     match write {
-        Write::Bytes(start, bytes) => lies_in(pool, byte, *start, *bytes),
-        Write::All(holds) => *holds,
+        CellWrite::Bytes(start, bytes) => lies_in(pool, byte, *start, *bytes),
+        CellWrite::All(holds) => *holds,
     }
 }
 
-/// Whether a byte is one of so many from an address.
+/// Whether a byte is one of the bytes from an address on.
 fn lies_in(pool: &mut TermPool, byte: Term, start: Term, bytes: u64) -> Term {
     let distance = pool.sub(byte, start);
     let bytes = pool.bv(64, bytes);
     pool.ult(distance, bytes)
 }
 
-/// Where a statement writes through a pointer, and how many bytes.
+/// The address at which a statement writes through a pointer, and the number of bytes.
 fn written_at(machine: &Machine<'_, '_>, state: &State, site: Site) -> Option<(ExprId, u64)> {
     let Site::Stmt(stmt) = site else { return None };
     destination(machine.context.program, &machine.body(state).stmts[stmt])

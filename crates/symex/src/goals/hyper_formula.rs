@@ -1,25 +1,25 @@
 //! Formulas of guards and passages as terms.
 //!
-//! Numbers of formulas are mathematical integers that are known within 128 bits
-//! ([`lydian_objective::hyper::Formula`]); here they are bit-vectors of that width with a Boolean that
-//! says where they are known. Truth values are Kleene's.
+//! Numbers of formulas are mathematical integers that are known if they fit in 128 bits
+//! ([`lydian_objective::hyper::Formula`]). Here they are bit-vectors of that width, with a Boolean
+//! for whether they are known. Truth values are Kleene's.
 
 use lydian_eval::Kleene;
 use lydian_ir::{ExprId, Type};
 use lydian_objective::hyper::{Formula, FormulaOp};
 use lydian_smt::{Term, TermPool};
 
-/// The bits of a number.
+/// The width of a number, in bits.
 const BITS: u32 = 128;
 
-/// A number, where it is known.
+/// A number, and the condition under which it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) known: Term,
     pub(crate) value: Term,
 }
 
-/// Where the leaves of formulas get their values from.
+/// The source of the values of a formula's leaves.
 pub(crate) trait Leaves {
     /// The value of a metavariable; `None` where it has none.
     fn name(&mut self, pool: &mut TermPool, name: &str) -> Option<Number>;
@@ -28,27 +28,27 @@ pub(crate) trait Leaves {
 }
 
 impl Number {
-    /// A number that is known everywhere.
+    /// A number that is always known.
     pub(crate) fn constant(pool: &mut TermPool, value: i128) -> Self {
         Self { known: pool.tt(), value: constant(pool, value) }
     }
 
-    /// A number that is known nowhere.
+    /// A number that is never known.
     pub(crate) fn unknown(pool: &mut TermPool) -> Self {
         Self { known: pool.ff(), value: constant(pool, 0) }
     }
 
-    /// A value of a machine type without a sign, of at most 128 bits.
+    /// An unsigned value of a machine type of at most 128 bits.
     pub(crate) fn of_bits(pool: &mut TermPool, known: Term, bits: Term) -> Self {
         Self { known, value: pool.resize_unsigned(bits, BITS) }
     }
 
-    /// The same of terms of another pool.
+    /// The number with terms of another pool.
     pub(crate) fn with_terms(self, of: &mut impl FnMut(Term) -> Term) -> Self {
         Self { known: of(self.known), value: of(self.value) }
     }
 
-    /// 1 or 0.
+    /// The number 1 or 0 for a truth value.
     pub(crate) fn of_truth(pool: &mut TermPool, truth: Kleene) -> Self {
         let known = pool.or(truth.surely_true, truth.surely_false);
         Self { known, value: pool.bool_to_bv(truth.surely_true, BITS) }
@@ -59,7 +59,7 @@ fn constant(pool: &mut TermPool, value: i128) -> Term {
     lydian_eval::sort::constant(pool, Type::Int(BITS as u8), value as u128)
 }
 
-/// Where a formula is true, and where it is false.
+/// The conditions under which a formula is true, and false.
 pub(crate) fn truth(pool: &mut TermPool, formula: &Formula, leaves: &mut impl Leaves) -> Kleene {
     match formula {
         Formula::Not(a) => truth(pool, a, leaves).not(),

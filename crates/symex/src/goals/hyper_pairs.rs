@@ -1,30 +1,32 @@
-//! Guards over values of the program: inputs of several runs that fit each other.
+//! Guards over values of the program: the search for inputs of several runs that fit each other.
 //!
-//! What a label or a sequence binds may be any number, so what runs can give is no set that could be
-//! listed, as it is for truth values ([`crate::goals::hyper_rows`]). Where a path covers a part of a guarded
-//! conjunction, the state is kept with what makes it do so and the terms that it binds: an occurrence.
-//! Two questions are asked of occurrences:
-//! - where tests gave rows of the other parts, whether an input of this path has values that satisfy
-//!   the guard with one of them;
-//! - else, whether there are inputs, one for an occurrence of each part, that satisfy it together: the
-//!   facts of all these paths over copies of the inputs, and the guard over what they bind.
+//! A label or sequence may bind any number, so the possible bindings cannot be listed as truth
+//! values can ([`crate::goals::hyper_rows`]). Where a path covers a part of a guarded conjunction,
+//! an *occurrence* is kept: the state, the condition under which it covers the part, and the terms
+//! that it binds. Two questions are asked about occurrences:
+//! - Where tests gave rows of the other parts: whether an input of this path has values that
+//!   satisfy the guard with one of these rows.
+//! - Otherwise: whether there are inputs, one for an occurrence of each part, that satisfy the
+//!   guard together. The question consists of the facts of all these paths over copies of the
+//!   inputs, and of the guard over the bound terms.
 //!
-//! The same is done with the truth values of decisions with many conditions, whose vectors are too many
-//! to be listed.
+//! The same is done with the truth values of decisions with too many conditions to list their
+//! vectors.
 //!
 //! The inputs of an answer are followed to their ends and become tests.
 //!
-//! Several workers share occurrences: each tells the others of its own, and each combination is asked
-//! for by one of them, which follows from what it is made of ([`Pairing::ask_of`]).
+//! Several workers share occurrences. Each tells the others of its own. Exactly one worker asks for
+//! each combination, which is determined by the occurrences in it ([`Pairing::ask_of`]).
 //!
-//! Invariant: at the end of an exploration without cuts each combination of occurrences of an open
-//! hyperlabel was asked for, or a reason is noted why not. Then what is not covered is infeasible.
+//! Invariant: at the end of an exploration without cuts, each combination of occurrences of an open
+//! hyperlabel was asked for, or the reason why not is noted. So an uncovered hyperlabel without a
+//! reason is infeasible.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use lydian_objective::Harvest;
-use lydian_objective::harvest::{LabelValues, Row, SequenceValues};
+use lydian_objective::CoverageRecord;
+use lydian_objective::coverage_record::{LabelValues, Row, SequenceValues};
 use lydian_objective::hyper::Formula;
 use lydian_smt::{Model, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -36,69 +38,79 @@ use crate::goals::Goals;
 use crate::goals::hyper_formula::{Leaves, Number, truth};
 use crate::goals::hyper_sequences::StepId;
 use crate::goals::shared::Asker;
+use crate::goals::shared::OccurrencePlace;
 use crate::limits::Cut;
 use crate::machine::questions::Feasible;
 
-/// More occurrences of one part are not kept.
+/// The most occurrences of one part that are kept.
 const MOST_OCCURRENCES: usize = 256;
-/// More combinations of occurrences of one hyperlabel are not asked for.
+/// The most combinations of occurrences of one hyperlabel that are asked for.
 const MOST_COMBINATIONS: usize = 4096;
 /// The most rows of tests that one question is about.
 const MOST_ROWS: usize = 32;
-/// How many combinations are asked for at a time while there are other states.
+/// How many combinations are asked for at a time while states wait.
 pub(crate) const AT_A_TIME: usize = 8;
 
-/// A guarded conjunction of a hyperlabel, some of whose parts bind values that guards name.
+/// A guarded conjunction of a hyperlabel with parts that bind values which guards name.
 pub(crate) struct Pairing {
-    /// The hyperlabel.
+    /// The position of the hyperlabel.
     goal: usize,
     parts: Vec<Part>,
     guards: Vec<Formula>,
-    /// What is to be asked.
+    /// The questions that wait.
     waiting: VecDeque<Question>,
     combinations: usize,
 }
 
-/// A part that binds what guards name.
+/// A part that binds values which guards name.
 pub(crate) struct Part {
-    /// The step whose label completes it.
+    /// The step with the label that completes the part.
     pub(crate) step: StepId,
-    /// All names that it binds, in order.
+    /// All names that the part binds, in order.
     pub(crate) names: Vec<String>,
-    /// The positions among these of the names that guards use, in the order of rows.
+    /// The positions in `names` of the names that guards use, in the order of rows.
     pub(crate) used: Vec<usize>,
-    /// Where rows of it are kept.
-    pub(crate) values: Values,
+    /// The place of its rows in a coverage record.
+    pub(crate) values: RowKey,
     occurrences: Vec<Occurrence>,
 }
 
-/// What harvests call the values of a part: the position of a function, and a label's or sequence's.
+/// The key of a part's values in a coverage record: the position of a function, and a label or sequence of
+/// it.
 #[derive(Clone)]
-pub(crate) enum Values {
+pub(crate) enum RowKey {
     Label(usize, LabelValues),
     Sequence(usize, SequenceValues),
 }
 
+/// A row that a path binds for a part.
+pub(crate) struct BoundRow {
+    values: RowKey,
+    row: Row,
+}
+
 /// A path that covers a part.
 pub(crate) struct Occurrence {
-    /// The path: its facts and a model. All else of the state is there only if this worker came here.
+    /// The path: its facts and a model. The rest of the state is there only if this worker found
+    /// the path.
     pub(crate) state: Box<State>,
     pub(crate) holds: Term,
     pub(crate) bound: SmallVec<[Number; 2]>,
-    /// A number that says who asks for the combinations with it, the same for all workers.
+    /// A number that decides which worker asks for combinations with this occurrence. It is the
+    /// same for all workers.
     pub(crate) number: usize,
-    /// Whether another worker came here. Inputs are followed from the start of the path then.
+    /// Whether another worker found the path. Inputs are then followed from the start of the path.
     pub(crate) elsewhere: bool,
 }
 
 pub(crate) enum Question {
-    /// Of one occurrence of a part, with rows that tests gave of the others.
+    /// About one occurrence of a part, with rows that tests gave of the other parts.
     WithTests(usize, usize),
-    /// Of an occurrence of each part.
+    /// About one occurrence of each part.
     Together(SmallVec<[usize; 4]>),
 }
 
-/// A part that a path covers where something holds.
+/// A part that a path covers under a condition.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BoundPart {
     step: StepId,
@@ -107,7 +119,7 @@ pub(crate) struct BoundPart {
 }
 
 impl BoundPart {
-    /// The same of terms of another pool.
+    /// The part with terms of another pool.
     pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let bound = self.bound.iter().map(|number| number.with_terms(of)).collect();
         Self { step: self.step, holds: of(self.holds), bound }
@@ -118,34 +130,34 @@ impl BoundPart {
 #[derive(Default)]
 pub(crate) struct PairTable {
     pairings: Vec<Pairing>,
-    /// The parts, by pairing and position, that a step completes.
+    /// The parts that a step completes.
     by_step: FxHashMap<StepId, Vec<(usize, usize)>>,
 }
 
 impl Part {
-    pub(crate) fn new(step: StepId, names: Vec<String>, used: Vec<usize>, values: Values) -> Self {
+    pub(crate) fn new(step: StepId, names: Vec<String>, used: Vec<usize>, values: RowKey) -> Self {
         Self { step, names, used, values, occurrences: Vec::new() }
     }
 }
 
-impl Values {
+impl RowKey {
     fn position(&self) -> usize {
         match self {
             Self::Label(position, _) | Self::Sequence(position, _) => *position,
         }
     }
 
-    fn add(&self, row: Row, harvest: &mut Harvest) {
+    fn add(&self, row: Row, record: &mut CoverageRecord) {
         match self {
-            Self::Label(_, values) => _ = harvest.add_label_values(values.clone(), row),
-            Self::Sequence(_, values) => _ = harvest.add_sequence_values(values.clone(), row),
+            Self::Label(_, values) => _ = record.add_label_values(values.clone(), row),
+            Self::Sequence(_, values) => _ = record.add_sequence_values(values.clone(), row),
         }
     }
 
-    fn rows<'h>(&'h self, harvest: &'h Harvest) -> Box<dyn Iterator<Item = &'h Row> + 'h> {
+    fn rows<'h>(&'h self, record: &'h CoverageRecord) -> Box<dyn Iterator<Item = &'h Row> + 'h> {
         match self {
-            Self::Label(_, values) => Box::new(harvest.rows_of_label(values)),
-            Self::Sequence(_, values) => Box::new(harvest.rows_of_sequence(values)),
+            Self::Label(_, values) => Box::new(record.rows_of_label(values)),
+            Self::Sequence(_, values) => Box::new(record.rows_of_sequence(values)),
         }
     }
 }
@@ -161,47 +173,47 @@ impl PairTable {
         self.pairings.push(Pairing { goal, parts, guards, waiting, combinations: 0 });
     }
 
-    /// The occurrence at a place: pairing, part, and number among the part's.
-    pub(crate) fn occurrence(&self, (pairing, part, at): (usize, usize, usize)) -> &Occurrence {
-        &self.pairings[pairing].parts[part].occurrences[at]
+    /// The occurrence at a place.
+    pub(crate) fn occurrence(&self, place: OccurrencePlace) -> &Occurrence {
+        &self.pairings[place.pairing].parts[place.part].occurrences[place.index]
     }
 
-    /// How many pairings there are.
+    /// The number of pairings.
     pub(crate) fn len(&self) -> usize {
         self.pairings.len()
     }
 
-    /// Takes what is to be asked next about a pairing.
+    /// Takes the next question about a pairing.
     pub(crate) fn next_question(&mut self, pairing: usize) -> Option<Question> {
         self.pairings[pairing].waiting.pop_front()
     }
 
-    /// The hyperlabel of a pairing.
+    /// The position of the hyperlabel of a pairing.
     pub(crate) fn goal(&self, pairing: usize) -> usize {
         self.pairings[pairing].goal
     }
 
     /// The places of all occurrences.
-    pub(crate) fn all_occurrences(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    pub(crate) fn all_occurrences(&self) -> impl Iterator<Item = OccurrencePlace> + '_ {
         self.pairings.iter().enumerate().flat_map(|(pairing, of)| {
             of.parts.iter().enumerate().flat_map(move |(part, of)| {
-                (0..of.occurrences.len()).map(move |at| (pairing, part, at))
+                (0..of.occurrences.len()).map(move |index| OccurrencePlace { pairing, part, index })
             })
         })
     }
 
-    /// Whether something is asked of what a step binds.
+    /// Whether a question is asked about the values that a step binds.
     pub(crate) fn asks_for(&self, step: StepId) -> bool {
         self.by_step.contains_key(&step)
     }
 }
 
-/// The numbers that names of several parts have.
-struct Joint<'j> {
+/// The numbers of the names of several parts, taken together.
+struct JointNames<'j> {
     parts: Vec<(&'j [String], &'j [Number])>,
 }
 
-impl Leaves for Joint<'_> {
+impl Leaves for JointNames<'_> {
     fn name(&mut self, _: &mut TermPool, name: &str) -> Option<Number> {
         self.parts.iter().find_map(|(names, numbers)| {
             let at = names.iter().position(|known| known == name)?;
@@ -215,11 +227,11 @@ impl Leaves for Joint<'_> {
 }
 
 impl Pairing {
-    /// Where all guards hold, of numbers for each part.
+    /// The condition under which all guards hold, given the numbers of each part.
     fn guard(&self, pool: &mut TermPool, numbers: &[SmallVec<[Number; 2]>]) -> Term {
         let names = self.parts.iter().map(|part| part.names.as_slice());
         let parts = names.zip(numbers.iter().map(SmallVec::as_slice)).collect();
-        let mut leaves = Joint { parts };
+        let mut leaves = JointNames { parts };
         let mut all = pool.tt();
         for guard in &self.guards {
             let holds = truth(pool, guard, &mut leaves).surely_true;
@@ -235,11 +247,13 @@ impl Pairing {
         occurrences.len() - 1
     }
 
-    /// An occurrence of a part more: what is to be asked of it, as far as this worker is to ask.
+    /// Adds the questions about a further occurrence of a part, as far as this worker is to ask
+    /// them.
     ///
-    /// Each combination is asked for by one worker, once: the one that the numbers of its occurrences
-    /// name, when it knows the last of them. For all workers come to know all occurrences, but those
-    /// that are equal to one which all know; so it does not matter in which order each heard of them.
+    /// Each combination is asked for once, by one worker: the one that the numbers of its
+    /// occurrences select, when it knows the last of them. All workers come to know all
+    /// occurrences, except those equal to one that all of them know. So it does not matter in which
+    /// order each worker learns of them.
     fn ask_of(&mut self, part: usize, occurrence: usize, asker: Asker) -> Result<(), Cut> {
         if !self.parts[part].occurrences[occurrence].elsewhere {
             self.waiting.push_back(Question::WithTests(part, occurrence));
@@ -276,7 +290,7 @@ impl Pairing {
 }
 
 impl Goals<'_> {
-    /// A path covers something that guards ask about: notes it, and keeps the state.
+    /// Notes that a path covers a part that guards ask about, and keeps the state.
     pub(crate) fn meet_part(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -299,7 +313,7 @@ impl Goals<'_> {
                 continue;
             }
             let occurrences = &mut of.parts[position].occurrences;
-            // What binds the same constants wherever it is met need be asked for once.
+            // A part that binds the same constants on all paths needs only one question.
             let is_known = |known: &Occurrence| known.holds == holds && known.bound == *bound;
             let constant = machine.pool.as_bool(holds) == Some(true)
                 && bound.iter().all(|number| machine.pool.is_const(number.value).is_some());
@@ -315,16 +329,16 @@ impl Goals<'_> {
             let (state, bound) = (state.fork(), bound.clone());
             let number = asker.index + own;
             let occurrence = Occurrence { state, holds, bound, number, elsewhere: false };
-            let occurrence = of.add(position, occurrence);
-            self.shared.note_occurrence((pairing, position, occurrence));
-            if let Err(cut) = of.ask_of(position, occurrence, asker) {
+            let index = of.add(position, occurrence);
+            self.shared.note_occurrence(OccurrencePlace { pairing, part: position, index });
+            if let Err(cut) = of.ask_of(position, index, asker) {
                 goal.hinder(cut);
             }
         }
     }
 
-    /// Another worker came to an occurrence of a part of a pairing. It is asked for together with those
-    /// that are known, unless these questions were all made before there were several workers.
+    /// Notes an occurrence that another worker found. Questions about it together with known
+    /// occurrences are added, unless all of these were added before there were several workers.
     pub(crate) fn learn_occurrence(
         &mut self,
         (pairing, part): (usize, usize),
@@ -343,13 +357,13 @@ impl Goals<'_> {
         }
     }
 
-    /// What a path with an input binds for guards.
+    /// The rows that a path with an input binds for guards.
     pub(crate) fn rows_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &State,
         model: &Model,
-    ) -> Vec<(usize, Values, Row)> {
+    ) -> Vec<BoundRow> {
         let mut rows = Vec::new();
         for met in state.notes.goals.trail.met() {
             if !machine.evaluator.holds(&machine.pool, model, met.holds) {
@@ -363,21 +377,21 @@ impl Goals<'_> {
             {
                 let part = &self.hypers.pairs.pairings[*pairing].parts[*position];
                 let row = part.used.iter().map(|at| values[*at]).collect();
-                rows.push((part.values.position(), part.values.clone(), row));
+                rows.push(BoundRow { values: part.values.clone(), row });
             }
         }
         rows
     }
 
-    /// Adds rows to harvests, by the position of their functions.
-    pub(crate) fn add_rows(rows: Vec<(usize, Values, Row)>, has: &mut FxHashMap<usize, Harvest>) {
-        for (position, values, row) in rows {
-            values.add(row, has.entry(position).or_default());
+    /// Adds rows to coverage records, by the position of their functions.
+    pub(crate) fn add_rows(rows: Vec<BoundRow>, has: &mut FxHashMap<usize, CoverageRecord>) {
+        for BoundRow { values, row } in rows {
+            values.add(row, has.entry(values.position()).or_default());
         }
     }
 
-    /// Asks about a guard over values, and has the inputs followed that are found. Whether there are some
-    /// that satisfy the guard together.
+    /// Asks a question about a guard over values. The inputs found are followed. Returns whether
+    /// there are inputs that satisfy the guard together.
     pub(crate) fn ask_about_pairs(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -393,7 +407,7 @@ impl Goals<'_> {
         }
     }
 
-    /// Whether an input of an occurrence's path has values that fit rows of tests.
+    /// Asks for an input of an occurrence's path with values that fit rows of tests.
     fn ask_with_tests(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -433,14 +447,14 @@ impl Goals<'_> {
         }
         let state = own.state.fork();
         machine.statistics.label_queries += 1;
-        // That there is none is no argument: the occurrences are asked for together.
+        // A negative answer decides nothing, since the occurrences are also asked for together.
         if let Feasible::Yes(model) = machine.ask(&state, Some(wish)) {
             self.follow_part(machine, pairing, part, occurrence, model);
         }
     }
 
-    /// Whether there are inputs, one for an occurrence of each part, that satisfy the guard together.
-    /// These are followed.
+    /// Asks for inputs, one for an occurrence of each part, that satisfy the guard together. The
+    /// inputs found are followed. Returns whether there are some.
     fn ask_together(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -495,7 +509,7 @@ impl Goals<'_> {
         }
     }
 
-    /// The part of a model over copies of the inputs that is about one of them.
+    /// The part of a model over copies of the inputs that belongs to one copy.
     fn own_model(
         &self,
         machine: &Machine<'_, '_>,
@@ -513,7 +527,7 @@ impl Goals<'_> {
         of.state.model.with(values)
     }
 
-    /// Follows an input of an occurrence's path to its end, keeping what it binds.
+    /// Follows an input of an occurrence's path to its end, and keeps the test for its bindings.
     fn follow_part(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -525,7 +539,8 @@ impl Goals<'_> {
         let of = &self.hypers.pairs.pairings[pairing].parts[part];
         let own = &of.occurrences[occurrence];
         let start = machine.start().filter(|_| own.elsewhere);
-        // Of where another worker came only its path is known, and the input takes that.
+        // Of an occurrence of another worker only the path is known; the input takes that path from
+        // its start.
         let mut run = start.unwrap_or(&own.state).fork();
         let (holds, bound, used) = (own.holds, own.bound.clone(), of.used.clone());
         (run.course.replay, run.claims.keep) = (true, true);
@@ -544,7 +559,7 @@ impl Goals<'_> {
     }
 }
 
-/// A row of a part as numbers for all names that it binds.
+/// A row of a part as numbers, for all names that the part binds.
 fn row_numbers(pool: &mut TermPool, part: &Part, row: &Row) -> SmallVec<[Number; 2]> {
     let mut numbers: SmallVec<[Number; 2]> = SmallVec::new();
     for at in 0..part.names.len() {

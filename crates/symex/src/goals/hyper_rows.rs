@@ -1,28 +1,29 @@
-//! Rows of truth values: which vectors a decision can have.
+//! Rows of truth values: the vectors that a decision can have.
 //!
-//! All that logic criteria bind are truth values at one decision's outcome, so what runs can give them
-//! is a finite set, of the decision's vectors. A hyperlabel with a guard over two evaluations needs
-//! two rows of it that fit each other. Where an input is found with a row that makes a hyperlabel
-//! coverable, the input and its partner are followed to their ends and become tests.
+//! Logic criteria bind nothing but truth values at the outcome of one decision, so the possible
+//! bindings are a finite set: the decision's vectors. A hyperlabel with a guard over two
+//! evaluations needs two of these rows that fit each other. Where an input is found with a row that
+//! makes a hyperlabel coverable, the input and its partner are followed to their ends and become
+//! tests.
 //!
-//! Rows come for nothing with the models of paths. Where a path leaves a condition open, because
-//! short-circuit evaluation did not reach it, the solver is asked for an input of the path with a row
-//! that is not known. Such questions wait as those about labels do ([`crate::goals::deferred`]), and longer,
-//! as labels lead to most rows that matter; and nothing is asked for once no hyperlabel of the
+//! The models of paths give rows without a question. Where a path leaves a condition open because
+//! short-circuit evaluation did not reach it, the solver is asked for an input of the path with a
+//! new row. Such questions wait as those about labels do ([`crate::goals::deferred`]), and longer,
+//! since labels lead to most rows that matter. Nothing is asked for once no hyperlabel of the
 //! decision is left.
 //!
-//! Invariants: on every path each passage of a decision with a hyperlabel left has its rows known, or
-//! waits, or has a reason noted why they are not; so at the end of an exploration without cuts the
-//! rows that are not known are infeasible.
+//! Invariant: for each passage of a decision with a hyperlabel left, on every path, the rows are
+//! known, or a question waits, or a reason is noted. So at the end of an exploration without cuts
+//! the unknown rows are infeasible.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment};
+use lydian_eval::{EventReader, Kleene};
 use lydian_ir::{ConditionId, DecisionId, FuncId};
-use lydian_objective::{DecisionVector, Harvest};
+use lydian_objective::{CoverageRecord, DecisionVector};
 use lydian_smt::{Evaluator, Model, Term, TermPool};
 use rustc_hash::FxBuildHasher;
 
@@ -35,16 +36,16 @@ use crate::machine::memory::definedness;
 use crate::machine::questions::Feasible;
 use crate::machine::state::ConditionValue;
 
-/// More rows of one decision are not looked for.
+/// The most rows of one decision that are looked for.
 pub(crate) const MOST_ROWS: usize = 1024;
-/// So many states are kept for questions; the oldest is looked at when there are more.
+/// The most states kept for questions. When there are more, the oldest question is asked.
 const MOST_WAITING: usize = 4096;
 /// How many of the last evaluations of a path are compared with a new one.
 const COMPARED: usize = 16;
 
-/// What is known of a decision's vectors.
-pub(crate) struct Rows {
-    /// The position of its function's objectives.
+/// The knowledge about a decision's vectors.
+pub(crate) struct DecisionRows {
+    /// The position of its function among the objectives.
     position: usize,
     conditions: usize,
     /// The hyperlabels that ask for it.
@@ -53,16 +54,17 @@ pub(crate) struct Rows {
     known: IndexMap<DecisionVector, KnownVector, FxBuildHasher>,
 }
 
-/// Who knows of an input that gives a vector.
+/// The owner of an input that gives a vector.
 enum KnownVector {
-    /// This worker: a state at the decision whose model gives it, until that is followed to its end.
+    /// This worker: the state at the decision with a model that gives the vector, until it was
+    /// followed to its end.
     Here(Option<Box<State>>),
-    /// Another one, which has the state.
+    /// Another worker, which has the state.
     Elsewhere,
 }
 
 impl KnownVector {
-    /// The state, to be followed.
+    /// Takes the state, to be followed.
     fn take(&mut self) -> Option<Box<State>> {
         match self {
             Self::Here(run) => run.take(),
@@ -71,18 +73,18 @@ impl KnownVector {
     }
 }
 
-impl Rows {
-    /// Nothing, of a decision with so many conditions.
+impl DecisionRows {
+    /// A decision with so many conditions, without known vectors.
     pub(crate) fn new(position: usize, conditions: usize) -> Self {
         Self { position, conditions, hypers: Vec::new(), known: IndexMap::default() }
     }
 
-    /// The vectors that some input gives, in the order in which they became known.
+    /// The vectors that some input gives, in the order of discovery.
     pub(crate) fn vectors(&self) -> impl Iterator<Item = &DecisionVector> {
         self.known.keys()
     }
 
-    /// The position of the objectives of the decision's function.
+    /// The position of the decision's function among the objectives.
     pub(crate) const fn position(&self) -> usize {
         self.position
     }
@@ -91,11 +93,11 @@ impl Rows {
 /// One evaluation of a decision on a path, as terms.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Evaluation {
-    /// The position of its function's objectives.
+    /// The position of its function among the objectives.
     pub(crate) position: usize,
     pub(crate) decision: DecisionId,
     func: FuncId,
-    /// For each condition whether it was reached, and its value.
+    /// For each condition, whether it was reached, and its value.
     conditions: Vec<(bool, Kleene)>,
 }
 
@@ -129,7 +131,7 @@ impl Evaluation {
         vector
     }
 
-    /// The same of terms of another pool.
+    /// The evaluation with terms of another pool.
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let mut value = |value: &Kleene| Kleene {
             surely_true: of(value.surely_true),
@@ -148,7 +150,7 @@ impl Evaluation {
             .all(|(_, value)| constant(value.surely_true) && constant(value.surely_false))
     }
 
-    /// Where it is a certain vector.
+    /// The condition under which the evaluation has a certain vector.
     fn is(&self, pool: &mut TermPool, vector: &DecisionVector) -> Term {
         let mut all = pool.tt();
         for (index, (reached, value)) in self.conditions.iter().enumerate() {
@@ -170,18 +172,19 @@ impl Evaluation {
     }
 }
 
-/// What a path met that hyperlabels ask for, the last first. Copies share all of it.
+/// The evaluations and parts that a path met and hyperlabels ask for, the last first. Copies share
+/// all of it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trail(Option<Arc<Link>>);
+pub(crate) struct Trail(Option<Arc<TrailLink>>);
 
 #[derive(Debug)]
-struct Link {
-    entry: Entry,
+struct TrailLink {
+    entry: TrailEntry,
     before: Trail,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+enum TrailEntry {
     /// An evaluation of a decision.
     Evaluation(Arc<Evaluation>),
     /// A part of a guarded conjunction.
@@ -189,15 +192,15 @@ enum Entry {
 }
 
 impl Trail {
-    /// Adds an entry, unless it is one of the last.
-    fn push(&mut self, entry: Entry) {
+    /// Adds an entry, unless it equals one of the last.
+    fn push(&mut self, entry: TrailEntry) {
         if !self.iter().take(COMPARED).any(|known| *known == entry) {
             let before = std::mem::take(self);
-            self.0 = Some(Arc::new(Link { entry, before }));
+            self.0 = Some(Arc::new(TrailLink { entry, before }));
         }
     }
 
-    /// Whether this is the very same.
+    /// Whether both are the same object.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -206,28 +209,28 @@ impl Trail {
         }
     }
 
-    /// The same of terms of another pool, which are told for those of this one.
+    /// The trail with terms of another pool. `of` translates a term.
     pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
-        let entries: Vec<&Entry> = self.iter().collect();
+        let entries: Vec<&TrailEntry> = self.iter().collect();
         let mut made = Self::default();
         for entry in entries.into_iter().rev() {
             let entry = match entry {
-                Entry::Evaluation(evaluation) => {
-                    Entry::Evaluation(Arc::new(evaluation.with_terms(of)))
+                TrailEntry::Evaluation(evaluation) => {
+                    TrailEntry::Evaluation(Arc::new(evaluation.with_terms(of)))
                 }
-                Entry::BoundPart(met) => Entry::BoundPart(Arc::new(met.with_terms(of))),
+                TrailEntry::BoundPart(met) => TrailEntry::BoundPart(Arc::new(met.with_terms(of))),
             };
-            made = Self(Some(Arc::new(Link { entry, before: made })));
+            made = Self(Some(Arc::new(TrailLink { entry, before: made })));
         }
         made
     }
 
     /// Adds a part of a guarded conjunction.
     pub(crate) fn push_met(&mut self, met: Arc<BoundPart>) {
-        self.push(Entry::BoundPart(met));
+        self.push(TrailEntry::BoundPart(met));
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Entry> {
+    fn iter(&self) -> impl Iterator<Item = &TrailEntry> {
         let mut next = self.0.as_deref();
         std::iter::from_fn(move || {
             let link = next?;
@@ -239,22 +242,22 @@ impl Trail {
     /// The evaluations of decisions.
     pub(crate) fn evaluations(&self) -> impl Iterator<Item = &Evaluation> {
         self.iter().filter_map(|entry| match entry {
-            Entry::Evaluation(evaluation) => Some(&**evaluation),
-            Entry::BoundPart(_) => None,
+            TrailEntry::Evaluation(evaluation) => Some(&**evaluation),
+            TrailEntry::BoundPart(_) => None,
         })
     }
 
     /// The parts of guarded conjunctions.
     pub(crate) fn met(&self) -> impl Iterator<Item = &BoundPart> {
         self.iter().filter_map(|entry| match entry {
-            Entry::BoundPart(met) => Some(&**met),
-            Entry::Evaluation(_) => None,
+            TrailEntry::BoundPart(met) => Some(&**met),
+            TrailEntry::Evaluation(_) => None,
         })
     }
 }
 
-impl Drop for Link {
-    /// One after the other: paths are long.
+impl Drop for TrailLink {
+    /// Frees the links one after the other, without recursion: paths are long.
     fn drop(&mut self) {
         let mut rest = self.before.0.take();
         while let Some(link) = rest {
@@ -263,34 +266,35 @@ impl Drop for Link {
     }
 }
 
-/// A state at a decision whose rows are to be asked for.
+/// A state at a decision with rows that are to be asked for.
 pub(crate) struct DeferredRow {
     pub(crate) state: Box<State>,
     pub(crate) evaluation: Arc<Evaluation>,
     since: u64,
 }
 
-/// What waits, oldest first.
+/// The deferred questions, oldest first.
 #[derive(Default)]
 pub(crate) struct DeferredRows {
     waiting: VecDeque<DeferredRow>,
 }
 
 impl DeferredRows {
-    /// The oldest, if it waited for more than `patience` states of those that were run, or too many wait.
+    /// Takes the oldest question, if more than `patience` states were run since it came, or too
+    /// many wait.
     pub(crate) fn due(&mut self, patience: u64, run: u64) -> Option<DeferredRow> {
         let due = self.waiting.front().is_some_and(|front| front.since + patience <= run);
         if due || self.waiting.len() > MOST_WAITING { self.waiting.pop_front() } else { None }
     }
 
-    /// The one that waits longest.
+    /// Takes the question that has waited longest.
     pub(crate) fn next(&mut self) -> Option<DeferredRow> {
         self.waiting.pop_front()
     }
 }
 
 impl Goals<'_> {
-    /// A decision that hyperlabels ask for has its outcome.
+    /// Handles the outcome of a decision that hyperlabels ask for.
     pub(crate) fn meet_decision(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -307,14 +311,15 @@ impl Goals<'_> {
         }
         let event = state.frame().event(decision);
         if event.is_some_and(|event| event.values.iter().any(ConditionValue::is_merged)) {
-            // Decisions that are asked for are not merged; it was not asked for then.
+            // Decisions that are asked for are not merged, so this one was not asked for at that
+            // time.
             let what = "a decision whose ways were followed as one".to_owned();
             self.hypers.hinder(of, &Cut::Unsupported(what));
             return;
         }
         let Some(evaluation) = self.evaluation(machine, state, of) else { return };
         let evaluation = Arc::new(evaluation);
-        state.notes.goals.trail.push(Entry::Evaluation(Arc::clone(&evaluation)));
+        state.notes.goals.trail.push(TrailEntry::Evaluation(Arc::clone(&evaluation)));
         let vector = evaluation.vector(&machine.pool, &mut machine.evaluator, &state.model);
         self.meet_row(machine, of, &evaluation, vector, state);
         if !state.course.replay && !evaluation.is_constant(&machine.pool) && self.hypers.is_open(of)
@@ -325,7 +330,7 @@ impl Goals<'_> {
         }
     }
 
-    /// The values of a decision's conditions; notes what could not be evaluated.
+    /// The values of a decision's conditions. Notes conditions that could not be evaluated.
     fn evaluation(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -364,7 +369,8 @@ impl Goals<'_> {
         Some(Evaluation { position, decision: of.1, func: of.0, conditions })
     }
 
-    /// An input gives a decision a vector: the model of a state at the decision's outcome.
+    /// Notes that an input gives a decision a vector; the input is the model of a state at the
+    /// decision's outcome.
     pub(crate) fn meet_row(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -386,7 +392,7 @@ impl Goals<'_> {
         self.look_for_partners(of, &vector);
     }
 
-    /// Another worker knows of an input that gives a decision a vector.
+    /// Notes that another worker knows an input that gives a decision a vector.
     pub(crate) fn learn_vector(
         &mut self,
         of: (FuncId, DecisionId),
@@ -404,8 +410,8 @@ impl Goals<'_> {
         }
     }
 
-    /// A decision has a vector that it was not known to have, or that no test gave: follows the inputs
-    /// to their ends that cover hyperlabels together with it.
+    /// Follows the inputs that cover hyperlabels together with a vector to their ends. The vector
+    /// is new, or no test gave it.
     pub(crate) fn look_for_partners(&mut self, of: (FuncId, DecisionId), vector: &DecisionVector) {
         let Some(rows) = self.hypers.decisions.get(&of) else { return };
         for goal in rows.hypers.clone() {
@@ -413,8 +419,8 @@ impl Goals<'_> {
         }
     }
 
-    /// Follows the inputs to their ends that cover a hyperlabel, now that there is one with this
-    /// vector, if there are such.
+    /// Follows the inputs that cover a hyperlabel together with this vector to their ends, if there
+    /// are such inputs.
     fn make_coverable(&mut self, of: (FuncId, DecisionId), goal: usize, new: &DecisionVector) {
         let hypers = &mut self.hypers;
         let goal = &hypers.goals[goal];
@@ -425,20 +431,20 @@ impl Goals<'_> {
             return;
         }
         let Some(rows) = hypers.decisions.get(&of) else { return };
-        // Mostly one partner does, which may be a test's. With others than this decision's vectors it
-        // takes more.
-        let mut harvests = vec![Harvest::new(); hypers.given.len()];
+        // Mostly one partner is enough, which may be a test's. More are needed together with
+        // vectors of other decisions.
+        let mut records = vec![CoverageRecord::new(); hypers.given.len()];
         let mut covers = |chosen: &[&DecisionVector]| {
-            let mut own = Harvest::new();
+            let mut own = CoverageRecord::new();
             for vector in chosen {
                 own.add_vector(of.1, (*vector).clone());
             }
-            harvests[rows.position] = own;
-            hypers.consolidation.covers_with(at, hyper, &harvests) == Some(true)
+            records[rows.position] = own;
+            hypers.consolidation.covers_with(at, hyper, &records) == Some(true)
         };
         let given = hypers.given[rows.position].vectors(of.1);
-        // Those of other workers come last: of two workers of which each has one of a pair, each
-        // follows its own, whatever else they know.
+        // Vectors of other workers come last. So where each of two workers has one vector of a
+        // pair, each follows its own, whatever else they know.
         let known_by = |elsewhere: bool| {
             let known = rows.known.iter();
             let known =
@@ -456,7 +462,7 @@ impl Goals<'_> {
         drop(partners);
         let Some(rows) = hypers.decisions.get_mut(&of) else { return };
         for vector in chosen {
-            let given: &Harvest = &hypers.given[rows.position];
+            let given: &CoverageRecord = &hypers.given[rows.position];
             let is_given = given.vectors(of.1).any(|known| *known == vector);
             let run = rows.known.get_mut(&vector).filter(|_| !is_given).and_then(KnownVector::take);
             if let Some(run) = run {
@@ -466,8 +472,8 @@ impl Goals<'_> {
         }
     }
 
-    /// Asks for an input of a path that gives a decision a vector which is not known, and makes it the
-    /// state's model; false where there is none or it was not found.
+    /// Asks for an input of a path that gives a decision a new vector, and makes it the state's
+    /// model. Returns false where there is none or it was not found.
     pub(crate) fn ask_for_row(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -506,9 +512,9 @@ impl Goals<'_> {
         }
     }
 
-    /// Has all inputs followed to their ends that have vectors which no test gave, of decisions of
-    /// hyperlabels that are left though inputs cover them: the partners that were chosen first may not
-    /// have ended as tests. False where there is none.
+    /// Follows all inputs with vectors that no test gave to their ends, for the decisions of
+    /// hyperlabels that are left though inputs cover them: the partners that were chosen first may
+    /// not have ended as tests. Returns false where there are no such inputs.
     pub(crate) fn follow_all_that_cover(&mut self) -> bool {
         let mut decisions = self.hypers.decisions_to_follow();
         decisions.sort_unstable();

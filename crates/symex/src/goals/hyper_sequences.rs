@@ -1,17 +1,18 @@
-//! Sequences that hyperlabels are made of, followed along paths ([002] V-A: sequence).
+//! The sequences of hyperlabels, followed along paths ([002] V-A: sequence).
 //!
-//! A state carries what it is in the midst of: for each beginning of a sequence that its path took,
-//! the condition under which the labels so far held and the passage since is as asked, which mostly
-//! is no condition at all, and what the labels bound. At the site of a last label that condition and
-//! the label's own make one question about the path, which is decided as a label's is
-//! ([`crate::goals::predicates`]): by the model, by a query that keeps what the model covers already, or later.
+//! A state carries the sequence instances under way on its path. Each has a condition and the
+//! values bound by its labels. The condition says that the labels so far held and that the passages
+//! since then are as asked; mostly it is simply true. At the site of a last label, this condition
+//! and that of the label make one question about the path. It is decided as a label's question is
+//! ([`crate::goals::predicates`]): by the model, by a query that keeps what the model covers, or
+//! later.
 //!
-//! Sequences share their beginnings: pairs of one definition wait for all its uses together, and
-//! paths of nodes make a tree. What waits for nothing that is left is dropped.
+//! Sequences share their beginnings: the pairs of one definition wait for all its uses together,
+//! and paths of nodes make a tree. An instance that waits for nothing that is left is dropped.
 //!
-//! An event is one passage of one site, as in [`lydian_objective::trace`], which says what all this
-//! means: several sites may lie at one point of the program, which are passed in the order block,
-//! statement, roots.
+//! An event is one passage of one site, as in [`lydian_objective::trace`], which defines the
+//! meaning of sequences. Several sites may lie at one point of the program. They are passed in the
+//! order block, statement, roots.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +20,9 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_ir::{BlockId, FuncId, Program};
 use lydian_objective::dataflow::Variable;
-use lydian_objective::hyper::{Atom, Binding, CellDefinition, Formula, Passage, Scope as Extent};
+use lydian_objective::hyper::{
+    Atom, Binding, CellDefinition, Formula, Passage, SequenceScope as Extent,
+};
 use lydian_objective::paths::NodeGraph;
 use lydian_objective::{FunctionObjectives, LabelId, SequenceId, Site};
 use lydian_smt::Term;
@@ -35,43 +38,43 @@ pub(crate) type StepId = usize;
 
 /// The next label of a sequence.
 pub(crate) struct Step {
-    /// What waited for it; none if it is the first.
+    /// What waited for this step; `None` for a first label.
     pub(crate) from: Option<WaitId>,
-    /// The position of its function's objectives.
+    /// The position of its function among the objectives.
     pub(crate) position: usize,
     pub(crate) label: LabelId,
     pub(crate) bindings: Vec<Binding>,
-    /// What waits after it.
+    /// What waits after this step.
     pub(crate) waits: Vec<WaitId>,
-    /// The sequences of which it is the last label.
+    /// The sequences with this as their last label.
     pub(crate) ends: Vec<GoalId>,
-    /// All sequences that go on with it.
+    /// All sequences that contain this step.
     pub(crate) goals: Vec<GoalId>,
 }
 
-/// A beginning of sequences, waiting for their next label.
+/// A beginning of sequences that waits for the next label.
 pub(crate) struct Wait {
     pub(crate) scope: Extent,
     pub(crate) passage: Passage,
-    pub(crate) asks: Asks,
-    /// The names of what was bound so far.
+    pub(crate) asks: PassageRequirements,
+    /// The names of the values bound so far.
     pub(crate) names: Vec<String>,
     /// The step after which it waits.
     pub(crate) after: StepId,
-    /// All sequences that go on with it.
+    /// All sequences that continue from here.
     pub(crate) goals: Vec<GoalId>,
 }
 
-/// What a passage asks where control passes a site.
+/// The requirement of a passage at a site that control passes.
 #[derive(Clone)]
-pub(crate) enum Ask {
-    /// Not to pass it.
+pub(crate) enum PassageRequirement {
+    /// Control does not pass the site.
     Never,
-    /// That a write through a pointer does not hit a variable.
+    /// A write through a pointer does not hit a variable.
     NoHit(Variable),
-    /// That a formula holds.
+    /// A formula holds.
     Holds(Formula),
-    /// To know what is written there.
+    /// None; the cells written at the site are recorded.
     Writes(CellDefinition),
 }
 
@@ -81,9 +84,9 @@ type SitesHere = Rc<Vec<SequenceSite>>;
 #[derive(Clone)]
 pub(crate) struct SequenceSite {
     pub(crate) site: Site,
-    /// The labels here, first ones and others.
+    /// The steps with labels here, first ones and others.
     pub(crate) steps: Vec<StepId>,
-    /// Whether a node of the function's graph of nodes begins here.
+    /// The block that begins here, if it is a node of the function's graph of nodes.
     pub(crate) node: Option<BlockId>,
 }
 
@@ -97,29 +100,37 @@ pub(crate) struct SequenceTable {
     pub(crate) starts: Vec<StepId>,
     known_steps: FxHashMap<StepKey, StepId>,
     known_waits: FxHashMap<(StepId, Passage), WaitId>,
-    known_asks: FxHashMap<Passage, Asks>,
-    /// The functions whose nodes are told.
+    known_asks: FxHashMap<Passage, PassageRequirements>,
+    /// The functions with sites that record entered nodes.
     with_nodes: FxHashSet<FuncId>,
 }
 
-/// What tells steps apart: what waited for it, whether the sequence is one of a run, the label and
-/// what it binds.
-type StepKey = (Option<WaitId>, bool, FuncId, LabelId, Vec<Binding>);
+/// The identity of a step.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StepKey {
+    /// What waited for it.
+    from: Option<WaitId>,
+    /// Whether the sequence is one of a run.
+    of_run: bool,
+    func: FuncId,
+    label: LabelId,
+    bindings: Vec<Binding>,
+}
 
-/// What a passage asks at sites, by function and site.
-type Asks = Rc<FxHashMap<(FuncId, Site), Vec<Ask>>>;
+/// The requirements of a passage, by function and site.
+type PassageRequirements = Rc<FxHashMap<(FuncId, Site), Vec<PassageRequirement>>>;
 
-/// A beginning of sequences that a path is in the midst of.
+/// A sequence instance: a beginning of sequences that is under way on a path.
 #[derive(Clone, Debug)]
 pub(crate) struct SequenceInstance {
     pub(crate) wait: WaitId,
-    /// The activation that it is of; 0 where it is one of the run.
+    /// The activation that it belongs to; 0 for a sequence of the run.
     pub(crate) activation: u64,
-    /// Where it is as asked so far.
+    /// The condition that everything so far is as asked.
     pub(crate) cond: Term,
-    /// What was bound.
+    /// The values bound so far.
     pub(crate) bound: SmallVec<[Number; 2]>,
-    /// What is known of cells.
+    /// The writes to cells, where the sequence is about cells.
     pub(crate) cells: Option<Arc<Cells>>,
     /// How many nodes of its path were entered.
     pub(crate) entered: u32,
@@ -128,35 +139,35 @@ pub(crate) struct SequenceInstance {
 /// Writes to the cells of a variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
-    /// Those of the definition that began the sequence, where it has no address of its own.
-    pub(crate) first: Vec<Write>,
-    pub(crate) since: Vec<Write>,
+    /// The writes of the definition that began the sequence, where that has no address of its own.
+    pub(crate) first: Vec<CellWrite>,
+    pub(crate) since: Vec<CellWrite>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Write {
-    /// So many bytes from an address.
+pub(crate) enum CellWrite {
+    /// This many bytes from an address on.
     Bytes(Term, u64),
-    /// All cells, where something holds.
+    /// All cells, under a condition.
     All(Term),
 }
 
-/// What a path is in the midst of.
+/// The sequence instances that are under way on a path.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Underway(pub(crate) Arc<Vec<SequenceInstance>>);
+pub(crate) struct SequencesUnderWay(pub(crate) Arc<Vec<SequenceInstance>>);
 
-impl Underway {
-    /// Whether this is the very same, or in the midst of nothing as well.
+impl SequencesUnderWay {
+    /// Whether both are the same object, or both empty.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.is_empty() && other.0.is_empty()
     }
 
-    /// The same of terms of another pool, which are told for those of this one.
+    /// The instances with terms of another pool. `of` translates a term.
     pub(crate) fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         Self(Arc::new(self.0.iter().map(|begun| begun.with_terms(of)).collect()))
     }
 
-    /// An activation ends.
+    /// Drops the instances of an activation that ends.
     pub(crate) fn leave(&mut self, activation: u64) {
         if self.0.iter().any(|begun| begun.activation == activation) {
             Arc::make_mut(&mut self.0).retain(|begun| begun.activation != activation);
@@ -167,7 +178,7 @@ impl Underway {
 impl SequenceInstance {
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let cells = self.cells.as_ref().map(|cells| {
-            let mut writes = |writes: &[Write]| -> Vec<Write> {
+            let mut writes = |writes: &[CellWrite]| -> Vec<CellWrite> {
                 writes.iter().map(|write| write.with_terms(of)).collect()
             };
             Arc::new(Cells { first: writes(&cells.first), since: writes(&cells.since) })
@@ -181,7 +192,7 @@ impl SequenceInstance {
     }
 }
 
-impl Write {
+impl CellWrite {
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         match self {
             Self::Bytes(start, bytes) => Self::Bytes(of(*start), *bytes),
@@ -190,17 +201,17 @@ impl Write {
     }
 }
 
-/// A sequence that a path covers where something holds.
+/// A sequence that a path covers under a condition.
 pub(crate) struct CoveredStep {
     /// The step that completes it.
     pub(crate) step: StepId,
     pub(crate) holds: Term,
-    /// What its labels bound.
+    /// The values that its labels bound.
     pub(crate) bound: SmallVec<[Number; 2]>,
 }
 
 impl SequenceTable {
-    /// Adds a label with what it binds, as a sequence of itself.
+    /// Adds a label with its bindings, as a sequence of a single step.
     pub(crate) fn add_atom(
         &mut self,
         program: &Program,
@@ -220,8 +231,8 @@ impl SequenceTable {
         step
     }
 
-    /// Adds a sequence of a function, by the position of its objectives. Gives the step that
-    /// completes it, or why it cannot be followed.
+    /// Adds a sequence of a function. Returns the step that completes it, or the reason why it
+    /// cannot be followed.
     pub(crate) fn add(
         &mut self,
         program: &Program,
@@ -272,7 +283,8 @@ impl SequenceTable {
         position: usize,
         site: Site,
     ) -> StepId {
-        let key = (from, of_run, atom.function, atom.label, atom.bindings.clone());
+        let (func, label, bindings) = (atom.function, atom.label, atom.bindings.clone());
+        let key = StepKey { from, of_run, func, label, bindings };
         if let Some(known) = self.known_steps.get(&key) {
             return *known;
         }
@@ -322,29 +334,34 @@ impl SequenceTable {
         id
     }
 
-    fn asks(&mut self, program: &Program, passage: &Passage) -> Asks {
-        let mut asks: FxHashMap<(FuncId, Site), Vec<Ask>> = FxHashMap::default();
-        let mut ask = |place: (FuncId, Site), ask: Ask| asks.entry(place).or_default().push(ask);
+    fn asks(&mut self, program: &Program, passage: &Passage) -> PassageRequirements {
+        let mut asks: FxHashMap<(FuncId, Site), Vec<PassageRequirement>> = FxHashMap::default();
+        let mut ask = |place: (FuncId, Site), ask: PassageRequirement| {
+            asks.entry(place).or_default().push(ask)
+        };
         match passage.otherwise() {
             Passage::Free | Passage::Adjacent | Passage::By(..) => {}
             Passage::Obliged(duties) => {
                 for duty in duties {
                     let holds = match duty.holds {
-                        Formula::Number(0) => Ask::Never,
-                        ref formula => Ask::Holds(formula.clone()),
+                        Formula::Number(0) => PassageRequirement::Never,
+                        ref formula => PassageRequirement::Holds(formula.clone()),
                     };
                     ask((duty.function, duty.site), holds);
                 }
             }
             Passage::Clear(of) => {
-                of.places.iter().for_each(|place| ask(*place, Ask::Never));
+                of.places.iter().for_each(|place| ask(*place, PassageRequirement::Never));
                 if let Some(variable) = of.of {
-                    of.indirect.iter().for_each(|place| ask(*place, Ask::NoHit(variable)));
+                    of.indirect
+                        .iter()
+                        .for_each(|place| ask(*place, PassageRequirement::NoHit(variable)));
                 }
             }
             Passage::Cell(same) => {
                 let places = same.of.places.iter();
-                places.for_each(|place| ask(place.place, Ask::Writes(place.clone())));
+                places
+                    .for_each(|place| ask(place.place, PassageRequirement::Writes(place.clone())));
             }
         }
         for (func, site) in asks.keys() {
@@ -355,7 +372,7 @@ impl SequenceTable {
         asks
     }
 
-    /// Has a site of a function noticed where control passes it.
+    /// Adds a requirement at a site of a function.
     fn tell(
         &mut self,
         program: &Program,
@@ -388,7 +405,7 @@ impl SequenceTable {
         }
     }
 
-    /// Whether something is to be noticed where control passes a place.
+    /// Whether there is anything to do where control passes a place.
     pub(crate) fn watches(&self, func: FuncId, key: SiteKey) -> bool {
         !self.sites.is_empty() && self.sites.contains_key(&(func, key))
     }

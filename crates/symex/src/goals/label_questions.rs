@@ -1,4 +1,4 @@
-//! Questions about labels: whether some input of a path covers one of several.
+//! Questions about labels: whether some input of a path covers one of several labels.
 
 use lydian_smt::{Answer, Reason, Term};
 
@@ -10,7 +10,8 @@ use crate::limits::Cut;
 use crate::machine::questions::{Effort, Feasible};
 
 impl Goals<'_> {
-    /// The same where `extra` says that one of some labels holds, after so many tries.
+    /// Asks whether some input takes the path and makes `extra` true, which says that one of some
+    /// labels holds. The effort depends on the number of tries.
     pub(crate) fn ask_for_labels(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -26,9 +27,9 @@ impl Goals<'_> {
         answer
     }
 
-    /// Whether some input takes the path, makes `extra` true, which says that one of some labels holds,
-    /// and keeps what the state's model promises. `None` where that is not known for little effort, but
-    /// there may be one that breaks promises.
+    /// Asks whether some input takes the path, makes `extra` true, and keeps the promises of the
+    /// state's model. `extra` says that one of some labels holds. Returns `None` where the answer
+    /// takes too much effort and an input may exist that breaks promises.
     pub(crate) fn ask_keeping(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -36,8 +37,8 @@ impl Goals<'_> {
         extra: Term,
         labels: &[OpenLabel],
     ) -> Option<Feasible> {
-        // Where the question is hard, the program's own paths come first: little time, and the
-        // label waits.
+        // A hard question gets little time, and the label waits, since the program's own paths come
+        // first.
         match machine.answer(state, &state.claims.promises, Some(extra), Effort::KEEPING) {
             Ok(Answer::Sat(model)) => Some(Feasible::Yes(model)),
             Ok(Answer::Unknown(Reason::Conflicts(_))) => None,

@@ -1,4 +1,4 @@
-//! What is left to cover, by the place where it is decided.
+//! The labels and sequences that are left to cover, by site.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +19,15 @@ use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Hindrances;
 
-/// Names a label or a sequence of a [`LabelTable`].
+/// The number of a label or a sequence in a [`LabelTable`].
 pub(crate) type GoalId = ObserverId;
 
-/// What an input is to cover by itself.
+/// The part of an objective that one input covers by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Aim {
-    /// A label, with the position of its function's objectives.
+    /// A label, with the position of its function among the objectives.
     Label(usize, LabelId),
-    /// A sequence.
+    /// A sequence, with the position of its function among the objectives.
     Sequence(usize, SequenceId),
 }
 
@@ -35,15 +35,16 @@ struct Goal {
     aim: Aim,
     /// Whether a criterion counts it.
     own: bool,
-    /// How many hyperlabels that are left it is a part of.
+    /// The number of hyperlabels left that it is a part of.
     wanted: u32,
-    /// How many of these ask for what it binds, each time that it is covered.
+    /// How many of these ask for its bindings each time that it is covered.
     rows: u32,
-    /// For a decision's label, the decision.
+    /// The decision that its label belongs to, if any.
     decision: Option<DecisionId>,
-    /// Where it is looked at.
+    /// The sites at which it is looked at.
     keys: SmallVec<[SiteKey; 1]>,
-    /// What must have a value there: a root is evaluated after those before it at its place.
+    /// Expressions that must have a value at its site: a root is evaluated after those before it at
+    /// its place.
     after: Vec<ExprId>,
     covered: bool,
     reached: bool,
@@ -54,34 +55,53 @@ struct Goal {
 #[derive(Debug, Default)]
 struct SiteLabels {
     goals: SmallVec<[GoalId; 2]>,
-    /// What [`LabelTable::changes`] was when control last reached the site, and one more.
+    /// One more than [`LabelTable::changes`] was when control last reached the site; 0 before that.
     reached_at: u64,
 }
 
 #[derive(Default)]
 struct FunctionLabels {
     sites: SiteTable<SiteLabels>,
-    /// Mutants of conditions, evaluated when the condition is reached.
+    /// The mutants of conditions. They are evaluated when the condition is reached.
     mutants: FxHashMap<(DecisionId, ConditionId), Vec<(GoalId, ExprId)>>,
-    /// Where what hyperlabels ask for is completed, with how many that are left ask for it.
+    /// The sites at which parts of hyperlabels are completed, with the number of hyperlabels left
+    /// that ask for them.
     watched: BTreeMap<SiteKey, u32>,
-    /// Where sequences end.
+    /// The sites at which sequences end.
     ends: BTreeMap<SiteKey, Vec<GoalId>>,
 }
 
-/// The labels of an exploration, and the sequences that hyperlabels are made of.
+/// A label of a goal, with everything that its evaluation needs.
+#[derive(Clone, Copy)]
+pub(crate) struct GoalLabel<'a> {
+    /// The objectives of its function.
+    pub(crate) objectives: &'a FunctionObjectives,
+    pub(crate) pred: &'a Pred,
+    /// The decision that it belongs to, if any.
+    pub(crate) decision: Option<DecisionId>,
+}
+
+/// A condition of a decision in a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ConditionKey {
+    pub(crate) func: FuncId,
+    pub(crate) decision: DecisionId,
+    pub(crate) condition: ConditionId,
+}
+
+/// The labels of an exploration, and the sequences of hyperlabels.
 ///
-/// A label is looked for where a criterion counts it or a hyperlabel that is left is made of it. The
-/// labels of sequences are no goals of their own.
+/// A label is looked for where a criterion counts it or where it is a part of a hyperlabel that is
+/// left. The labels of sequences are no goals of their own.
 pub(crate) struct LabelTable<'a> {
     objectives: &'a [FunctionObjectives],
     goals: Vec<Goal>,
     known: FxHashMap<Aim, GoalId>,
     functions: Vec<Option<FunctionLabels>>,
     left: usize,
-    /// How often a label came to be settled, or to be open again.
+    /// How often a label became settled or was reopened.
     changes: u64,
-    /// Hyperlabels that are left.
+    /// The number of hyperlabels that are left.
     hypers_left: usize,
     new_ones: usize,
     without_test: usize,
@@ -90,9 +110,9 @@ pub(crate) struct LabelTable<'a> {
 }
 
 impl<'a> LabelTable<'a> {
-    /// The labels of some functions that criteria count or hyperlabels are made of; those whose
-    /// predicate is constantly false too, as they are to be reported. Where the objectives name no
-    /// criteria at all, every label counts.
+    /// The table of the labels that criteria count or that are parts of hyperlabels. It includes
+    /// labels with a constantly false predicate, since they are to be reported. Where the
+    /// objectives name no criteria at all, every label counts.
     pub(crate) fn new(program: &Program, objectives: &'a [FunctionObjectives]) -> Self {
         let mut table = Self {
             objectives,
@@ -169,58 +189,65 @@ impl<'a> LabelTable<'a> {
         goal
     }
 
-    /// Whether there is a goal of a label or a sequence.
+    /// Whether there is a goal for a label or a sequence.
     pub(crate) fn knows(&self, aim: Aim) -> bool {
         self.known.contains_key(&aim)
     }
 
-    /// The goal of a label or a sequence that a hyperlabel is made of. That of a label is known from
-    /// the beginning; that of a sequence is made when it is first asked for.
+    /// The goal of a label or a sequence that is a part of a hyperlabel. Goals of labels exist from
+    /// the beginning; the goal of a sequence is made at the first call.
     pub(crate) fn part(&mut self, aim: Aim) -> Option<GoalId> {
         match (self.known.get(&aim), aim) {
             (Some(goal), _) => Some(*goal),
-            (None, Aim::Sequence(..)) => Some(self.add(aim, false, None, SmallVec::new())),
+            (None, Aim::Sequence(..)) => {
+                let own = false;
+                Some(self.add(aim, own, None, SmallVec::new()))
+            }
             (None, Aim::Label(..)) => None,
         }
     }
 
-    /// One more hyperlabel that is left is made of a goal.
+    /// Counts one more hyperlabel left with this goal as a part.
     pub(crate) fn want(&mut self, goal: GoalId) {
         self.goals[goal.index()].wanted += 1;
         self.changes += 1;
     }
 
-    /// One more hyperlabel that is left asks for what a goal binds, or one less.
-    pub(crate) fn want_rows(&mut self, goal: GoalId, one_more: bool) {
-        let rows = &mut self.goals[goal.index()].rows;
-        *rows = if one_more { *rows + 1 } else { *rows - 1 };
+    /// Counts one hyperlabel more that asks for the bindings of a goal.
+    pub(crate) fn want_rows(&mut self, goal: GoalId) {
+        self.goals[goal.index()].rows += 1;
     }
 
-    /// Whether a sequence is still to be followed: it is not covered, or what it binds is asked for.
+    /// Counts one hyperlabel less that asks for the bindings of a goal.
+    pub(crate) fn unwant_rows(&mut self, goal: GoalId) {
+        self.goals[goal.index()].rows -= 1;
+    }
+
+    /// Whether a sequence is still followed: it is not covered, or its bindings are asked for.
     pub(crate) fn is_followed(&self, goal: GoalId) -> bool {
         let goal = &self.goals[goal.index()];
         goal.rows > 0 || !goal.is_settled()
     }
 
-    /// One less.
+    /// Counts one hyperlabel less with this goal as a part.
     pub(crate) fn unwant(&mut self, goal: GoalId) {
         self.goals[goal.index()].wanted -= 1;
         self.changes += 1;
     }
 
-    /// A sequence ends at a site.
+    /// Notes that a sequence ends at a site.
     pub(crate) fn ends_at(&mut self, goal: GoalId, func: FuncId, key: SiteKey) {
         let labels = self.functions[func.index()].get_or_insert_default();
         labels.ends.entry(key).or_default().push(goal);
     }
 
-    /// Something that a hyperlabel which is left asks for is completed at a site.
+    /// Counts a hyperlabel left with a part that is completed at a site.
     pub(crate) fn watch(&mut self, func: FuncId, key: SiteKey) {
         let labels = self.functions[func.index()].get_or_insert_default();
         *labels.watched.entry(key).or_default() += 1;
     }
 
-    /// A hyperlabel that asked for it is not left.
+    /// Counts one such hyperlabel less.
     pub(crate) fn unwatch(&mut self, func: FuncId, key: SiteKey) {
         let labels = self.functions[func.index()].as_mut();
         if let Some(count) = labels.and_then(|labels| labels.watched.get_mut(&key)) {
@@ -228,12 +255,12 @@ impl<'a> LabelTable<'a> {
         }
     }
 
-    /// Says how many hyperlabels are left.
+    /// Sets the number of hyperlabels that are left.
     pub(crate) fn set_hypers_left(&mut self, count: usize) {
         self.hypers_left = count;
     }
 
-    /// How many objectives are left: labels that criteria count, and hyperlabels.
+    /// The number of objectives that are left: labels that criteria count, and hyperlabels.
     pub(crate) const fn left(&self) -> usize {
         self.left + self.hypers_left
     }
@@ -243,8 +270,8 @@ impl<'a> LabelTable<'a> {
         self.functions[func.index()].is_some()
     }
 
-    /// Notes that control reaches a site. Whether there are labels; with label deletion, labels that
-    /// are left.
+    /// Notes that control reaches a site. Returns whether it has labels; with label deletion,
+    /// whether it has labels that are left.
     pub(crate) fn reach(&mut self, func: FuncId, key: SiteKey, deletion: bool) -> bool {
         let Some(labels) = &mut self.functions[func.index()] else { return false };
         let Some(listed) = labels.sites.get_mut(key) else { return false };
@@ -261,15 +288,15 @@ impl<'a> LabelTable<'a> {
         !listed.goals.is_empty()
     }
 
-    /// The labels of a site, in the order of the objectives; those that were covered when control
-    /// reached it with label deletion are not among them.
+    /// The labels of a site, in the order of the objectives. With label deletion, labels that were
+    /// covered when control reached the site are not among them.
     pub(crate) fn listed(&self, func: FuncId, key: SiteKey) -> &[GoalId] {
         let labels = self.functions[func.index()].as_ref();
         let listed = labels.and_then(|labels| labels.sites.get(key));
         listed.map(|listed| listed.goals.as_slice()).unwrap_or_default()
     }
 
-    /// The sites of a function at which something is looked at.
+    /// The sites of a function at which a label or a part of a hyperlabel is looked at.
     pub(crate) fn sites(&self, func: FuncId) -> impl Iterator<Item = SiteKey> + '_ {
         let labels = self.functions[func.index()].as_ref();
         labels.into_iter().flat_map(|labels| {
@@ -279,7 +306,7 @@ impl<'a> LabelTable<'a> {
         })
     }
 
-    /// Whether something that is left can be covered at a site of a function.
+    /// Whether an objective that is left can be covered at a site of a function.
     pub(crate) fn is_open(&self, func: FuncId, site: SiteKey) -> bool {
         let Some(labels) = self.functions[func.index()].as_ref() else { return false };
         let here = self.listed(func, site);
@@ -289,7 +316,8 @@ impl<'a> LabelTable<'a> {
             || labels.watched.get(&site).is_some_and(|count| *count > 0)
     }
 
-    /// Whether something that is left can be covered at a site of a function, and no path passed it.
+    /// Whether an objective that is left can be covered at a site of a function that no path
+    /// passed.
     pub(crate) fn is_new(&self, func: FuncId, site: SiteKey) -> bool {
         self.listed(func, site).iter().any(|goal| {
             let goal = &self.goals[goal.index()];
@@ -297,36 +325,37 @@ impl<'a> LabelTable<'a> {
         })
     }
 
-    /// Whether hyperlabels that are left ask for what is at a site beside labels.
+    /// Whether hyperlabels that are left ask for something other than labels at a site.
     pub(crate) fn is_watched(&self, func: FuncId, site: SiteKey) -> bool {
         let labels = self.functions[func.index()].as_ref();
         labels.and_then(|labels| labels.watched.get(&site)).is_some_and(|count| *count > 0)
     }
 
-    /// How many labels no path reached.
+    /// The number of labels that no path reached.
     pub(crate) const fn new_ones(&self) -> usize {
         self.new_ones
     }
 
-    /// How often a label came to be settled, or to be open again.
+    /// How often a label became settled or was reopened.
     pub(crate) const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How often what was covered was opened again.
+    /// How often a covered label was reopened.
     pub(crate) const fn reopened(&self) -> usize {
         self.reopened
     }
 
-    /// Whether labels of a function ask for mutants of conditions, be they left or not.
+    /// Whether labels of a function ask for mutants of conditions, whether or not the labels are
+    /// left.
     pub(crate) fn have_mutants(&self, func: FuncId) -> bool {
         self.functions[func.index()].as_ref().is_some_and(|labels| !labels.mutants.is_empty())
     }
 
-    /// The mutants of a condition that labels still need, each once, with the labels.
+    /// The mutants of a condition that labels still need, each once, with these labels.
     pub(crate) fn mutants(
         &self,
-        (func, decision, condition): (FuncId, DecisionId, ConditionId),
+        ConditionKey { func, decision, condition }: ConditionKey,
         deletion: bool,
     ) -> Vec<(ExprId, SmallVec<[GoalId; 1]>)> {
         let labels = self.functions[func.index()].as_ref();
@@ -349,33 +378,31 @@ impl<'a> LabelTable<'a> {
         self.objectives.iter().find(|objectives| objectives.function == func)
     }
 
-    /// A label's objectives, its predicate, and its decision if it belongs to one.
+    /// The label of a goal.
     ///
     /// # Panics
     /// If the goal is a sequence: those have no site.
-    pub(crate) fn goal(
-        &self,
-        goal: GoalId,
-    ) -> (&'a FunctionObjectives, &'a Pred, Option<DecisionId>) {
+    pub(crate) fn goal_label(&self, goal: GoalId) -> GoalLabel<'a> {
         let entry = &self.goals[goal.index()];
         let Aim::Label(position, label) = entry.aim else {
             unreachable!("only labels stand at sites")
         };
         let objectives = &self.objectives[position];
-        (objectives, &objectives.labels[label].pred, entry.decision)
+        let pred = &objectives.labels[label].pred;
+        GoalLabel { objectives, pred, decision: entry.decision }
     }
 
-    /// What must have a value where a label is looked at.
+    /// The expressions that must have a value where a label is looked at.
     pub(crate) fn after(&self, goal: GoalId) -> &[ExprId] {
         &self.goals[goal.index()].after
     }
 
-    /// What a goal is.
+    /// The label or sequence of a goal.
     pub(crate) fn aim(&self, goal: GoalId) -> Aim {
         self.goals[goal.index()].aim
     }
 
-    /// The label that a goal is, if it is one.
+    /// The label of a goal; `None` for a sequence.
     pub(crate) fn label_ref(&self, goal: GoalId) -> Option<LabelRef> {
         match self.goals[goal.index()].aim {
             Aim::Label(position, label) => {
@@ -385,25 +412,25 @@ impl<'a> LabelTable<'a> {
         }
     }
 
-    /// Whether a goal is covered, or nothing that is left asks for it.
+    /// Whether a goal is covered, or no objective that is left asks for it.
     pub(crate) fn is_covered(&self, goal: GoalId) -> bool {
         self.goals[goal.index()].is_settled()
     }
 
-    /// The goals that are to be followed still, in the order in which they were made.
+    /// The goals that are still followed, in the order in which they were made.
     pub(crate) fn followed(&self) -> impl Iterator<Item = GoalId> + '_ {
         let goals = (0..self.goals.len()).map(GoalId::from_index);
         goals.filter(|goal| self.is_followed(*goal))
     }
 
-    /// Where a label is looked at: its function and sites there; `None` for a sequence.
+    /// The function and sites at which a label is looked at; `None` for a sequence.
     pub(crate) fn sites_of(&self, goal: GoalId) -> Option<(FuncId, &[SiteKey])> {
         let entry = &self.goals[goal.index()];
         let Aim::Label(position, _) = entry.aim else { return None };
         Some((self.objectives[position].function, &entry.keys))
     }
 
-    /// Notes that a goal is covered; gives it if it was not before.
+    /// Notes that a goal is covered. Returns it if it was not covered before.
     pub(crate) fn cover(&mut self, goal: GoalId) -> Option<GoalId> {
         let entry = &mut self.goals[goal.index()];
         if entry.covered {
@@ -417,8 +444,8 @@ impl<'a> LabelTable<'a> {
         Some(goal)
     }
 
-    /// A goal that was taken as covered is open again. Where its site was passed meanwhile it was
-    /// not looked at, for which `reason` stands.
+    /// Reopens a goal that was taken as covered. Paths that passed its site meanwhile did not look
+    /// at it; `reason` stands for that.
     pub(crate) fn uncover(&mut self, goal: GoalId, reason: Cut) {
         let entry = &mut self.goals[goal.index()];
         entry.covered = false;
@@ -440,36 +467,36 @@ impl<'a> LabelTable<'a> {
         }
     }
 
-    /// How many covered labels have no test yet.
+    /// The number of covered labels without a test.
     pub(crate) const fn without_test(&self) -> usize {
         self.without_test
     }
 
-    /// Notes that a test was given for so many covered labels.
+    /// Notes that a test was given for `count` covered labels.
     pub(crate) fn given(&mut self, count: usize) {
         self.without_test -= count.min(self.without_test);
     }
 
-    /// Notes that a worker gave a test for a goal.
+    /// Notes that another worker gave a test for a goal.
     pub(crate) fn cover_elsewhere(&mut self, goal: GoalId) {
         if self.cover(goal).is_some() {
             self.without_test -= 1;
         }
     }
 
-    /// Notes that a path of a worker passed a goal's site.
+    /// Notes that a path of another worker passed a goal's site.
     pub(crate) fn note_reached(&mut self, goal: GoalId) {
         let reached = &mut self.goals[goal.index()].reached;
         self.new_ones -= usize::from(!std::mem::replace(reached, true));
     }
 
-    /// The goals whose sites some path passed.
+    /// The goals with sites that some path passed.
     pub(crate) fn reached(&self) -> impl Iterator<Item = GoalId> + '_ {
         let goals = self.goals.iter().enumerate().filter(|(_, goal)| goal.reached);
         goals.map(|(at, _)| GoalId::from_index(at))
     }
 
-    /// What kept goals from being decided somewhere.
+    /// The goals that are undecided somewhere, with the reasons.
     pub(crate) fn hindered(&self) -> impl Iterator<Item = (GoalId, &Cut)> {
         let goals = self.goals.iter().enumerate();
         goals.flat_map(|(at, goal)| {
@@ -477,30 +504,30 @@ impl<'a> LabelTable<'a> {
         })
     }
 
-    /// The goals that are covered, in the order in which they were.
+    /// The covered goals, in the order in which they were covered.
     pub(crate) fn covered_goals(&self) -> &[GoalId] {
         &self.covered
     }
 
-    /// Notes what kept a label from being decided somewhere.
+    /// Notes a reason why a label is undecided somewhere.
     pub(crate) fn hinder(&mut self, goal: GoalId, reason: Cut) {
         add_reason(&mut self.goals[goal.index()].reasons, reason);
     }
 
-    /// What is covered.
+    /// The labels and sequences that are covered.
     pub(crate) fn covered(&self) -> impl Iterator<Item = Aim> + '_ {
         self.covered.iter().map(|goal| self.aim(*goal))
     }
 
-    /// What kept a goal that is left from being decided.
+    /// The reasons why a goal that is left is undecided.
     pub(crate) fn reasons(&self, goal: GoalId) -> impl Iterator<Item = &Cut> {
         let entry = &self.goals[goal.index()];
         entry.reasons.iter().filter(|_| !entry.covered)
     }
 
-    /// CoveredStep labels in the order of their covering, and those that are left. A label that was only
-    /// looked for as long as a hyperlabel was left is none of the latter. `in_the_way` says what
-    /// was left out at some sites.
+    /// The covered labels in the order of their covering, and those that are left. A label that was
+    /// looked for only because of a hyperlabel is not among the latter. `in_the_way` says what was
+    /// left out at some sites.
     pub(crate) fn into_result(
         self,
         bounds: &BoundsMonitor,
@@ -525,7 +552,7 @@ impl<'a> LabelTable<'a> {
 }
 
 impl Goal {
-    /// Whether it is not to be asked for any more.
+    /// Whether the goal is no longer asked for.
     const fn is_settled(&self) -> bool {
         self.covered || !(self.own || self.wanted > 0)
     }
@@ -538,7 +565,7 @@ fn counted(function: &FunctionObjectives) -> Option<BTreeSet<LabelId>> {
     named.then(|| entries.map(|entry| entry.label).collect())
 }
 
-/// The labels, function by function, that hyperlabels of criteria are made of.
+/// The labels that are parts of hyperlabels which criteria count, by function.
 fn parts_of_hypers(objectives: &[FunctionObjectives]) -> Vec<BTreeSet<LabelId>> {
     let mut parts = vec![BTreeSet::new(); objectives.len()];
     for function in objectives {
@@ -565,7 +592,7 @@ fn collect_mutants(pred: &Pred, visit: &mut impl FnMut(ConditionId, ExprId)) {
     }
 }
 
-/// What is evaluated at a root's place before it and may trap.
+/// The expressions that are evaluated before a root at its place and may trap.
 fn evaluated_before(site: Site, program: &Program, body: &Body) -> Vec<ExprId> {
     let Site::Root(root) = site else { return Vec::new() };
     let before = body.source.roots_before(root).map(|root| root.expr);
@@ -573,7 +600,7 @@ fn evaluated_before(site: Site, program: &Program, body: &Body) -> Vec<ExprId> {
     before.filter(traps).collect()
 }
 
-/// Where a label of a site is looked at.
+/// The sites at which a label is looked at.
 pub(crate) fn keys(site: Site, body: &Body) -> SmallVec<[SiteKey; 1]> {
     let one = match site {
         Site::Entry => SiteKey::Entry,

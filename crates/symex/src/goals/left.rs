@@ -1,4 +1,4 @@
-//! What is left at the end, and why.
+//! The objectives that are left at the end, with the reasons.
 
 use lydian_objective::Assumption;
 
@@ -11,9 +11,11 @@ use crate::limits::Cut;
 pub struct LeftLabel {
     /// The label.
     pub label: LabelRef,
-    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
+    /// The reasons why it is undecided. Without a reason, the exploration shows that it is
+    /// infeasible.
     pub reasons: Vec<Cut>,
-    /// Bounds that make a difference to its predicate alone, besides those of the whole exploration.
+    /// Bounds that make a difference only to its predicate, in addition to those of the whole
+    /// exploration.
     pub bounds: Vec<Assumption>,
 }
 
@@ -22,9 +24,10 @@ pub struct LeftLabel {
 pub struct LeftHyper {
     /// The hyperlabel.
     pub hyper: HyperRef,
-    /// What stood in the way of it: with nothing, the exploration shows that it is infeasible.
+    /// The reasons why it is undecided. Without a reason, the exploration shows that it is
+    /// infeasible.
     pub reasons: Vec<Cut>,
-    /// Bounds that make a difference to predicates of some labels, besides those of the whole
-    /// exploration.
+    /// Bounds that make a difference only to predicates of its labels, in addition to those of the
+    /// whole exploration.
     pub bounds: Vec<Assumption>,
 }

@@ -1,4 +1,4 @@
-//! What predicates of labels look at besides the program's own code.
+//! The globals that predicates of labels read, besides those of the program's own code.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use lydian_objective::FunctionObjectives;
 
 use crate::machine::program::context::TouchedSymbols;
 
-/// The globals that predicates of the labels of a function, and of what it may call, name. Mutants may
-/// name others than the functions do.
+/// The globals that predicates of labels name, in a function and the functions that it may call.
+/// Mutants may name globals that the functions do not.
 pub(crate) fn observed_globals(
     program: &Program,
     func: FuncId,

@@ -1,10 +1,10 @@
-//! The labels of a site, and the mutants of a condition, evaluated together: by what they gave before
-//! where all that they read is as it was then ([`Group`]).
+//! Cached evaluation of the labels of a site, and of the mutants of a condition. All are evaluated
+//! together, and the results are cached by the contents of everything that they read ([`Group`]).
 
 use std::sync::Arc;
 
 use lydian_base::EntityId as _;
-use lydian_eval::{Kleene, PredEnvironment as _, eval_pred};
+use lydian_eval::{EventReader as _, Kleene, eval_pred};
 use lydian_ir::{ConditionId, DecisionId, ExprId, FuncId};
 use lydian_objective::{FunctionObjectives, Pred};
 use lydian_smt::Term;
@@ -14,22 +14,25 @@ use crate::Machine;
 use crate::State;
 use crate::config::Mode;
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Few, Group, Key, LabelCondition, ReadPlace, Reads};
+use crate::goals::cache_keys::{FewPlaces, Group, GroupReads, Key, LabelCondition, ReadPlace};
+use crate::goals::labels::ConditionKey;
 use crate::goals::labels::GoalId;
+use crate::goals::labels::GoalLabel;
 use crate::limits::Cut;
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::bounds_monitor::Actor;
-use crate::machine::state::Mutants;
+use crate::machine::state::MutantValues;
 
 /// The value of a label's predicate on a state.
-struct Value {
+struct PredicateValue {
     holds: Kleene,
-    /// Whether it is the same wherever the places have the same values that its group reads.
+    /// Whether the value is the same wherever the places that its group reads have the same
+    /// contents.
     kept: bool,
 }
 
 impl Goals<'_> {
-    /// Whether a label of a site that is left may hold somewhere on a path, as far as is known without
+    /// Whether a label of a site that is left may hold on a path, as far as is known without
     /// evaluating its predicate.
     pub(crate) fn may_hold_somewhere(
         &mut self,
@@ -45,15 +48,16 @@ impl Goals<'_> {
             return true;
         }
         let reads = Arc::clone(&group.reads);
-        // Addresses may not be decided yet. Then the predicates are evaluated later.
+        // Addresses that are not decided yet are possible here; the predicates are then evaluated
+        // later.
         let key = machine.tentatively(|machine| self.key_of_site(machine, state, site, &reads));
         let group = self.cache.sites.get(&(func, site));
         let gave = group.and_then(|group| group.get(&key));
         gave.is_none_or(|gave| gave.iter().any(|(goal, _)| self.is_looked_for(machine, *goal)))
     }
 
-    /// The labels of a site that are left and hold somewhere on a path, as far as their predicates
-    /// tell, with where.
+    /// The labels of a site that are left and may hold on a path, as far as their predicates tell,
+    /// with their conditions.
     pub(crate) fn hold_somewhere(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -88,7 +92,7 @@ impl Goals<'_> {
                     continue;
                 }
                 let kept_by = Some((Arc::clone(&reads), key.clone()));
-                let Value { holds, kept } = self.predicate(machine, state, goal, kept_by);
+                let PredicateValue { holds, kept } = self.predicate(machine, state, goal, kept_by);
                 match kept {
                     false => gives.push((goal, LabelCondition::Ask)),
                     true if holds.is_never_true(&machine.pool) => {}
@@ -102,12 +106,12 @@ impl Goals<'_> {
         found
     }
 
-    /// Whether a label is to be looked at.
+    /// Whether a label is looked for.
     pub(crate) fn is_looked_for(&self, machine: &Machine<'_, '_>, goal: GoalId) -> bool {
         !machine.context.config.label_deletion.deletes() || !self.labels.is_covered(goal)
     }
 
-    /// Sees to it that there is a group for the labels of a site that are left.
+    /// Makes a group for the labels of a site that are left, unless there is one.
     fn group_of_site(&mut self, machine: &mut Machine<'_, '_>, func: FuncId, site: SiteKey) {
         let deletes = machine.context.config.label_deletion.deletes();
         let group = self.cache.sites.get_mut(&(func, site));
@@ -119,7 +123,7 @@ impl Goals<'_> {
         let goals: Arc<[GoalId]> = left.copied().collect();
         let mut reads = Vec::new();
         for goal in goals.iter() {
-            let (objectives, pred, decision) = self.labels.goal(*goal);
+            let GoalLabel { objectives, pred, decision } = self.labels.goal_label(*goal);
             let mut expressions = self.labels.after(*goal).to_vec();
             self.may_evaluate(machine, func, decision, pred, &mut expressions);
             for expr in expressions {
@@ -162,26 +166,26 @@ impl Goals<'_> {
         }
     }
 
-    /// Where an expression of a function's labels reads; none if its values are not kept.
+    /// The places that an expression of a function's labels reads; `None` if it is not cacheable.
     fn places_read(
         &mut self,
         machine: &mut Machine<'_, '_>,
         func: FuncId,
         objectives: &FunctionObjectives,
         expr: ExprId,
-    ) -> Option<Few<ReadPlace>> {
+    ) -> Option<FewPlaces<ReadPlace>> {
         let register_type = |local| machine.context.register_type(func, local);
         self.cache.reads(func, &objectives.exprs, expr, register_type)
     }
 
-    /// What the labels of a site hang on: what they read, and what the conditions of its decision and
-    /// their mutants were.
+    /// The key for the labels of a site: the contents that they read, and the values of the
+    /// conditions of its decision and their mutants.
     fn key_of_site(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         site: SiteKey,
-        reads: &Reads,
+        reads: &GroupReads,
     ) -> Key {
         let mut key = self.key_of(machine, state, reads);
         let (SiteKey::Decision(decision) | SiteKey::Condition(decision, _)) = site else {
@@ -194,8 +198,13 @@ impl Goals<'_> {
         key
     }
 
-    /// What is read.
-    fn key_of(&mut self, machine: &mut Machine<'_, '_>, state: &mut State, reads: &Reads) -> Key {
+    /// The key of the contents that are read.
+    fn key_of(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        reads: &GroupReads,
+    ) -> Key {
         let mut key = Key::default();
         let Some(objectives) = self.labels.objectives_of(state.frame().func) else { return key };
         for (place, readers) in reads.iter() {
@@ -209,16 +218,16 @@ impl Goals<'_> {
         key
     }
 
-    /// The value of a label's predicate on a state. What could not be evaluated stands in the label's
-    /// way.
+    /// The value of a label's predicate on a state. Where it could not be evaluated, the reason is
+    /// noted with the label.
     fn predicate(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         goal: GoalId,
-        kept_by: Option<(Reads, Key)>,
-    ) -> Value {
-        let (objectives, pred, decision) = self.labels.goal(goal);
+        kept_by: Option<(GroupReads, Key)>,
+    ) -> PredicateValue {
+        let GoalLabel { objectives, pred, decision } = self.labels.goal_label(goal);
         let after = self.labels.after(goal).to_vec();
         let (value, hindrance) = machine.on_behalf_of(Actor::Labels([goal].into()), |machine| {
             let exprs = &objectives.exprs;
@@ -229,7 +238,7 @@ impl Goals<'_> {
                 let has_value = env.has_value(pool, expr);
                 holds = holds.only_where(pool, has_value);
             }
-            (Value { holds, kept: env.kept_by.is_some() }, env.hindrance)
+            (PredicateValue { holds, kept: env.kept_by.is_some() }, env.hindrance)
         });
         if let Some(what) = hindrance {
             self.labels.hinder(goal, Cut::Unsupported(what));
@@ -238,15 +247,15 @@ impl Goals<'_> {
         value
     }
 
-    /// The values of mutants that labels need, just before their condition is evaluated; none if none
-    /// does.
+    /// The values of the mutants of a condition that labels need, just before the condition is
+    /// evaluated; `None` if no label needs any.
     pub(crate) fn record_mutants(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
         decision: DecisionId,
         condition: ConditionId,
-    ) -> Option<(ConditionId, Arc<Mutants>)> {
+    ) -> Option<(ConditionId, Arc<MutantValues>)> {
         if machine.context.config.mode == Mode::Plain || !state.has_begun(machine.roots.len()) {
             return None;
         }
@@ -256,7 +265,7 @@ impl Goals<'_> {
         }
         self.cache.note_additions(machine.bounds.adds());
         let deletion = machine.context.config.label_deletion.deletes();
-        let of = (func, decision, condition);
+        let of = ConditionKey { func, decision, condition };
         let objectives = self.labels.objectives_of(func)?;
         let group = self.cache.mutants.get_mut(&of);
         if !group.is_some_and(|group| group.serves(&self.labels, deletion)) {
@@ -294,14 +303,14 @@ impl Goals<'_> {
     fn make_group_of_mutants(
         &mut self,
         machine: &mut Machine<'_, '_>,
-        of: (FuncId, DecisionId, ConditionId),
+        of: ConditionKey,
         objectives: &FunctionObjectives,
         deletion: bool,
     ) {
         let mut reads = Vec::new();
         let mut all: Vec<GoalId> = Vec::new();
         for (expr, goals) in self.labels.mutants(of, deletion) {
-            let places = self.places_read(machine, of.0, objectives, expr);
+            let places = self.places_read(machine, of.func, objectives, expr);
             let of_goals = goals.iter().filter_map(|goal| Some((places.clone()?, *goal)));
             reads.extend(of_goals);
             all.extend(goals);

@@ -1,18 +1,18 @@
-//! Labels at their sites: free by the state's model, by a query of their own (tight, [000] V-A), or
-//! as a branch (direct, [000] IV-A).
+//! The decision of labels at their sites: without a question by the state's model, by a query
+//! (tight, [000] V-A), or as a branch (direct, [000] IV-A).
 
 use lydian_base::EntityId;
-use lydian_eval::{Kleene, PredEnvironment, Traps, Undetermined};
+use lydian_eval::{EventReader, Kleene, Traps, Undetermined};
 use lydian_ir::{BranchOrigin, ConditionId, DecisionId, ExprArena, ExprId, FuncId};
-use lydian_smt::{Given, Term, TermPool};
+use lydian_smt::{SimplifiedTerm, Term, TermPool};
 use smallvec::SmallVec;
 
 use crate::Machine;
-use crate::Scope;
 use crate::State;
+use crate::StateView;
 use crate::config::{LabelDeletion, Mode};
 use crate::goals::Goals;
-use crate::goals::cache_keys::{Key, PredicateCache, ReadPlace, Reads};
+use crate::goals::cache_keys::{GroupReads, Key, PredicateCache, ReadPlace};
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
@@ -21,9 +21,10 @@ use crate::machine::memory::definedness;
 use crate::machine::program::site::SiteKey;
 use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
+use crate::machine::state::EventPhase;
 use crate::machine::state::{ConditionValue, PassedSite};
 
-/// A label of a site that control passes, and where it may hold.
+/// A label of a site that control passes, and the condition under which it may hold.
 struct PassedLabel {
     site: SiteKey,
     goal: GoalId,
@@ -36,8 +37,8 @@ impl Goals<'_> {
         machine.context.config.mode != Mode::Plain && self.labels.has(state.frame().func)
     }
 
-    /// Notes what mutants of a condition are that is about to be evaluated; of the first one of a decision,
-    /// that the decision begins.
+    /// Notes the values of the mutants of a condition that is about to be evaluated. For the first
+    /// condition of a decision, notes that the decision begins.
     pub(crate) fn begin_evaluation(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -47,11 +48,15 @@ impl Goals<'_> {
         let body = machine.body(state);
         let mutants = self.record_mutants(machine, state, origin.decision, origin.condition);
         let conditions = body.decisions[origin.decision].conditions.len();
-        let event = state.frame_mut().event_mut(origin.decision, conditions, origin.begins);
+        let phase = match origin.begins {
+            true => EventPhase::Begins,
+            false => EventPhase::Continues,
+        };
+        let event = state.frame_mut().event_mut(origin.decision, conditions, phase);
         event.mutants.extend(mutants);
     }
 
-    /// Whether nothing is looked at where one condition is evaluated.
+    /// Whether the evaluation of a condition concerns no label.
     pub(crate) fn is_silent(
         &self,
         func: FuncId,
@@ -74,7 +79,7 @@ impl Goals<'_> {
             state.passing.queue.push(PassedSite::Site(key));
         }
         if matches!(key, SiteKey::Point(_)) {
-            // Sequences follow when what the statement needs is decided.
+            // Sequences are handled once the addresses of the statement are decided.
             return;
         }
         let covered = self.pass_sequences(machine, state, key);
@@ -84,7 +89,8 @@ impl Goals<'_> {
         self.cover_sequences(machine, state, covered);
     }
 
-    /// Looks at the labels of the queue: at all of a site together, in direct mode at the first.
+    /// Looks at the labels of the queue: at all labels of a site together, in direct mode at the
+    /// first label.
     pub(crate) fn look_at_labels(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -119,8 +125,8 @@ impl Goals<'_> {
         Ok(())
     }
 
-    /// Where a label that control passes is covered, if it is left and that may be somewhere. Its
-    /// predicate surely holds where `condition` does.
+    /// The condition under which a label that control passes is covered; `None` if it is not left
+    /// or holds on no input. Its predicate is true under `condition`.
     fn condition_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -138,9 +144,9 @@ impl Goals<'_> {
         may_hold.then_some(holds)
     }
 
-    /// Notes what stands in the way of a label where the path, or its condition, depends on what is not
-    /// determined: nothing where the condition hangs on unwritten memory on every input, as it has no
-    /// value there, nor where it holds for no value.
+    /// Notes a reason for a label where the path or the label's condition depends on undetermined
+    /// values. There is no reason where the condition depends on unwritten memory on every input,
+    /// as it has no value there, nor where it holds for no value.
     fn hinder_by_undetermined(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -166,8 +172,8 @@ impl Goals<'_> {
         reasons.into_iter().for_each(|reason| self.labels.hinder(goal, reason));
     }
 
-    /// Looks at the labels of a site that control passes on the inputs on which `guard` holds, and
-    /// nowhere else on the state's path.
+    /// Looks at the labels of a site that control passes on the inputs that satisfy `guard`, and on
+    /// no others of the state's path.
     pub(crate) fn pass_where(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -190,12 +196,12 @@ impl Goals<'_> {
         }
     }
 
-    /// Tight instrumentation: covers labels of the place where a state is if some input of the path
+    /// Tight instrumentation: covers labels at the position of a state if some input of the path
     /// does, without constraining the path.
     ///
-    /// Where another input of the path covers one and all that the state's model covers, that input
-    /// becomes the model. Where none does, but one may that covers less, the label waits
-    /// ([`WaitingLabels`](crate::goals::deferred::WaitingLabels)).
+    /// Where another input of the path covers a label and everything that the state's model covers,
+    /// that input becomes the model. Where no such input exists, but possibly one that covers less,
+    /// the label waits ([`WaitingLabels`](crate::goals::deferred::WaitingLabels)).
     pub(crate) fn decide_labels(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -203,7 +209,8 @@ impl Goals<'_> {
         mut open: Vec<OpenLabel>,
     ) {
         let deletion = machine.context.config.label_deletion;
-        // An input that was made for one label looks at others only as far as its run counts.
+        // An input that was made for one label looks at other labels only if labels that runs cover
+        // are deleted.
         let counts_runs = matches!(deletion, LabelDeletion::Run | LabelDeletion::Kept);
         if state.course.replay && !counts_runs {
             return;
@@ -218,15 +225,15 @@ impl Goals<'_> {
         self.take_held(machine, state, &mut open);
         machine.statistics.free_labels += (before - open.len()) as u64;
         if state.notes.goals.haste {
-            // Questions about this path are hard: its own end comes first.
+            // Questions about this path are hard, so the path is followed to its end first.
             put_off(state, open);
         } else {
             self.ask_for_any(machine, state, open);
         }
     }
 
-    /// Makes what is promised and what labels say as simple as the path's facts allow, and leaves out
-    /// the labels that they exclude by themselves.
+    /// Simplifies the promises and the conditions of labels by the path's facts. Removes labels
+    /// that the facts exclude.
     fn simplify(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -238,7 +245,7 @@ impl Goals<'_> {
         let Some(given) = machine.pool.given(&state.path.facts, &terms) else { return };
         let mut given = given.into_iter();
         open.retain_mut(|label| {
-            let Some(Given { term, facts }) = given.next() else { return true };
+            let Some(SimplifiedTerm { term, facts }) = given.next() else { return true };
             if machine.pool.as_bool(term) == Some(false) {
                 self.cores.note(label.holds, &facts);
                 return false;
@@ -251,8 +258,8 @@ impl Goals<'_> {
             promises.filter(|term| machine.pool.as_bool(*term) != Some(true)).collect();
     }
 
-    /// Asks for inputs of the path that keep what is promised and cover some of these labels, until
-    /// there is none: one question for the labels that no such input covers, however many.
+    /// Asks for inputs of the path that keep the promises and cover some of these labels, until
+    /// there is none. All labels that no such input covers take one question.
     fn ask_for_any(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -285,8 +292,8 @@ impl Goals<'_> {
         }
     }
 
-    /// Covers those of some labels that hold on the state's model, and leaves the others that are
-    /// not covered.
+    /// Covers those of some labels that hold on the state's model. Leaves the others that are not
+    /// covered in `open`.
     pub(crate) fn take_held(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -305,7 +312,7 @@ impl Goals<'_> {
         });
     }
 
-    /// A label as in [000]: by the model, else by a question of its own.
+    /// Decides a label as in [000]: by the model, otherwise by a question of its own.
     fn decide_alone(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -329,7 +336,7 @@ impl Goals<'_> {
         }
     }
 
-    /// Notes a label that the state's model covers, and that it is to go on covering it.
+    /// Notes that the state's model covers a label, and promises that it goes on covering it.
     fn take_label(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -343,8 +350,8 @@ impl Goals<'_> {
         }
     }
 
-    /// Direct instrumentation: the predicate of the first label is a branch of the program. The others
-    /// are looked at on either side.
+    /// Direct instrumentation: the predicate of the first label is a branch of the program. The
+    /// other labels are looked at on both sides.
     fn branch_on_labels(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -375,7 +382,7 @@ impl Goals<'_> {
         Err(Interrupt::Yield)
     }
 
-    /// Tight instrumentation as in [000]: a query, and a path of its own for its answer.
+    /// Tight instrumentation as in [000]: a query, and a path of its own for the input found.
     fn ask_for_label(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -404,8 +411,8 @@ impl Goals<'_> {
 }
 
 impl PredicateCache {
-    /// Where a predicate on a state gets its values from: expressions of `exprs`, conditions of the
-    /// decision. With the pool for what evaluation makes.
+    /// The environment in which a predicate is evaluated on a state, with expressions of `exprs`
+    /// and conditions of the decision; and the pool for new terms.
     pub(crate) fn site_scope<'a, 'p>(
         &'a mut self,
         machine: &'a mut Machine<'p, '_>,
@@ -418,27 +425,27 @@ impl PredicateCache {
     }
 }
 
-/// Where the leaves of a predicate get their values from.
+/// The environment in which the leaves of a predicate are evaluated.
 pub(crate) struct SiteScope<'a, 'p> {
-    pub(crate) scope: Scope<'a, 'p>,
+    pub(crate) scope: StateView<'a, 'p>,
     cache: &'a mut PredicateCache,
     pub(crate) exprs: &'a ExprArena,
     pub(crate) decision: Option<DecisionId>,
-    /// What is read, and what is there, as long as the values hang on nothing else; none where nobody
-    /// asks, too.
-    pub(crate) kept_by: Option<(Reads, Key)>,
+    /// The places that are read and their contents, as long as the values depend on nothing else;
+    /// also `None` where the result is not to be cached.
+    pub(crate) kept_by: Option<(GroupReads, Key)>,
     pub(crate) hindrance: Option<String>,
 }
 
 impl SiteScope<'_, '_> {
-    /// What a condition was in its decision's last evaluation.
+    /// The value of a condition in its decision's last evaluation.
     pub(crate) fn value(&self, condition: ConditionId) -> ConditionValue {
         let event = self.decision.and_then(|decision| self.scope.state.frame().event(decision));
         let value = event.and_then(|event| event.values.get(condition.index()).copied());
         value.unwrap_or(ConditionValue::NotReached)
     }
 
-    /// The value that it has on the state, where it need not be reached.
+    /// The value of a condition on the state, where it need not be reached.
     fn unreached(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         let func = self.scope.state.frame().func;
         match self.scope.context.unreached_condition(func, self.decision, condition) {
@@ -447,13 +454,14 @@ impl SiteScope<'_, '_> {
         }
     }
 
-    /// Whether the condition's mutants have a value where it is not reached, if they cannot trap.
+    /// Whether the mutants of a condition have a value where the condition is not reached, if they
+    /// cannot trap.
     fn is_one_expression(&self, condition: ConditionId) -> bool {
         let func = self.scope.state.frame().func;
         self.scope.context.is_one_expression(func, self.decision, condition)
     }
 
-    /// Where an expression has a value.
+    /// The condition under which an expression has a value.
     pub(crate) fn has_value(&mut self, pool: &mut TermPool, expr: ExprId) -> Term {
         let mut traps = Traps::none();
         let (value, tells) = self.scope.eval_observed(pool, self.exprs, expr, &mut traps);
@@ -467,7 +475,8 @@ impl SiteScope<'_, '_> {
         }
     }
 
-    /// An expression was evaluated: whether it tells nothing, and hangs on nothing but what is read.
+    /// Notes whether the result stays cacheable after the evaluation of an expression: `tells` is
+    /// false, and the expression depends on nothing but the contents that are read.
     fn note_whether_kept(&mut self, expr: ExprId, tells: bool) {
         let Some((reads, key)) = &self.kept_by else { return };
         let places = self.cache.places_of(&self.scope, self.exprs, expr);
@@ -492,7 +501,7 @@ impl SiteScope<'_, '_> {
     }
 }
 
-impl PredEnvironment for SiteScope<'_, '_> {
+impl EventReader for SiteScope<'_, '_> {
     fn condition(&mut self, pool: &mut TermPool, condition: ConditionId) -> Kleene {
         match self.value(condition) {
             ConditionValue::Is(value) => Kleene::constant(pool, value),
@@ -558,7 +567,7 @@ impl PredEnvironment for SiteScope<'_, '_> {
     }
 }
 
-/// Why an expression of a predicate has no value that is known.
+/// Why an expression of a predicate has no known value.
 pub(crate) fn hindrance(stop: Stop) -> String {
     match stop {
         Stop::Split(..) | Stop::Suppose(_) => {
@@ -570,8 +579,8 @@ pub(crate) fn hindrance(stop: Stop) -> String {
     }
 }
 
-/// Lets labels of the place wait. What an input that was made for others does not cover waits
-/// already, or is asked for on the program's own paths.
+/// Defers labels at the current position. A replayed input defers none: labels that it does not
+/// cover wait already, or are asked for on the program's own paths.
 fn put_off(state: &mut State, open: Vec<OpenLabel>) {
     if !state.course.replay {
         state.notes.goals.undecided.extend(open);

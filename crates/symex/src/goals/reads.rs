@@ -1,36 +1,36 @@
-//! What predicates read on a state, which their results are kept by.
+//! Reads of predicates on a state, which are the keys of their cached results.
 
-use lydian_eval::{Environment as _, Traps};
+use lydian_eval::{StateReader as _, Traps};
 use lydian_ir::{Expr, ExprArena, ExprId, Type};
 use lydian_smt::{Term, TermPool};
 
-use crate::Scope;
+use crate::StateView;
 use crate::goals::cache_keys::{
-    Few, LoadKey, LoadPlace, PredicateCache, Read, ReadPlace, register,
+    FewPlaces, LoadKey, LoadPlace, PlaceContent, PredicateCache, ReadPlace, register,
 };
 use crate::machine::evaluation::{LoadEffects, as_read};
 use crate::machine::memory::Region;
 
 impl PredicateCache {
-    /// Where an expression of a predicate reads; none if its values are not kept.
+    /// The places that an expression of a predicate reads; `None` if it is not cacheable.
     pub(crate) fn places_of(
         &mut self,
-        scope: &Scope<'_, '_>,
+        scope: &StateView<'_, '_>,
         exprs: &ExprArena,
         expr: ExprId,
-    ) -> Option<Few<ReadPlace>> {
+    ) -> Option<FewPlaces<ReadPlace>> {
         let func = scope.state.frame().func;
         self.reads(func, exprs, expr, |local| scope.context.register_type(func, local))
     }
 
-    /// What a predicate reads at a place.
+    /// The content of a place that a predicate reads.
     pub(crate) fn read(
         &mut self,
-        scope: &mut Scope<'_, '_>,
+        scope: &mut StateView<'_, '_>,
         pool: &mut TermPool,
         exprs: &ExprArena,
         place: ReadPlace,
-    ) -> Option<Read> {
+    ) -> Option<PlaceContent> {
         self.note_additions(scope.bounds.adds());
         let value = match place {
             ReadPlace::Register(local) => {
@@ -40,44 +40,44 @@ impl PredicateCache {
             ReadPlace::Address(local) => scope.local_address(pool, local).ok()?,
             ReadPlace::Memory(load) => return self.read_memory(scope, pool, exprs, load),
         };
-        Some(Read { value, defined: pool.tt() })
+        Some(PlaceContent { value, defined: pool.tt() })
     }
 
-    /// What the place hangs on where a load of a predicate reads, if that is kept.
+    /// The key for the address of a load of a predicate; `None` if it is not cacheable.
     fn load_key(
         &mut self,
-        scope: &mut Scope<'_, '_>,
+        scope: &mut StateView<'_, '_>,
         pool: &mut TermPool,
         exprs: &ExprArena,
         (load, addr): (ExprId, ExprId),
     ) -> Option<LoadKey> {
         let func = scope.state.frame().func;
-        let mut values = Few::new();
+        let mut values = FewPlaces::new();
         for place in self.places_of(scope, exprs, addr)? {
             values.push(self.read(scope, pool, exprs, place)?);
         }
-        Some((func, load, values))
+        Some(LoadKey { func, load, values })
     }
 
-    /// What a load of a predicate reads.
+    /// The content that a load of a predicate reads.
     fn read_memory(
         &mut self,
-        scope: &mut Scope<'_, '_>,
+        scope: &mut StateView<'_, '_>,
         pool: &mut TermPool,
         exprs: &ExprArena,
         load: ExprId,
-    ) -> Option<Read> {
+    ) -> Option<PlaceContent> {
         let Expr::Load { ty, addr, .. } = exprs[load] else { return None };
         let key = self.load_key(scope, pool, exprs, (load, addr));
         match key.as_ref().and_then(|key| self.located(key)) {
             Some(LoadPlace { address: None, meets }) => {
                 scope.bounds.meet_again(&meets);
-                return Some(Read { value: pool.ff(), defined: pool.ff() });
+                return Some(PlaceContent { value: pool.ff(), defined: pool.ff() });
             }
             Some(LoadPlace { address: Some(address), meets }) => {
                 if let Some(value) = self.load_known(scope, pool, ty, address) {
                     scope.bounds.meet_again(&meets);
-                    return Some(Read { value, defined: pool.tt() });
+                    return Some(PlaceContent { value, defined: pool.tt() });
                 }
             }
             None => {}
@@ -99,14 +99,14 @@ impl PredicateCache {
                 self.locate(key, located);
             }
         }
-        Some(Read { value, defined })
+        Some(PlaceContent { value, defined })
     }
 
-    /// The value of type `ty` at an address that was read without a trap before, if it lies there as
-    /// plainly as then.
+    /// The value of type `ty` at an address that was read without a trap before; `None` unless it
+    /// lies in an object as directly as at that time.
     fn load_known(
         &mut self,
-        scope: &mut Scope<'_, '_>,
+        scope: &mut StateView<'_, '_>,
         pool: &mut TermPool,
         ty: Type,
         address: u64,

@@ -1,4 +1,4 @@
-//! Names of labels and hyperlabels among several functions.
+//! References to labels and hyperlabels of several functions.
 
 use lydian_ir::FuncId;
 use lydian_objective::HyperId;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct LabelRef {
     /// The function.
     pub func: FuncId,
-    /// The label among the function's.
+    /// The label's number in the function.
     pub label: LabelId,
 }
 
@@ -19,6 +19,6 @@ pub struct LabelRef {
 pub struct HyperRef {
     /// The function.
     pub func: FuncId,
-    /// The hyperlabel among the function's.
+    /// The hyperlabel's number in the function.
     pub hyper: HyperId,
 }

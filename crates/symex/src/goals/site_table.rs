@@ -1,4 +1,4 @@
-//! Something for each of some sites of a function.
+//! A table with values for some sites of a function.
 
 use lydian_base::EntityId as _;
 use lydian_ir::source::Point;
@@ -6,11 +6,12 @@ use rustc_hash::FxHashMap;
 
 use crate::machine::program::site::SiteKey;
 
-/// A value for each of some sites. Most places that control passes are statements and ends of blocks,
-/// which are found without hashing.
+/// A table with values for some sites. Most places that control passes are statements and ends of
+/// blocks, which are found without hashing.
 #[derive(Debug)]
 pub(crate) struct SiteTable<T> {
-    /// By the numbers of statements and of blocks: one more than the position of the value, or 0.
+    /// By the numbers of statements and of blocks: one more than the position of the value; 0 where
+    /// there is none.
     stmts: Vec<u32>,
     blocks: Vec<u32>,
     /// The positions of the other sites' values.
@@ -44,12 +45,12 @@ impl<T: Default> SiteTable<T> {
         self.position(site).map(|position| &self.all[position].1)
     }
 
-    /// The same, to be changed.
+    /// The value of a site, to be changed.
     pub(crate) fn get_mut(&mut self, site: SiteKey) -> Option<&mut T> {
         self.position(site).map(|position| &mut self.all[position].1)
     }
 
-    /// The value of a site, which has one from now on.
+    /// The value of a site, which is added if there is none.
     pub(crate) fn entry(&mut self, site: SiteKey) -> &mut T {
         let position = self.position(site).unwrap_or_else(|| self.add(site));
         &mut self.all[position].1

@@ -1,21 +1,23 @@
-//! Questions about paths are asked.
+//! Questions about paths to the solver.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lydian_base::StopReason;
-use lydian_smt::{Answer, Limits, Model, Term};
+use lydian_smt::{Answer, Model, Subject, Term};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::{definedness, depends_on_undefined};
 use crate::machine::questions::{Effort, Feasible};
-use crate::machine::reports::outbox::Asked;
+use crate::machine::reports::outbox::AskedQuestion;
+use crate::machine::reports::undetermined::text_at;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The path is about to depend on a value, which may depend on memory that was never written.
-    /// Only the inputs on which it does not go on, if the state's model is one of them.
+    /// Handles a value that the path is about to depend on, and that may depend on memory that was
+    /// never written. If it does on the state's model, so does the path. Otherwise the path
+    /// continues with the inputs on which the value is defined, and the others are left out.
     pub(crate) fn meet_undefined(&mut self, state: &mut State<N>, value: Term) {
         if !depends_on_undefined(&mut self.pool, value) {
             return;
@@ -33,7 +35,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return;
         }
         let undefined = self.pool.not(defined);
-        // The first time that the path was followed said so.
+        // Reported when the path was followed the first time.
         let told = state.log.is_played();
         if !told && !matches!(self.ask(state, Some(undefined)), Feasible::No) {
             let dependences = self.dependences_of(state, value);
@@ -42,13 +44,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         state.add_fact(&mut self.pool, defined);
     }
 
-    /// The value of a term on the state's model, on which the path is to depend.
+    /// The value of a term on the state's model. The path depends on it from now on.
     pub(crate) fn value_on_model(&mut self, state: &mut State<N>, term: Term) -> u64 {
         let Self { pool, evaluator, .. } = self;
         state.log.answer(Question::Value, || evaluator.eval_u64(pool, &state.model, term))
     }
 
-    /// Whether a condition holds on the state's model, where the path is to depend on that.
+    /// Whether a condition holds on the state's model. The path depends on that from now on.
     pub(crate) fn holds_on_model(&mut self, state: &mut State<N>, condition: Term) -> bool {
         let Self { pool, evaluator, .. } = self;
         state.log.decide(Question::Holds, || evaluator.holds(pool, &state.model, condition))
@@ -59,34 +61,35 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.ask_within(state, &[], extra, Effort::FULL).0
     }
 
-    /// Whether some input takes the path, with the effort that its question is worth after it was tried
-    /// before.
+    /// Whether some input takes the path, with the effort that the question is worth after earlier
+    /// attempts.
     pub(crate) fn try_to_ask(&mut self, state: &State<N>) -> Feasible {
         self.ask_within(state, &[], None, Effort::after(state.tries)).0
     }
 
-    /// The same, with further terms that are to hold.
+    /// As [`Self::ask`], with further terms that are to hold.
     pub(crate) fn ask_more(&mut self, state: &State<N>, more: &[Term], extra: Term) -> Feasible {
         self.ask_within(state, more, Some(extra), Effort::FULL).0
     }
 
-    /// The same for an input that keeps what the state's model promises, too.
+    /// As [`Self::ask`], for an input that also keeps the promises of the state's model.
     pub(crate) fn ask_with_promises(&mut self, state: &State<N>, extra: Term) -> Feasible {
         self.ask_within(state, &state.claims.promises, Some(extra), Effort::FULL).0
     }
 
-    /// The same for what one would like of it, with little effort.
+    /// As [`Self::ask_with_promises`], with little effort, for a wish that need not be met.
     pub(crate) fn ask_for_wish(&mut self, state: &State<N>, wish: Term) -> Feasible {
         self.ask_within(state, &state.claims.promises, Some(wish), Effort::WISH).0
     }
 
-    /// The same with little time: for what is wanted but not needed, or can be asked again.
+    /// As [`Self::ask`], with little time, for an input that is not needed or can be asked for
+    /// again.
     pub(crate) fn ask_in_haste(&mut self, state: &State<N>, extra: Option<Term>) -> Feasible {
         self.ask_within(state, &[], extra, Effort::HASTE).0
     }
 
-    /// Whether some input takes the path and makes some more terms true; if none does, terms that
-    /// exclude it, where the solver knows.
+    /// Whether some input takes the path and makes further terms true. If none does, also returns
+    /// terms that exclude it, where the solver knows them.
     pub(crate) fn ask_within(
         &mut self,
         state: &State<N>,
@@ -104,7 +107,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// What the solver says of that; an error if the exploration is to stop.
+    /// The solver's answer to such a question; an error if the exploration is to stop.
     pub(crate) fn answer(
         &mut self,
         state: &State<N>,
@@ -112,43 +115,25 @@ impl<N: Notes> Machine<'_, '_, N> {
         extra: Option<Term>,
         effort: Effort,
     ) -> Result<Answer, StopReason> {
-        // A solver that has no time left would still translate the question first, and a place with
-        // many labels asks many.
-        let remaining = self.questions.budget.remaining();
-        if remaining.is_some_and(|left| left.is_zero())
-            || self.questions.budget.cancel_token().is_cancelled()
-        {
-            self.questions.late = true;
-            return Err(self.questions.budget.exceeded().unwrap_or(StopReason::Cancelled));
+        // A solver without time left would still translate the question first, and a site with many
+        // labels asks many questions.
+        if let Some(reason) = self.questions.stop_reason() {
+            return Err(reason);
         }
         let count = state.path.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
         assumptions.extend_from_slice(&state.path.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
-        let query_time = self.context.config.limits.query_time.map(|time| time / effort.haste);
-        let time = match (query_time, remaining) {
-            (Some(query), Some(remaining)) => Some(query.min(remaining)),
-            (query, remaining) => query.or(remaining),
-        };
-        let interrupt = Some(self.questions.budget.cancel_token().flag().clone());
         let begun = Instant::now();
-        let end = remaining.map(|left| begun + left);
-        let conflicts = effort.conflicts;
-        let limits = Limits { time, end, interrupt, conflicts, ..Limits::none() };
+        let limits = self.questions.limits(begun, self.context.config.limits.query_time, effort);
         self.questions.solver.offer(&self.pool, &state.model);
+        let program = self.context.program;
+        self.questions.solver.set_subject(&|| Subject::At(text_at(program, state)));
         let answer = self.questions.solver.check(&mut self.pool, &assumptions, &limits);
         let time = begun.elapsed();
         self.statistics.solver_time += time;
-        if self.context.config.traces {
-            let place = self.text_at(state);
-            let said = match &answer {
-                Answer::Sat(_) => Some(true),
-                Answer::Unsat { .. } => Some(false),
-                Answer::Unknown(_) => None,
-            };
-            self.outbox.asked.push(Asked { state: state.course.number, answer: said, time, place });
-        }
+        self.trace_question(state, &answer, time);
         self.statistics.queries += 1;
         match answer {
             Answer::Sat(model) => {
@@ -169,8 +154,22 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The model with the first model's value of every input that it says nothing about, which
-    /// keeps what is preferred where it can.
+    /// Leaves a question and its answer in the outbox, if a trace is made.
+    fn trace_question(&mut self, state: &State<N>, answer: &Answer, time: Duration) {
+        if !self.context.config.traces {
+            return;
+        }
+        let place = self.text_at(state);
+        let answer = match answer {
+            Answer::Sat(_) => Some(true),
+            Answer::Unsat { .. } => Some(false),
+            Answer::Unknown(_) => None,
+        };
+        self.outbox.asked.push(AskedQuestion { state: state.course.number, answer, time, place });
+    }
+
+    /// Completes a model with the first model's values of inputs that it says nothing about. This
+    /// keeps preferences where possible.
     fn with_preferences(&mut self, assumptions: &[Term], model: Model) -> Model {
         let open: Vec<_> = self
             .questions

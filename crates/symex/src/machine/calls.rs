@@ -1,4 +1,5 @@
-//! Calls: of the program's functions, of several runs, back by `longjmp`, and of functions that others define.
+//! Calls: of the program's functions, of undefined functions, further calls of the function under
+//! test, and `longjmp`.
 
 pub(crate) mod call_site;
 pub(crate) mod execution;

@@ -1,4 +1,4 @@
-//! Why a path ends.
+//! The reasons why a path ends.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ use crate::limits::Cut;
 pub enum Ending {
     /// The function returned.
     Returned,
-    /// The program ended itself (`exit` and its like).
+    /// The program called `exit` or a similar function.
     Exited,
-    /// What the program assumes of its inputs does not hold on it: no test.
+    /// The path breaks an assumption of the program about its inputs, so it has no test.
     Assumption,
-    /// It goes round in circles for ever.
+    /// The path is a cycle without an end.
     Endless,
     /// The program under test trapped.
     Trapped(TrapKind),

@@ -2,7 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{
-    Environment, Evaluation, Fault, Traps, Undetermined, from_bytes, sort_of, to_bytes,
+    Evaluation, Fault, StateReader, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
@@ -12,26 +12,27 @@ use smallvec::SmallVec;
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::pointer_uses::address_of;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region, Resolution, Target,
-    flatten_address, function_address, function_at, mentions_kind, within_count,
+    AddressTarget, Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region,
+    Resolution, flatten_address, function_address, function_at, mentions_kind, within_count,
 };
 use crate::machine::program::context::Context;
 use crate::machine::reports::bounds_monitor::objects_of;
 use crate::machine::reports::undetermined::text_at;
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
 
-/// What a load does besides giving a value.
+/// The effects of a load besides its value.
 pub(crate) struct LoadEffects {
     /// The positions of the bounds that it meets.
     pub(crate) meets: SmallVec<[usize; 2]>,
-    /// Whether anything else may make a difference to anybody.
+    /// Whether any other report about it may make a difference.
     pub(crate) tells: bool,
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// The value of an expression of the program and where it traps.
+impl<N: Notes> StateView<'_, '_, N> {
+    /// The value of an expression of the program, and the conditions under which it traps.
     pub(crate) fn eval(
         &mut self,
         pool: &mut TermPool,
@@ -40,13 +41,13 @@ impl<N: Notes> Scope<'_, '_, N> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         let value = evaluation(self.context, exprs, false).eval(pool, expr, self, traps);
-        // It was about what the expression reads.
+        // Only valid while the expression is evaluated.
         self.bounds.within_arrays = None;
         value
     }
 
-    /// The value of an expression of a predicate and where it traps: at subscripts that arrays do not
-    /// have, too.
+    /// The value of an expression of a predicate, and the conditions under which it traps. A
+    /// subscript outside of its array traps, too.
     pub(crate) fn eval_predicate(
         &mut self,
         pool: &mut TermPool,
@@ -54,19 +55,20 @@ impl<N: Notes> Scope<'_, '_, N> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let outer = self.state.log.set_aside(true);
-        let outer_pointers = self.uses.begin_aside();
+        let outer = self.state.log.set_in_predicate(true);
+        let outer_pointers = self.uses.begin_predicate();
         let value = evaluation(self.context, exprs, true).eval(pool, expr, self, traps);
         self.bounds.within_arrays = None;
         if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
             self.bounds.leave_room();
         }
-        self.uses.end_aside(pool, self.state, outer_pointers, traps);
-        self.state.log.set_aside(outer);
+        self.uses.end_predicate(pool, self.state, outer_pointers, traps);
+        self.state.log.set_in_predicate(outer);
         value
     }
 
-    /// The same, and whether that may make a difference to anybody besides its value.
+    /// As [`Self::eval_predicate`]. Also returns whether the evaluation may make a difference
+    /// beyond its value.
     pub(crate) fn eval_observed(
         &mut self,
         pool: &mut TermPool,
@@ -79,7 +81,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         (value, self.bounds.tells())
     }
 
-    /// The same for a load, with the bounds that it meets.
+    /// As [`Self::eval_observed`], for a load; also returns the bounds that it meets.
     pub(crate) fn eval_observed_load(
         &mut self,
         pool: &mut TermPool,
@@ -93,7 +95,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         (value, LoadEffects { meets, tells: self.bounds.tells() })
     }
 
-    /// What the path knows of addresses, what they were made from included.
+    /// The path's knowledge about addresses, which includes the addresses that they were made from.
     pub(crate) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {
             derived: Some(self.derived),
@@ -102,7 +104,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// The objects that an address may lie in, which is accessed as a value of a type, if that is known.
+    /// The objects that an address may lie in. `access` is the type of the accessed value, if
+    /// known.
     pub(crate) fn resolve(
         &mut self,
         pool: &mut TermPool,
@@ -116,7 +119,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 return Err(self.split_on_value(pool, addr));
             };
             let input = alternatives.iter().find_map(|(guard, target)| match target {
-                Target::Input(pointer) => Some((*guard, *pointer)),
+                AddressTarget::Input(pointer) => Some((*guard, *pointer)),
                 _ => None,
             });
             match input {
@@ -128,7 +131,7 @@ impl<N: Notes> Scope<'_, '_, N> {
             }
         };
         let named = alternatives.iter().find_map(|(_, target)| match target {
-            Target::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
+            AddressTarget::Known(address, _) if is_named_by_the_program(*address) => Some(*address),
             _ => None,
         });
         if let Some(address) = named {
@@ -151,7 +154,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(resolution)
     }
 
-    /// No path goes on that looks into a standard stream; those that look elsewhere do.
+    /// Ends a path that looks into a standard stream. Paths of the same statement that look
+    /// elsewhere go on.
     fn look_at_streams(&mut self, pool: &mut TermPool, found: &Resolution) -> Result<(), Stop> {
         let memory = &self.state.memory;
         let mut candidates = found.candidates.iter();
@@ -167,10 +171,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         Err(self.split_by_model(pool, guard))
     }
 
-    /// A constant that lies in no object says little about where the whole address lies: then the
-    /// object is the one that the model reaches, if there is one.
-    fn correct_by_model(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> Target {
-        let Target::Known(address, Some(offset)) = target else { return target };
+    /// Corrects a target by the model. A constant that lies in no object says little about the
+    /// whole address; the target is then the object that the model's address lies in, if any.
+    fn correct_by_model(
+        &mut self,
+        pool: &mut TermPool,
+        guard: Term,
+        target: AddressTarget,
+    ) -> AddressTarget {
+        let AddressTarget::Known(address, Some(offset)) = target else { return target };
         if self.state.memory.object_at(address).is_some() || !self.holds_on_model(pool, guard) {
             return target;
         }
@@ -179,11 +188,12 @@ impl<N: Notes> Scope<'_, '_, N> {
         let Some(object) = memory.object_at(address.wrapping_add(distance)) else { return target };
         let base = memory.object(object).base;
         let start = pool.bv(64, address.wrapping_sub(base));
-        Target::Known(base, Some(pool.add(offset, start)))
+        AddressTarget::Known(base, Some(pool.add(offset, start)))
     }
 
-    /// Splits on the object that the address is in under the state's model. A number that was made of
-    /// no address is null or in no object: what it is otherwise is chance, which nobody follows.
+    /// Splits the path on the object that the address lies in under the state's model. A number
+    /// that was made of no address is null or in no object; another address would be chance, and is
+    /// not followed.
     fn split_on_value(&mut self, pool: &mut TermPool, term: Term) -> Stop {
         let by_chance = !pool.mentions_address(term);
         if !(self.bounds.is_tentative() || by_chance && self.bounds.is_no_pointer(pool, term)) {
@@ -193,17 +203,17 @@ impl<N: Notes> Scope<'_, '_, N> {
         let page = pool.bv(64, NULL_PAGE);
         if value < NULL_PAGE {
             let null = pool.ult(term, page);
-            return Stop::Split(null, Some((term, Target::Null)));
+            return Stop::Split(null, Some((term, AddressTarget::Null)));
         }
         if by_chance {
             let address = pool.uge(term, page);
-            return Stop::Split(address, Some((term, Target::Wild)));
+            return Stop::Split(address, Some((term, AddressTarget::Wild)));
         }
         if let Some(object) = self.state.memory.object_at(value) {
             let object = self.state.memory.object(object);
             let (base, size) = (object.base, object.size);
             let inside = lies_in(pool, term, base, size);
-            return Stop::Split(inside, Some((term, Target::Known(base, None))));
+            return Stop::Split(inside, Some((term, AddressTarget::Known(base, None))));
         }
         let mut outside = pool.uge(term, page);
         for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
@@ -218,7 +228,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 outside = pool.and(outside, not_inside);
             }
         }
-        Stop::Split(outside, Some((term, Target::Wild)))
+        Stop::Split(outside, Some((term, AddressTarget::Wild)))
     }
 
     /// Whether a condition holds on the state's model.
@@ -228,7 +238,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         log.decide(Question::Holds, || evaluator.holds(pool, model, condition))
     }
 
-    /// The path is split on a condition: it goes on with the side on which its model lies.
+    /// Splits the path on a condition. It goes on with the side of its model.
     pub(crate) fn split_by_model(&mut self, pool: &mut TermPool, condition: Term) -> Stop {
         let holds = self.holds_on_model(pool, condition);
         Stop::Split(if holds { condition } else { pool.not(condition) }, None)
@@ -241,7 +251,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         log.answer(Question::Value, || evaluator.eval_u64(pool, model, term))
     }
 
-    /// The value of type `ty` at an address, and where reading it traps.
+    /// The value of type `ty` at an address, and the conditions under which the read traps.
     pub(crate) fn load_at(
         &mut self,
         pool: &mut TermPool,
@@ -252,9 +262,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         let resolution = self.resolve(pool, addr, Some(ty))?;
         self.meet_invariants(pool, &resolution)?;
         let size = ty.bytes();
-        self.note_touched(pool, &resolution, (size, false));
-        self.bounds.access(pool, &self.state.memory, &resolution, size, false);
-        self.state.memory.access_traps(pool, &resolution, size, false, traps);
+        self.note_touched(pool, &resolution, size, AccessKind::Read);
+        self.bounds.access(pool, &self.state.memory, &resolution, size, AccessKind::Read);
+        self.state.memory.access_traps(pool, &resolution, size, AccessKind::Read, traps);
         if ty != Type::Ptr && mentions_kind(pool, addr, Undetermined::Length) {
             return Ok(self.far_away(pool, addr, ty));
         }
@@ -267,34 +277,36 @@ impl<N: Notes> Scope<'_, '_, N> {
         let inputs = &self.context.inputs;
         let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
         if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
-            // Where objects lie is not for the input to say.
+            // The input does not determine the addresses of objects.
             let place = format!("address{}", value.index());
             let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
             self.note_read(pool, value);
             return Ok(value);
         }
         if is_number {
-            // What lies there may be no pointer at all.
+            // The bytes there may be no pointer at all.
             self.meet_place_within(pool, value);
         }
         let value = as_read(pool, ty, value);
         Ok(self.chosen(pool, value))
     }
 
-    /// What lies at a place of a text to which nobody follows it: any value each time that the program
-    /// reads it. What is read aside counts nothing, as it is not read where a path is followed again.
+    /// The content of a place so far inside a string that it is not followed: any value at each
+    /// read of the program. Reads of predicates are not counted, since a replay does not repeat
+    /// them.
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
-        let (number, is_aside) = (self.state.inputs.unknowns, self.state.log.is_aside());
-        let mark = if is_aside { "aside." } else { "" };
-        self.state.inputs.unknowns += u64::from(!is_aside);
+        let (number, is_in_predicate) =
+            (self.state.inputs.unknowns, self.state.log.is_in_predicate());
+        let mark = if is_in_predicate { "aside." } else { "" };
+        self.state.inputs.unknowns += u64::from(!is_in_predicate);
         let name = format!("{mark}{number}.{}", addr.index());
         let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));
         self.note_read(pool, value);
         value
     }
 
-    /// Whether a subscript of characters at the first byte of an object of the inputs would look like a
-    /// walk over all bytes of the object, if its index did not say how far it can go.
+    /// Whether a subscript of characters at the first byte of an input object would look like a
+    /// walk over all bytes of the object, unless its index has a limit.
     fn may_walk_from_the_first_byte(
         &self,
         pool: &mut TermPool,
@@ -313,32 +325,33 @@ impl<N: Notes> Scope<'_, '_, N> {
             && self.context.inputs.pointer_within(pool, base).is_some()
     }
 
-    /// What is evaluated depends on where an object lies that the program places. On another run it may
-    /// lie elsewhere: nothing is infeasible for what this path does, and a test of it may do otherwise.
+    /// Notes that the evaluated value depends on the address of an object that the program places.
+    /// The address may differ in another run: nothing is infeasible because of this path, and a
+    /// test of it may behave differently.
     fn use_location(&mut self) {
         let Self { context, state, omissions, .. } = self;
         let at = text_at(context.program, state);
         state.placed.get_or_insert(at);
-        if !state.log.is_aside() && !state.log.is_played() {
+        if !state.log.is_in_predicate() && !state.log.is_played() {
             omissions.everywhere(Cut::Undetermined(Undetermined::Location, at));
         }
     }
 
-    /// The number that the address of an object of the inputs is makes a difference to who acts now, if a
-    /// value has one.
+    /// Notes that the address of an input object as a number makes a difference to the current
+    /// actor, if the value depends on one.
     fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
         if let Some(pointer) = self.context.inputs.pointer_within(pool, value) {
             self.bounds.meet_place_of(&pointer.place);
         }
     }
 
-    /// Notes where a value was read of which something is not determined.
+    /// Notes the place of a read of a value that is not fully determined.
     fn note_read(&mut self, pool: &mut TermPool, value: Term) {
         let Self { context, state, reads, .. } = self;
         reads.note(pool, value, || text_at(context.program, state));
     }
 
-    /// What an address is, or a number as wide, that is a choice which the path has made.
+    /// An address, or a number of its width, with the choice that the path has made.
     pub(crate) fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
         let mut value = value;
         while let Node::Ite(condition, then, otherwise) = pool.node(value)
@@ -351,13 +364,14 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 }
 
-/// Whether an object of a kind lies where the program's build and run place it.
+/// Whether the build and the run of the program place objects of a kind.
 pub(crate) const fn is_placed(kind: ObjectKind) -> bool {
     matches!(kind, ObjectKind::Local | ObjectKind::Heap | ObjectKind::Global)
 }
 
-/// Whether an address lies below another, where they lead into different objects of which the program
-/// places one: a symbol, since that differs from run to run. `None` where their numbers say it.
+/// Whether an address is less than another in a different object, where the program places one of
+/// the two objects. The result is a symbol, since it differs from run to run. `None` where the
+/// numbers decide it.
 fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term> {
     let (of_a, of_b) = (objects_of(pool, memory, a)?, objects_of(pool, memory, b)?);
     let is_own = |id: &ObjectId| is_placed(memory.object(*id).kind);
@@ -365,7 +379,7 @@ fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term
     if !of_a.iter().any(|x| of_b.iter().any(|y| by_chance(x, y))) {
         return None;
     }
-    // One symbol for two objects, whatever is compared in them.
+    // Two objects have one symbol, whatever addresses in them are compared.
     let (first, second) = match (&of_a[..], &of_b[..]) {
         ([x], [y]) => (memory.object(*x).base, memory.object(*y).base),
         _ => (pool.structure(a), pool.structure(b)),
@@ -375,13 +389,13 @@ fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term
     Some(if first <= second { symbol } else { pool.not(symbol) })
 }
 
-/// Whether an address is one that only the program names: a device's, mostly.
+/// Whether only the program names an address: mostly that of a device.
 fn is_named_by_the_program(address: u64) -> bool {
     let small = (NULL_PAGE..1 << 47).contains(&address);
     small && Region::of(address).is_none() && function_at(address).is_none()
 }
 
-/// The value of a type from the bytes that hold it, or from the value that was written there.
+/// A value of a type, made from the bytes that hold it or from a value that was written there.
 pub(crate) fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     if pool.sort(value) == sort_of(ty) && ty != Type::BOOL {
         return value;
@@ -403,7 +417,7 @@ fn lies_in(pool: &mut TermPool, address: Term, base: u64, size: u64) -> Term {
     pool.ule(offset, size)
 }
 
-impl<N: Notes> Environment for Scope<'_, '_, N> {
+impl<N: Notes> StateReader for StateView<'_, '_, N> {
     type Stop = Stop;
 
     fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
@@ -425,7 +439,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
 
     fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Stop> {
         let object = self.state.frame().object(local);
-        // A local outside of its lifetime has no address that can be used.
+        // A local outside of its lifetime has no usable address.
         let base = object.map_or(u64::MAX - 4096, |object| self.state.memory.object(object).base);
         Ok(pool.bv(64, base))
     }
@@ -450,7 +464,7 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         if !volatile || self.state.inputs.volatile.is_empty() {
             return Ok(value);
         }
-        // Others may have written since to what was read.
+        // Others may have written to the memory since it was read.
         let candidates = self.resolve(pool, addr, Some(ty))?.candidates;
         let is_again = |at: &&Candidate| {
             let place = VolatilePlace::of(at, ty.bytes());
@@ -479,9 +493,9 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         Err(Stop::Unsupported(what.to_owned()))
     }
 
-    /// A subscript that could lie anywhere in a large struct is first taken to lie within its array,
-    /// so that the struct's other members stay what they are. What it does elsewhere is a path of its
-    /// own.
+    /// The address of a subscript. A subscript that could lie anywhere in a large struct is first
+    /// taken to lie within its array, so that the struct's other members stay unchanged. The other
+    /// inputs take a path of their own.
     fn subscript(
         &mut self,
         pool: &mut TermPool,
@@ -507,12 +521,12 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         if !is_large {
             return Ok(index);
         }
-        // What follows hangs on what the path knows.
+        // The rest depends on the path's knowledge.
         self.bounds.tell();
         match self.state.knowledge().known(pool, inside) {
             Some(true) => Ok(within_count(pool, index, count)),
             Some(false) => Ok(index),
-            None if self.state.log.is_aside() => Ok(index),
+            None if self.state.log.is_in_predicate() => Ok(index),
             None if self.holds_on_model(pool, inside) => Err(Stop::Split(inside, None)),
             None => Err(Stop::Split(pool.not(inside), None)),
         }
@@ -530,11 +544,11 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
 
     fn derived(&mut self, pool: &TermPool, result: Term, base: Term, offset: Term) {
         self.bounds.moved(pool, &self.state.memory, base, result);
-        // Only from older to newer, so that following the entries ends.
+        // Entries lead from newer to older terms only, so following them ends.
         if base < result {
             self.derived.insert(result, (base, offset));
         } else if base > result && pool.as_u64(result).is_none() {
-            // What it was made of is no longer seen.
+            // The result no longer shows what it was made of.
             self.bounds.meet_all();
         }
     }
@@ -557,8 +571,9 @@ impl<N: Notes> Environment for Scope<'_, '_, N> {
         let below = if equality { None } else { below(pool, &self.state.memory, values) };
         let Some(below) = below else { return Ok(None) };
         self.use_location();
-        // The path goes on as its numbers say: its tests are measured. A predicate says nothing.
-        Ok(Some(below).filter(|_| self.state.log.is_aside()))
+        // The path goes on as the numbers say, since its tests are measured. A predicate gives no
+        // value.
+        Ok(Some(below).filter(|_| self.state.log.is_in_predicate()))
     }
 
     fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Stop> {

@@ -1,4 +1,4 @@
-//! The inputs of a path: memory that comes into being where a path looks at it, and what others write.
+//! The inputs of a path: lazy objects, and the writes of undefined functions.
 
 pub(crate) mod aliasing;
 pub(crate) mod behind;

@@ -1,24 +1,24 @@
-//! Why the machine leaves a state before it went on: it is at its end, or others are to see to something
-//! first.
+//! The reasons why the machine leaves a state before it went on: the path is at its end, or the
+//! exploration has something to do first.
 
 use lydian_smt::Term;
 
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
 
-/// Why a state does not simply go on.
+/// Why a state does not go on.
 #[derive(Debug)]
 pub(crate) enum Interrupt {
-    /// It was split; another state may go on first.
+    /// The state was split; another state may go first.
     Yield,
-    /// It is at its end.
+    /// The path is at its end.
     End(Ending),
-    /// No input takes it.
+    /// No input takes the path.
     Infeasible,
-    /// It took a pointer for one into a larger record than what that leads to.
+    /// A pointer was used with a larger record than it leads to.
     Outgrown,
-    /// It is about to look at an object of the inputs, whose address this is, of which the invariant at a
-    /// position holds that it does not suppose yet.
+    /// The path is about to look at the input object at this address, with the invariant at this
+    /// position, which the path does not suppose yet.
     Invariant(usize, Term),
 }
 

@@ -1,9 +1,10 @@
-//! Models of the functions in [`lydian_ir::libc::MODELLED`] over symbolic memory. They say what the
-//! interpreter's models say.
+//! Models of the functions in [`lydian_ir::libc::MODELLED`] over symbolic memory, equal to the
+//! interpreter's models.
 //!
-//! Functions on strings look at one byte after the other as far as the objects go; what they find
+//! Functions on strings look at one byte after the other, to the end of the objects. Their result
 //! is one term, a choice over the places where they may stop, so that a call does not split the
-//! path. Where a place is read only if the call gets there, its traps hold only there.
+//! path. Where a place is read only if the call gets there, its traps hold only under that
+//! condition.
 
 mod alloc;
 mod character;
@@ -30,14 +31,15 @@ use crate::machine::calls::call_site::CallSite;
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::farthest::SIGHTS;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Offset, Region};
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
-pub(crate) use alloc::{ROOM, Size};
+pub(crate) use alloc::{AllocationSize, ROOM};
 
-/// Whether the C library's function may set `errno`, which its model does not: mathematics outside of a
-/// function's domain or range.
+/// Whether the C library's function may set `errno`, which its model does not: a mathematical
+/// function outside of its domain or range.
 fn may_set_error_number(model: &Model) -> bool {
     let effects = library_function(model.name).and_then(|row| row.effects);
     effects.is_some_and(|effects| effects.errno)
@@ -108,7 +110,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Sets the result's register, whose type may be narrower or wider than the model's result.
+    /// Sets the result's register, which may be narrower or wider than the model's result.
     fn set_result(&mut self, state: &mut State<N>, register: lydian_ir::LocalId, result: Term) {
         let ty = self.register_type(state, register);
         if ty.is_float() || ty == Type::BOOL {
@@ -165,7 +167,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// An address some bytes further on.
+    /// An address plus a number of bytes.
     pub(crate) fn address_at(&mut self, base: Term, offset: u64) -> Term {
         if offset == 0 {
             return base;
@@ -174,7 +176,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.address_plus(base, offset)
     }
 
-    /// An address further on by a term.
+    /// An address plus a term.
     pub(crate) fn address_plus(&mut self, base: Term, offset: Term) -> Term {
         let address = self.pool.add(base, offset);
         if base < address {
@@ -183,9 +185,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         address
     }
 
-    /// The byte at a distance from an address, read only where `alive` holds. `None` where reading it
-    /// surely traps. Those who read at a distance have read what lies before it, under conditions that
-    /// hold wherever `alive` does.
+    /// The byte at a distance from an address, read only where `alive` holds. `None` where the read
+    /// surely traps. The caller has read the bytes before it, under conditions that hold wherever
+    /// `alive` does.
     fn byte_at(
         &mut self,
         state: &mut State<N>,
@@ -197,7 +199,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.element_at(state, Type::Int(8), base, offset, alive, traps)
     }
 
-    /// The same for an integer of any size.
+    /// As [`Self::byte_at`], for an integer of any size.
     fn element_at(
         &mut self,
         state: &mut State<N>,
@@ -216,8 +218,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok((!surely).then_some(value))
     }
 
-    /// Whether what lies at a distance from an address is surely beyond the end of its object, as the
-    /// address lies in it; if so, adds that this is a trap where `alive` holds.
+    /// Whether a place at a distance from an address surely lies beyond the end of the address's
+    /// object. If so, adds a trap where `alive` holds.
     fn is_beyond(
         &mut self,
         state: &mut State<N>,
@@ -226,7 +228,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         alive: Term,
         traps: &mut Traps,
     ) -> Result<bool, Interrupt> {
-        // An access at a known place says so itself.
+        // An access at a constant place finds the trap itself.
         if self.pool.as_u64(base).is_some() {
             return Ok(false);
         }
@@ -237,20 +239,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(offset >= room)
     }
 
-    /// How many bytes there are at most between an address and the end of its object.
+    /// The most bytes between an address and the end of its object.
     fn room(&mut self, state: &mut State<N>, address: Term) -> Result<u64, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let rooms = resolution.candidates.iter().map(|candidate| {
             let size = state.memory.object(candidate.object).size;
             match candidate.offset {
                 Offset::Known(start) => size.saturating_sub(start.max(0) as u64),
-                Offset::Scaled { .. } => size,
+                Offset::Scaled(_) => size,
             }
         });
         Ok(rooms.max().unwrap_or(0))
     }
 
-    /// Adds traps that hold only where `alive` does; whether one of them surely happens there.
+    /// Adds traps that hold only where `alive` does. Returns whether one of them surely happens
+    /// there.
     fn add_guarded(&mut self, own: &Traps, alive: Term, traps: &mut Traps) -> bool {
         let mut surely = false;
         for (kind, condition) in own.iter() {
@@ -261,13 +264,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         surely
     }
 
-    /// Whether the path surely does not get to where `alive` holds, as its facts say of that as a whole.
-    /// What it is made of byte by byte was looked up as it was made.
+    /// Whether the path surely does not reach a point where `alive` holds, by a fact about this
+    /// condition as a whole. Its parts were looked up when it was made.
     fn is_dead(&mut self, state: &State<N>, alive: Term) -> bool {
         state.knowledge().known_alone(&mut self.pool, alive) == Some(false)
     }
 
-    /// `condition` where the path knows it, else the condition itself.
+    /// The value of `condition` where the path knows it, otherwise the condition itself.
     fn simplified(&mut self, state: &State<N>, condition: Term) -> Term {
         match state.knowledge().known(&mut self.pool, condition) {
             Some(known) => self.pool.bool(known),
@@ -275,9 +278,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Whether a function looks at a byte at a distance, which it does on the inputs on which `alive`
-    /// holds: an error where it looks at more bytes than are allowed. What has no end in sight is split
-    /// into paths on which it ends soon and others.
+    /// Whether a function looks at a byte at a distance, which it does on the inputs on which
+    /// `alive` holds. An error where it looks at more bytes than the limit. Where no end is in
+    /// sight, the path is split into paths on which the string ends soon and others.
     fn looks_at(
         &mut self,
         state: &mut State<N>,
@@ -296,19 +299,19 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.split_on(state, alive)
     }
 
-    /// Whether what lies at an address goes on as long as the input likes, whichever object it lies in. A
-    /// test has another byte there then, of which the path says nothing: zero, at which texts end.
+    /// Whether the memory at an address is of unlimited size, whichever object it lies in. A test
+    /// then has another byte there, which the path does not constrain: zero, which ends strings.
     fn is_endless(&mut self, state: &mut State<N>, address: Term) -> Result<bool, Interrupt> {
         let resolution = self.resolve(state, address)?;
         let mut objects = resolution.candidates.iter().map(|of| state.memory.object(of.object));
         let is_endless = objects.all(|object| object.first.is_some());
         if is_endless {
-            self.note_access(state, &resolution, 1, true);
+            self.note_access(state, &resolution, 1, AccessKind::Write);
         }
         Ok(is_endless)
     }
 
-    /// Splits the path so that a number has one value; gives it.
+    /// Splits the path so that a number has one value, and returns it.
     fn one_value(&mut self, state: &mut State<N>, number: Term) -> Result<u64, Interrupt> {
         if let Some(value) = self.pool.as_u64(number) {
             return Ok(value);
@@ -322,7 +325,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Err(self.stopped(state, Stop::Split(equal, None)))
     }
 
-    /// The choice over the first of some conditions that holds; `last` where none does.
+    /// The arm of the first condition that holds; `last` where none does.
     fn first_of(&mut self, arms: &[(Term, Term)], last: Term) -> Term {
         let mut result = last;
         for (condition, value) in arms.iter().rev() {

@@ -1,17 +1,17 @@
 //! Byte-exact memory with typed cells.
 //!
 //! Memory is a set of objects at concrete base addresses, far apart. An object's bytes are a sorted
-//! list of cells, each the term that was last stored there with its offset and size, over a
-//! background that says what the bytes between them are. A load that matches a cell gives the
-//! stored term back; anything else is put together byte by byte.
+//! list of cells over a background, which gives the bytes between cells. A cell is the term that
+//! was last stored at its offset, with its size. A load that matches a cell returns the stored
+//! term; any other load is put together byte by byte.
 //!
-//! Persistence: tables and objects are shared by reference count and copied when a state that
-//! shares them writes (cells are plain words, so that a copy is a `memcpy`). A fork costs as many
+//! Persistence: tables and objects are shared by reference count, and copied when a state that
+//! shares them writes. Cells are plain words, so a copy is a `memcpy`. A fork changes as many
 //! counts as there are regions.
 //!
-//! Invariants: cells of one object never overlap and are sorted by offset; objects of one region
-//! are sorted by base address, but for those of [`Region::Lazy`]. Objects that the engine places are at
-//! least [`MIN_GAP`] apart.
+//! Invariants: cells of one object never overlap and are sorted by offset. Objects of one region
+//! are sorted by base address, except those of [`Region::Lazy`]. Objects that the engine places are
+//! at least [`MIN_GAP`] apart.
 
 mod access;
 mod cells;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use lydian_smt::Term;
 
-pub use access::{Window, range_within, within_count};
+pub use access::{AccessKind, Window, range_within, within_count};
 pub use cells::{
     Background, Cell, Contents, LEFT_BY_ASSEMBLY, depends_on_undefined, mentions_kind,
     mentions_other_than, undetermined,
@@ -35,36 +35,36 @@ pub use definedness::definedness;
 pub use facts::Facts;
 pub use lazy::{AccessPlace, AccessRanges, distance};
 pub use resolve::{
-    Candidate, Expansion, Knowledge, Offset, Resolution, Target, choice_of, flatten_address,
-    in_region, mentions,
+    AddressTarget, Candidate, Expansion, Knowledge, Offset, PointerPlace, Resolution, ScaledOffset,
+    choice_of, flatten_address, in_region, mentions,
 };
 
 use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
-/// No two objects that the engine places are nearer to each other than this, in bytes.
+/// The least distance, in bytes, of two objects that the engine places.
 pub const MIN_GAP: u64 = 1 << 16;
-/// Addresses below this count as null when they are used to reach memory.
+/// An access through an address below this is a null dereference.
 pub const NULL_PAGE: u64 = 1 << 12;
 
 const GLOBALS: u64 = 0x10_0000_0000_0000;
 const FUNCTIONS: u64 = 0x20_0000_0000_0000;
 const DYNAMIC: u64 = 0x30_0000_0000_0000;
 const REGION_BYTES: u64 = 0x10_0000_0000_0000;
-/// Distance between the addresses of two functions.
+/// The distance between the addresses of two functions.
 const FUNCTION_STRIDE: u64 = 1 << 16;
 
-/// Which part of the address space an object lies in.
+/// The part of the address space that an object lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Region {
     /// Objects that input pointers point to.
     Input,
-    /// Variables with static storage.
+    /// Variables of static storage duration.
     Global,
-    /// Automatic variables and what was allocated.
+    /// Automatic variables and allocated blocks.
     Dynamic,
-    /// Objects of inputs that came into being on the path ([`lydian_inputs::lazy`]). Each has
-    /// [`ROOM`] bytes of addresses for itself; they stand in the order in which they came.
+    /// Lazy objects of the inputs ([`lydian_inputs::lazy`]). Each has [`ROOM`] bytes of addresses
+    /// for itself; they are ordered by their creation.
     Lazy,
 }
 
@@ -88,7 +88,7 @@ impl Region {
         }
     }
 
-    /// The region that an address lies in.
+    /// The region that contains an address.
     pub fn of(address: u64) -> Option<Self> {
         REGIONS
             .into_iter()
@@ -96,27 +96,27 @@ impl Region {
     }
 }
 
-/// Names an object of a [`Memory`]. Stays valid in forks of the state that made it.
+/// The number of an object in a [`Memory`]. It stays valid in forks of the state that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId {
     region: Region,
     index: u32,
 }
 
-/// How an object came to be.
+/// The origin of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     /// An input pointer points to it.
     Input,
-    /// A variable with static storage.
+    /// A variable of static storage duration.
     Global,
     /// An automatic variable.
     Local,
     /// Allocated by the program under test.
     Heap,
-    /// A standard stream, whose contents only the C library knows.
+    /// A standard stream, with contents that only the C library knows.
     Stream,
-    /// An input pointer points to it, and it came into being on the path.
+    /// A lazy object: an input pointer points to it, and it came into being on the path.
     Lazy,
 }
 
@@ -131,45 +131,45 @@ impl ObjectKind {
     }
 }
 
-/// A stretch of memory.
+/// A contiguous piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its first address.
     pub base: u64,
-    /// Bytes that are kept for it.
+    /// The bytes reserved for it.
     pub size: u64,
-    /// How many of them belong to it, a 64-bit term, where that depends on the input; otherwise
-    /// all do.
+    /// The number of its bytes that belong to it, a 64-bit term, where that depends on the input.
+    /// `None` where all do.
     pub length: Option<Term>,
-    /// How it came to be.
+    /// Its origin.
     pub kind: ObjectKind,
     /// Whether its lifetime has begun and not ended.
     pub alive: bool,
-    /// Whether a write is a fault of the program.
+    /// Whether a write to it is a trap.
     pub read_only: bool,
-    /// What it is for a C programmer.
+    /// Its name for a C programmer.
     pub name: Arc<str>,
     /// Its bytes.
     pub contents: Contents,
-    /// What it was first, where it came into being on the path; then its contents lie around
+    /// Its first contents, if it is a lazy object; then its contents lie around
     /// [`REACH`](lydian_inputs::lazy::REACH), wherever the object is.
     pub first: Option<Arc<LazyObject>>,
-    /// The bytes of it that the path looked at then.
+    /// The bytes of its first contents that the path accessed.
     pub touched: AccessRanges,
 }
 
-/// What is needed to make an object.
+/// The properties of a new object.
 #[derive(Clone, Debug)]
 pub struct NewObject {
-    /// Bytes.
+    /// The bytes reserved for it.
     pub size: u64,
-    /// Bytes that belong to it, if that depends on the input.
+    /// The number of its bytes that belong to it, if that depends on the input.
     pub length: Option<Term>,
-    /// How it came to be.
+    /// Its origin.
     pub kind: ObjectKind,
-    /// Whether a write is a fault.
+    /// Whether a write to it is a trap.
     pub read_only: bool,
-    /// What it is for a C programmer.
+    /// Its name for a C programmer.
     pub name: Arc<str>,
     /// Its first contents.
     pub contents: Contents,
@@ -194,7 +194,8 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Whether all objects are the same, with the same contents, and the next ones would be.
+    /// Whether both have the same objects with the same contents, and would place new objects
+    /// alike.
     pub fn is_same(&self, other: &Self) -> bool {
         self.tables.iter().zip(&other.tables).all(|(a, b)| {
             let same = |(a, b): (&Arc<Object>, &Arc<Object>)| Arc::ptr_eq(a, b) || a == b;
@@ -214,14 +215,14 @@ impl Memory {
         Self { tables: REGIONS.map(table) }
     }
 
-    /// Adds an object where there is room and gives its id; `None` where its region has no room
+    /// Adds an object where there is room, and returns its id. `None` where its region has no room
     /// left.
     pub fn allocate(&mut self, new: NewObject) -> Option<ObjectId> {
         let base = self.tables[new.kind.region() as usize].next;
         self.allocate_at(base, new)
     }
 
-    /// Adds an object at an address behind all objects of its region; `None` where that is not
+    /// Adds an object at an address behind all objects of its region. `None` where that is not
     /// within the region.
     pub fn allocate_at(&mut self, base: u64, new: NewObject) -> Option<ObjectId> {
         let region = new.kind.region();
@@ -265,23 +266,22 @@ impl Memory {
         Arc::make_mut(&mut objects[id.index as usize])
     }
 
-    /// All objects of the inputs that came into being, wherever they are now, dead or alive.
+    /// All lazy objects, wherever they are now, dead or alive.
     pub fn inputs(&self) -> impl Iterator<Item = &Object> {
         let regions = [Region::Lazy, Region::Dynamic].into_iter();
         let objects = regions.flat_map(|region| self.tables[region as usize].objects.iter());
         objects.map(|object| &**object).filter(|object| object.first.is_some())
     }
 
-    /// All objects of a region, in the order of their addresses; lazy ones in that of their coming.
+    /// All objects of a region, ordered by address; lazy ones by creation.
     pub fn objects(&self, region: Region) -> impl Iterator<Item = (ObjectId, &Object)> {
         let objects = self.tables[region as usize].objects.iter().enumerate();
         objects.map(move |(index, object)| (ObjectId { region, index: index as u32 }, &**object))
     }
 
-    /// Ends the life of an object of the inputs that came into being, and gives the first address of a
-    /// new one with its contents; `None` where there is no room. So many of the new one's bytes, from the
-    /// first on, belong to it at most, and none before
-    /// [`REACH`](lydian_inputs::lazy::REACH).
+    /// Ends the life of a lazy object, and makes a new one with its contents. Returns the new
+    /// object's first address; `None` where there is no room. At most `length` bytes from the first
+    /// on belong to the new object, and none before [`REACH`](lydian_inputs::lazy::REACH).
     pub fn move_input(&mut self, old: ObjectId, length: Term, name: &str) -> Option<u64> {
         let Object { contents, first, touched, .. } = self.object(old).clone();
         let new = self.allocate(NewObject {
@@ -300,13 +300,12 @@ impl Memory {
         Some(new.base)
     }
 
-    /// Ends an object's lifetime. Its address is never used again.
+    /// Ends an object's lifetime. Its address is not used again.
     pub fn release(&mut self, id: ObjectId) {
         let table = &mut self.tables[id.region as usize];
         let objects = Arc::make_mut(&mut table.objects);
         let is_last = id.region == Region::Dynamic && id.index as usize + 1 == objects.len();
-        // What a path looked at in an object of the inputs is still wanted for its test, and how long
-        // its blocks were.
+        // Tests still need the accessed bytes of an input object, and the lengths of its blocks.
         let object = &objects[id.index as usize];
         if is_last && object.first.is_none() && object.length.is_none() {
             objects.pop();
@@ -317,8 +316,8 @@ impl Memory {
         object.contents = Contents::new(Background::Zero);
     }
 
-    /// The object, dead or alive, that an address is in, at the end of, or else nearest to, within
-    /// [`MIN_GAP`] / 2.
+    /// The object, dead or alive, that contains an address or ends there; otherwise the nearest
+    /// within [`MIN_GAP`] / 2.
     pub fn object_near(&self, address: u64) -> Option<ObjectId> {
         let region = Region::of(address)?;
         let objects = &self.tables[region as usize].objects;
@@ -341,7 +340,7 @@ impl Memory {
         }
     }
 
-    /// The live object that holds the address or ends there.
+    /// The live object that contains the address or ends there.
     pub fn object_at(&self, address: u64) -> Option<ObjectId> {
         let id = self.object_near(address)?;
         let object = self.object(id);
@@ -349,8 +348,8 @@ impl Memory {
         (object.alive && inside).then_some(id)
     }
 
-    /// The live object of known size, whose contents are bytes, in which `size` bytes at an address lie,
-    /// and where.
+    /// The live object of known size with plain bytes that contains `size` bytes at an address, and
+    /// their offset in it.
     pub fn known_place(&self, address: u64, size: u64) -> Option<(&Object, u64)> {
         let object = self.object(self.object_at(address)?);
         let offset = address - object.base;
@@ -359,7 +358,7 @@ impl Memory {
         (fits && is_known).then_some((object, offset))
     }
 
-    /// Whether two states' memories are the very same, for tests of sharing.
+    /// Whether the memories of two states are shared, for tests.
     #[cfg(test)]
     fn shares_with(&self, other: &Self) -> bool {
         let pairs = self.tables.iter().zip(&other.tables);
@@ -367,7 +366,7 @@ impl Memory {
     }
 }
 
-/// The addresses of globals of these sizes, in order, as [`Memory::allocate`] would give them.
+/// The addresses of globals of these sizes, in order, as [`Memory::allocate`] would choose them.
 pub fn global_addresses(sizes: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut next = GLOBALS + MIN_GAP;
     sizes
@@ -384,7 +383,7 @@ pub const fn function_address(index: usize) -> u64 {
     FUNCTIONS + (index as u64 + 1) * FUNCTION_STRIDE
 }
 
-/// The position of the function that has this address.
+/// The position of the function with this address.
 pub const fn function_at(address: u64) -> Option<usize> {
     if address <= FUNCTIONS || address >= FUNCTIONS + REGION_BYTES {
         return None;

@@ -1,5 +1,5 @@
-//! Paths that go on with fewer inputs than came to a place: what the program assumes, and where a pointer
-//! that it follows leads.
+//! Paths that continue with a part of their inputs: because of an assumption of the program, or of
+//! the target of a pointer that it follows.
 
 use lydian_smt::Term;
 
@@ -10,11 +10,12 @@ use crate::machine::reports::outbox::Retraction;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The path goes on with the inputs on which a condition holds; whether there are any. Where its model
-    /// is none of them, another takes its place: one that keeps what the model covers, if there is one.
+    /// Restricts the path to the inputs on which a condition holds. Returns whether there are any.
+    /// Where its model is none of them, it gets another model, which keeps what the model covers if
+    /// possible.
     pub(crate) fn narrow(&mut self, state: &mut State<N>, holds: Term, reason: Cut) -> bool {
         self.meet_undefined(state, holds);
-        // A path that is followed again did not end here the first time.
+        // A path that is replayed did not end here the first time.
         let told = state.log.is_played();
         if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {
             let kept = self.ask_with_promises(state, holds);
@@ -38,15 +39,15 @@ impl<N: Notes> Machine<'_, '_, N> {
         state.add_fact(&mut self.pool, holds)
     }
 
-    /// Lets the other side of a split wait.
+    /// Leaves the other side of a split in the outbox.
     pub(crate) fn fork_off(&mut self, state: Box<State<N>>) {
-        // It was pushed when the path was followed the first time.
+        // It was left when the path was followed the first time.
         if !state.log.is_played() {
             self.outbox.forks.push(state);
         }
     }
 
-    /// What the state's model was to cover is open again, for a reason.
+    /// Reopens the labels that the state's model was to cover, for a reason.
     pub(crate) fn retract_for(&mut self, state: &mut State<N>, reason: Cut) {
         let claims = std::mem::take(&mut state.claims.covered);
         self.outbox.retracted.push(Retraction { claims, reason });

@@ -1,4 +1,4 @@
-//! What follows from the program's text and from how it is explored.
+//! Facts that follow from the program's text and the options alone.
 
 pub(crate) mod context;
 pub(crate) mod control_flow;

@@ -1,20 +1,22 @@
 //! Questions to the solver.
 
-use lydian_base::Budget;
-use lydian_smt::{Model, Solver};
+use std::time::{Duration, Instant};
+
+use lydian_base::{Budget, StopReason};
+use lydian_smt::{Limits, Model, Solver};
 
 use crate::limits::Cut;
 
-/// A question that can wait is asked so often with little effort.
+/// How often a question that can wait is asked with little effort.
 pub(crate) const TRIES: u8 = 2;
 
-/// A question in haste has this part of the time of others.
+/// The part of the time of other questions that a question in haste has, as a divisor.
 pub(crate) const HASTE: u32 = 4;
 
-/// What a question may take.
+/// The limits of a question.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// Divides the time.
+    /// The divisor of the time limit.
     pub(crate) haste: u32,
     pub(crate) conflicts: Option<u64>,
 }
@@ -22,13 +24,14 @@ pub(crate) struct Effort {
 impl Effort {
     pub(crate) const FULL: Self = Self { haste: 1, conflicts: None };
     pub(crate) const HASTE: Self = Self { haste: HASTE, conflicts: None };
-    /// For a question in which promises are kept: only what needs no SAT solver. That a label waits for
-    /// an input of its own costs less than circuits of all promises, of which most contradict it.
+    /// For a question that keeps promises: it is only answered without a SAT solver. Waiting for an
+    /// input of its own costs less than translating all promises, most of which contradict the
+    /// label.
     pub(crate) const KEEPING: Self = Self { haste: HASTE, conflicts: Some(0) };
-    /// For what makes a test smaller.
+    /// For wishes that make a test smaller.
     pub(crate) const WISH: Self = Self { haste: HASTE, conflicts: Some(1000) };
 
-    /// For a question that can wait, after it was asked so often and the solver had no answer.
+    /// For a question that can wait, after it was asked `tries` times without an answer.
     pub(crate) const fn after(tries: u8) -> Self {
         match tries {
             0 => Self { haste: HASTE, conflicts: Some(500) },
@@ -38,22 +41,62 @@ impl Effort {
     }
 }
 
-/// What questions are asked with.
+/// The solver with its limits and defaults.
 pub(crate) struct Questions<'e> {
     pub(crate) solver: &'e mut dyn Solver,
     pub(crate) budget: Budget,
-    /// A question was not asked as no time was left for it.
+    /// Whether a question was not asked because no time was left for it.
     pub(crate) late: bool,
-    /// Gives the values of inputs that the solver leaves open.
+    /// The values of inputs that the solver leaves open.
     pub(crate) base: Model,
+}
+
+impl<'e> Questions<'e> {
+    /// Questions to a solver within a budget, where inputs that the solver leaves open have the
+    /// values of `base`.
+    pub(crate) fn new(solver: &'e mut dyn Solver, budget: &Budget, base: Model) -> Self {
+        Self { solver, budget: budget.clone(), late: false, base }
+    }
+
+    /// The reason to stop before a question is asked, if there is one: no time is left, or the
+    /// exploration is cancelled.
+    pub(crate) fn stop_reason(&mut self) -> Option<StopReason> {
+        let remaining = self.budget.remaining();
+        if !remaining.is_some_and(|left| left.is_zero())
+            && !self.budget.cancel_token().is_cancelled()
+        {
+            return None;
+        }
+        self.late = true;
+        Some(self.budget.exceeded().unwrap_or(StopReason::Cancelled))
+    }
+
+    /// The solver's limits for a question that begins at `begun`. `query_time` is the time of one
+    /// question with full effort.
+    pub(crate) fn limits(
+        &self,
+        begun: Instant,
+        query_time: Option<Duration>,
+        effort: Effort,
+    ) -> Limits {
+        let remaining = self.budget.remaining();
+        let query_time = query_time.map(|time| time / effort.haste);
+        let time = match (query_time, remaining) {
+            (Some(query), Some(remaining)) => Some(query.min(remaining)),
+            (query, remaining) => query.or(remaining),
+        };
+        let interrupt = Some(self.budget.cancel_token().flag().clone());
+        let end = remaining.map(|left| begun + left);
+        Limits { time, end, interrupt, conflicts: effort.conflicts, ..Limits::none() }
+    }
 }
 
 /// The answer to a question about a path.
 pub(crate) enum Feasible {
-    /// Some input of the path is so.
+    /// Some input of the path satisfies it.
     Yes(Model),
-    /// None is.
+    /// No input does.
     No,
-    /// Not known, and why.
+    /// The answer is not known, for this reason.
     Unknown(Cut),
 }

@@ -1,4 +1,4 @@
-//! What a machine notes for those who run it.
+//! Notes of a machine for the exploration that runs it.
 
 pub(crate) mod accesses;
 pub(crate) mod bounds_monitor;

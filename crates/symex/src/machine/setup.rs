@@ -1,4 +1,4 @@
-//! Lays a plan of inputs and a program's globals out in memory.
+//! Lays out a plan of inputs and a program's globals in memory.
 
 use lydian_base::EntityId;
 use lydian_inputs::{CellPlan, InputPlan, ObjectPlan, PlanError};
@@ -26,8 +26,8 @@ pub enum ExploreError {
     NoRoom,
 }
 
-/// Makes all objects and gives the arguments: scalars, and addresses of what is copied. `None`
-/// where something has no room.
+/// Makes all objects. Returns the arguments: scalars, and the addresses of structs that are copied.
+/// `None` where an object has no room.
 pub(crate) fn lay_out(
     context: &Context<'_>,
     plan: &InputPlan,
@@ -81,7 +81,7 @@ pub(crate) fn lay_out(
     Some(arguments)
 }
 
-/// Cells over a background.
+/// Makes contents of cells over a background.
 pub(crate) fn contents_of(
     pool: &mut TermPool,
     background: Background,
@@ -94,7 +94,7 @@ pub(crate) fn contents_of(
     contents
 }
 
-/// Adds an object that input pointers may point to, at its fixed address.
+/// Adds an object that input pointers may point to, at its planned address.
 pub(crate) fn add_input_object(
     pool: &mut TermPool,
     memory: &mut Memory,

@@ -1,4 +1,5 @@
-//! One path prefix. Forking copies a few small vectors; memory and lower frames are shared.
+//! A state: one path prefix. Forking copies a few small vectors; memory and lower frames are
+//! shared.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -13,19 +14,21 @@ use smallvec::SmallVec;
 
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
-    Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset, Target,
+    AddressTarget, Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset,
 };
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::undetermined::Dependences;
 
-/// What a condition was in the last evaluation of its decision.
+/// The value of a condition in the last evaluation of its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionValue {
-    /// It was not reached.
+    /// The condition was not reached.
     NotReached,
-    /// The path went this way.
+    /// The path took this side.
     Is(bool),
-    /// The path stands for several ways: where it was reached, and what it was there.
+    /// The path stands for several ways. `reached` is the condition under which it was reached, and
+    /// `value` its value there.
     Either { reached: Term, value: Term },
 }
 
@@ -36,15 +39,15 @@ impl ConditionValue {
     }
 }
 
-/// Values of mutants of a condition, just before it is evaluated.
+/// The values of mutants of a condition, just before it is evaluated.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Mutants {
-    /// No other list has it.
+pub(crate) struct MutantValues {
+    /// A number that differs for each list of values.
     pub(crate) number: u32,
     pub(crate) values: Box<[(ExprId, Kleene)]>,
 }
 
-impl Mutants {
+impl MutantValues {
     /// The value of a mutant, if it is one of these.
     pub(crate) fn value(&self, mutant: ExprId) -> Option<Kleene> {
         self.values.iter().find(|(expr, _)| *expr == mutant).map(|(_, value)| *value)
@@ -54,9 +57,10 @@ impl Mutants {
 /// Labels that control passes, to be looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PassedSite {
-    /// Those of a site. Their predicates are to be evaluated on the state.
+    /// The labels of a site. Their predicates are yet to be evaluated.
     Site(SiteKey),
-    /// One that was evaluated, and surely holds on the inputs of the path on which this does.
+    /// A label with an evaluated predicate, which surely holds on the inputs of the path that
+    /// satisfy `holds`.
     Where { site: SiteKey, goal: ObserverId, holds: Term },
 }
 
@@ -64,41 +68,50 @@ pub(crate) enum PassedSite {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DecisionEvent {
     pub(crate) decision: DecisionId,
-    /// For each condition its value.
+    /// The value of each condition.
     pub(crate) values: SmallVec<[ConditionValue; 4]>,
-    /// Mutants of conditions that were reached, evaluated just before.
-    pub(crate) mutants: SmallVec<[(ConditionId, Arc<Mutants>); 1]>,
+    /// The values of mutants of conditions that were reached, evaluated just before.
+    pub(crate) mutants: SmallVec<[(ConditionId, Arc<MutantValues>); 1]>,
 }
 
-/// Where the result of a call goes.
+/// Whether an evaluation of a decision begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventPhase {
+    /// It begins with the condition that is evaluated now.
+    Begins,
+    /// It began earlier.
+    Continues,
+}
+
+/// The destination of the result of a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReturnTo {
-    /// A register for a scalar.
+    /// The register of a scalar.
     pub(crate) register: Option<LocalId>,
-    /// An address for a struct or union, and how many bytes are copied there.
+    /// The address of a struct or union, and its size in bytes.
     pub(crate) memory: Option<(Term, u64)>,
 }
 
-/// Where in an object volatile memory was read.
+/// A place in an object at which volatile memory was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VolatilePlace {
     object: ObjectId,
-    /// The first byte; none where that depends on the input.
+    /// The first byte; `None` where that depends on the input.
     start: Option<i64>,
     size: u64,
 }
 
 impl VolatilePlace {
-    /// So many bytes of an object that an address may lie in.
+    /// `size` bytes of an object that an address may lie in.
     pub(crate) const fn of(candidate: &Candidate, size: u64) -> Self {
         let start = match candidate.offset {
             Offset::Known(start) => Some(start),
-            Offset::Scaled { .. } => None,
+            Offset::Scaled(_) => None,
         };
         Self { object: candidate.object, start, size }
     }
 
-    /// Whether two have bytes in common, as far as is known.
+    /// Whether two places have bytes in common, as far as is known.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let behind = |a: i64, size: u64, b: i64| a.saturating_add_unsigned(size) > b;
         self.object == other.object
@@ -114,13 +127,13 @@ impl VolatilePlace {
 pub(crate) struct Frame {
     pub(crate) func: FuncId,
     pub(crate) block: BlockId,
-    /// Position of the next statement in the block; the terminator comes after the last.
+    /// The position of the next statement in the block; the terminator comes after the last.
     pub(crate) next: usize,
     /// Whether the labels just before it were already looked at.
     pub(crate) sites_done: bool,
-    /// Values of register locals.
+    /// The values of register locals.
     pub(crate) registers: Vec<Option<Term>>,
-    /// Objects of memory locals that are alive, up to the last that had one.
+    /// The objects of memory locals that are alive, up to the last local with one.
     pub(crate) objects: Vec<Option<ObjectId>>,
     /// Objects that were made while it ran and live at most until it returns.
     pub(crate) made: SmallVec<[ObjectId; 2]>,
@@ -129,23 +142,23 @@ pub(crate) struct Frame {
     /// A number that no other activation of the path has.
     pub(crate) serial: u64,
     pub(crate) events: SmallVec<[DecisionEvent; 1]>,
-    /// How often the path decided to stay in a loop at a block's branch.
+    /// How often the path decided to stay in a loop, by the block of the branch.
     pub(crate) loops: SmallVec<[(BlockId, u32); 2]>,
     pub(crate) return_to: ReturnTo,
 }
 
-/// What is known of the inputs that take a path.
+/// The knowledge about the inputs that take a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathCondition {
     /// The path condition: Booleans without `And` at their top.
     pub(crate) facts: Facts,
-    /// Addresses without structure that the path was split on.
-    pub(crate) resolved: FxHashMap<Term, Target>,
-    /// What pointers of the inputs may lead to, where the path looked.
+    /// The targets of addresses without structure that the path was split on.
+    pub(crate) resolved: FxHashMap<Term, AddressTarget>,
+    /// The possible targets of pointers of the inputs that the path followed.
     pub(crate) expanded: Arc<FxHashMap<Term, Arc<Expansion>>>,
 }
 
-/// What control passed and nobody looked at yet.
+/// Sites that control passed and that were not looked at yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passing {
     /// The condition that was just evaluated.
@@ -156,81 +169,81 @@ pub(crate) struct Passing {
     pub(crate) queue: SmallVec<[PassedSite; 4]>,
 }
 
-/// What a state's model is to cover.
+/// The labels that a state's model is to cover.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims {
-    /// What this model covers and no test was given for yet.
+    /// Labels that the model covers and for which no test was given yet.
     pub(crate) covered: Vec<ObserverId>,
-    /// What makes the model cover those labels.
+    /// The conditions under which the model covers those labels.
     pub(crate) promises: Vec<Term>,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(crate) keep: bool,
 }
 
-/// What inputs of a path came into being on it.
+/// Inputs that came into being on a path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathInputs {
-    /// Results of undefined functions so far.
+    /// The results of undefined functions so far.
     pub(crate) externals: Arc<Vec<Arc<ExternalPlan>>>,
-    /// Where the next input object can go.
+    /// The place for the next input object.
     pub(crate) cursor: Cursor,
-    /// What the static variables of the function under test had when its call began.
+    /// The contents of the static variables of the function under test when its call began.
     pub(crate) began_with: Arc<[Contents]>,
-    /// The objects of the inputs whose invariants the path supposes.
+    /// The input objects with invariants that the path supposes.
     pub(crate) met: Arc<SupposedInvariants>,
     /// Places of volatile memory that the path read, each once.
     pub(crate) volatile: Arc<Vec<VolatilePlace>>,
-    /// How many symbols it made, each for something else that is not determined.
+    /// The number of symbols that the path made for undetermined values.
     pub(crate) unknowns: u64,
-    /// Whether it took a pointer for one into a larger record than what that leads to.
+    /// Whether the path used a pointer with a larger record than it leads to.
     pub(crate) outgrown: bool,
 }
 
-/// How far a path has come.
+/// The progress of a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
-    /// What the path is called in a trace, where one is made.
+    /// The number of the path in a trace.
     pub(crate) number: u64,
     /// How many of the functions that run in turn (preconditions, then the function under test)
     /// were begun.
     pub(crate) root: usize,
-    /// How many activations the path began.
+    /// The number of activations that the path began.
     pub(crate) activations: u64,
-    /// How many statements and terminators it executed.
+    /// The number of statements and terminators that it executed.
     pub(crate) steps: u64,
-    /// Whether the state only follows its model, to see what that covers.
+    /// Whether the state only follows its model, to find out what that covers.
     pub(crate) replay: bool,
-    /// What the state evaluates, where it is no path of the program's.
+    /// The evaluation of the state, where it is no path of the program.
     pub(crate) check: Option<Check>,
 }
 
-/// Invariants by their positions, each with the address of an object of which a path supposes it.
+/// Supposed invariants: their positions, each with the address of an object.
 pub(crate) type SupposedInvariants = FxHashSet<(usize, Term)>;
 
-/// What a state evaluates that is no path of the program's.
+/// The evaluation of an invariant on a state that is no path of the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Check {
-    /// What was returned, once it was.
+    /// The returned value, once there is one.
     pub(crate) value: Option<Term>,
 }
 
-/// What those who run the machine note of a state. It travels with the state, and the machine never looks
-/// into it.
+/// The notes of the other parts about a state. They travel with the state, and the machine never
+/// looks into them.
 pub(crate) trait Notes: Clone + Debug + Default {
-    /// For the other side of a branch.
+    /// The notes for the other side of a branch.
     fn fork(&self) -> Self;
 
-    /// An activation ends, which has this number on its path.
+    /// Handles the end of the activation with this number.
     fn leave(&mut self, activation: u64);
 
-    /// Whether something that control passed still waits to be looked at.
+    /// Whether a site that control passed still waits to be looked at.
     fn is_waiting(&self) -> bool;
 }
 
 /// A path prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct State<N> {
-    /// Activations, outermost first.
+    /// The activations, outermost first.
     pub(crate) frames: SmallVec<[Arc<Frame>; 4]>,
     pub(crate) memory: Memory,
     /// The path condition.
@@ -239,27 +252,27 @@ pub(crate) struct State<N> {
     pub(crate) model: Model,
     /// Whether the model may not satisfy the facts yet.
     pub(crate) pending: bool,
-    /// How often the solver was asked for a model and had no answer.
+    /// How often the solver was asked for a model without an answer.
     pub(crate) tries: u8,
-    /// What it is to cover.
+    /// The labels that the model is to cover.
     pub(crate) claims: Claims,
     pub(crate) passing: Passing,
     pub(crate) inputs: PathInputs,
     pub(crate) course: Course,
-    /// What the path depends on that the program does not determine.
+    /// The undetermined values that the path depends on.
     pub(crate) depends: Dependences,
-    /// Where the path first used where an object of the program's own lies. Numbers say which way it
-    /// takes, which may be others on another run.
+    /// The first use of the address of one of the program's own objects as a number. Another run
+    /// may have other addresses and take another path.
     pub(crate) placed: Option<Span>,
-    /// What makes the state again.
+    /// The decision log, from which the state can be replayed.
     pub(crate) log: DecisionLog,
-    /// What others note of it.
+    /// The notes of the other parts.
     pub(crate) notes: N,
 }
 
 impl<N: Notes> State<N> {
-    /// Whether the function under test has begun, which comes after so many functions but one; not on what
-    /// is no path of the program's.
+    /// Whether the function under test has begun; `roots` counts it and the functions before it.
+    /// False on a state that is no path of the program.
     pub(crate) const fn has_begun(&self, roots: usize) -> bool {
         self.course.root >= roots && self.course.check.is_none()
     }
@@ -274,7 +287,7 @@ impl<N: Notes> State<N> {
         Arc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
     }
 
-    /// What the path knows.
+    /// The path's knowledge about terms.
     pub(crate) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {
             facts: Some(&self.path.facts),
@@ -292,23 +305,23 @@ impl<N: Notes> State<N> {
         }
     }
 
-    /// How many calls of a function the path made whose results are the test's.
+    /// The number of the path's calls of a function with results that are inputs of the test.
     pub(crate) fn calls_of(&self, function: &str) -> u32 {
         let last = self.inputs.externals.iter().rfind(|call| call.function == function);
         last.map_or(0, |call| call.nth + 1)
     }
 
-    /// How many calls of the function under test the path has after the first.
+    /// The number of the path's calls of the function under test after the first.
     pub(crate) fn further_calls(&self) -> u32 {
         self.inputs.externals.iter().filter(|call| call.is_further_call()).count() as u32
     }
 
-    /// The variable arguments that the function under test has on the path, in order.
+    /// The variable arguments of the function under test on the path, in order.
     pub(crate) fn variable_arguments(&self) -> impl Iterator<Item = &ExternalPlan> {
         self.inputs.externals.iter().map(|call| &**call).filter(|call| call.is_variable_argument())
     }
 
-    /// A copy for the other side of a branch, that covers nothing yet.
+    /// A copy for the other side of a branch, which covers nothing yet.
     pub(crate) fn fork(&self) -> Box<Self> {
         let PathCondition { facts, resolved, expanded } = &self.path;
         Box::new(Self {
@@ -333,15 +346,14 @@ impl<N: Notes> State<N> {
         })
     }
 
-    /// A copy that takes over what the model covers, and that it is to go on doing so.
+    /// A copy that takes over the claims and promises of this state.
     pub(crate) fn take_claims(&mut self) -> Box<Self> {
         let mut copy = self.fork();
         copy.claims = std::mem::take(&mut self.claims);
         copy
     }
 
-    /// Adds a fact; conjunctions by their parts. False where it contradicts a fact in so many
-    /// words.
+    /// Adds a fact; a conjunction by its parts. Returns false where its negation is a fact.
     pub(crate) fn add_fact(&mut self, pool: &mut TermPool, fact: Term) -> bool {
         let mut waiting: SmallVec<[Term; 8]> = SmallVec::new();
         waiting.push(fact);
@@ -361,7 +373,7 @@ impl<N: Notes> State<N> {
 }
 
 impl Frame {
-    /// An activation that begins, with a number that no other of its path has.
+    /// A new activation, with a number that no other of its path has.
     pub(crate) fn new(func: FuncId, body: &Body, serial: u64, return_to: ReturnTo) -> Self {
         Self {
             func,
@@ -384,7 +396,7 @@ impl Frame {
         self.objects.get(local.index()).copied().flatten()
     }
 
-    /// Notes the object of a memory local whose lifetime begins.
+    /// Notes the object of a memory local when its lifetime begins.
     pub(crate) fn set_object(&mut self, local: LocalId, object: ObjectId) {
         if self.objects.len() <= local.index() {
             self.objects.resize(local.index() + 1, None);
@@ -407,7 +419,7 @@ impl Frame {
         &mut self,
         decision: DecisionId,
         conditions: usize,
-        begins: bool,
+        phase: EventPhase,
     ) -> &mut DecisionEvent {
         let at = self.events.iter().position(|event| event.decision == decision);
         let at = at.unwrap_or_else(|| {
@@ -419,11 +431,16 @@ impl Frame {
             self.events.len() - 1
         });
         let event = &mut self.events[at];
-        if begins {
+        if phase == EventPhase::Begins {
             event.values.fill(ConditionValue::NotReached);
             event.mutants.clear();
         }
         event
+    }
+
+    /// The point of the program at which the activation is.
+    pub(crate) const fn point(&self) -> ProgramPoint {
+        ProgramPoint { func: self.func, block: self.block, index: self.next }
     }
 
     /// Goes to the start of a block.

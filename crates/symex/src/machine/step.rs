@@ -1,4 +1,4 @@
-//! One statement or terminator of one state.
+//! Executes one statement or terminator of one state.
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
@@ -11,13 +11,15 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Background, Contents, NewObject, ObjectKind, Resolution, Target, depends_on_undefined, mentions,
+    AddressTarget, Background, Contents, NewObject, ObjectKind, Resolution, depends_on_undefined,
+    mentions,
 };
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State, VolatilePlace};
 
-/// Why what a path covered is open again where none of its inputs goes on.
+/// Why labels of a path are reopened where none of its inputs goes on.
 const NOWHERE: &str = "a path on which a pointer of the inputs leads nowhere";
 
 impl<'p, N: Notes> Machine<'p, '_, N> {
@@ -27,13 +29,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         function.body.as_ref().expect("only functions with bodies are entered")
     }
 
-    /// Whether observers look at what a state passes. They did already where a path is followed again.
+    /// Whether observers look at the sites that a state passes. In a replay they have already done
+    /// so.
     pub(crate) fn observes(&self, state: &State<N>) -> bool {
         let begun = self.context.config.mode != Mode::Plain && state.has_begun(self.roots.len());
         begun && !state.log.is_played()
     }
 
-    /// Evaluates what a statement or terminator will, so that addresses are decided.
+    /// Evaluates the expressions of a statement or terminator in advance, so that addresses are
+    /// decided.
     pub(crate) fn evaluate_early(
         &mut self,
         state: &mut State<N>,
@@ -68,8 +72,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         value.map_err(|stop| self.stopped(state, stop))
     }
 
-    /// The value of an expression that is evaluated only where `guard` holds; none where it may trap
-    /// there, or has none without a split of the path.
+    /// The value of an expression that is evaluated only where `guard` holds. `None` where it may
+    /// trap there, or has no value without a split of the path.
     pub(crate) fn value_where(
         &mut self,
         state: &mut State<N>,
@@ -123,7 +127,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         value.map_err(|stop| self.stopped(state, stop))
     }
 
-    /// Resolves an address for writing and adds where that traps.
+    /// Resolves an address for writing, and adds the conditions under which the write traps.
     pub(crate) fn resolve_for_write(
         &mut self,
         state: &mut State<N>,
@@ -133,9 +137,9 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     ) -> Result<Resolution, Interrupt> {
         let resolution = self.resolve(state, addr)?;
         self.meet_invariants(state, &resolution)?;
-        self.note_access(state, &resolution, size, true);
+        self.note_access(state, &resolution, size, AccessKind::Write);
         let span = self.term_clock.begin();
-        state.memory.access_traps(&mut self.pool, &resolution, size, true, traps);
+        state.memory.access_traps(&mut self.pool, &resolution, size, AccessKind::Write, traps);
         self.term_clock.end(span);
         Ok(resolution)
     }
@@ -176,14 +180,18 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
     }
 
-    /// Whether an address lies in an object only because a number came out so: nothing in it was made
-    /// from the object's address. Where objects lie differs from run to run and from suite to suite,
-    /// so that no test should hang on it.
-    fn is_by_chance(&mut self, state: &mut State<N>, (address, target): (Term, Target)) -> bool {
+    /// Whether an address lies in an object only because its number happens to: no part of it was
+    /// made from the object's address. Addresses of objects differ from run to run and from suite
+    /// to suite, so no test should depend on it.
+    fn is_by_chance(
+        &mut self,
+        state: &mut State<N>,
+        (address, target): (Term, AddressTarget),
+    ) -> bool {
         let base = match target {
-            Target::Known(base, _) => base,
-            // Other inputs of the path may reach an object.
-            Target::Wild if !self.pool.mentions_address(address) => {
+            AddressTarget::Known(base, _) => base,
+            // Other inputs of the path may lead to an object.
+            AddressTarget::Wild if !self.pool.mentions_address(address) => {
                 if !self.bounds.is_no_pointer(&mut self.pool, address) {
                     let at = self.text_at(state);
                     self.cut_ahead(state, Cut::Undetermined(Undetermined::Location, at));
@@ -199,8 +207,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         !mentions(&self.pool, address, in_object)
     }
 
-    /// Decides a Boolean by the state's model. The state goes on with that side; a pending state
-    /// for the other side is given back unless the path excludes it.
+    /// Decides a Boolean by the state's model. The state goes on with that side. Returns a pending
+    /// state for the other side, unless the path excludes it.
     pub(crate) fn split(
         &mut self,
         state: &mut State<N>,
@@ -312,8 +320,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
         let from = self.resolve(state, src)?;
         self.meet_invariants(state, &from)?;
-        self.note_access(state, &from, size, false);
-        state.memory.access_traps(&mut self.pool, &from, size, false, traps);
+        self.note_access(state, &from, size, AccessKind::Read);
+        state.memory.access_traps(&mut self.pool, &from, size, AccessKind::Read, traps);
         let to = self.resolve_for_write(state, dst, size, traps)?;
         self.leave_traps(state, traps)?;
         state.memory.copy(&mut self.pool, &to, &from, size);
@@ -367,7 +375,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     }
 }
 
-/// Stops a path on which a pointer was taken for one into a larger record than what it leads to.
+/// Interrupts a path on which a pointer was used with a larger record than it leads to.
 pub(crate) fn check_outgrown<N: Notes>(state: &State<N>) -> Result<(), Interrupt> {
     match state.inputs.outgrown && !state.course.replay {
         true => Err(Interrupt::Outgrown),
@@ -383,7 +391,7 @@ pub(crate) fn leave_local<N: Notes>(state: &mut State<N>, local: LocalId) {
     }
 }
 
-/// A value of the machine type from a term of the same number of bits.
+/// A value of the machine type, from a term of the same number of bits.
 pub(crate) fn as_type(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     if pool.sort(value) == sort_of(ty) {
         return value;

@@ -1,5 +1,5 @@
-//! What follows from the program's text about the ways through its functions, found where it is asked for
-//! first.
+//! Static analyses of the ways through functions. Each result is computed when it is first asked
+//! for.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,23 +11,24 @@ use rustc_hash::FxHashMap;
 use crate::merging::hot_variables::HotVariables;
 use crate::merging::regions::{Area, DecisionRegion, Surroundings, readers};
 
-/// What begins at branches, where it is more than one condition.
+/// Decision regions by the block of their first branch; `None` where the branch is a single
+/// condition.
 type Regions = FxHashMap<(FuncId, BlockId), Option<Rc<DecisionRegion>>>;
 
-/// Areas by the two blocks where they are entered; by none those that are a whole body.
+/// Areas by the two blocks where they are entered; by `None` where the area is a whole body.
 type Areas = FxHashMap<(FuncId, Option<[BlockId; 2]>), Option<Rc<Area>>>;
 
-/// A function's graph, and which blocks read each of its registers.
-type Flow = Rc<(Cfg, Vec<Vec<BlockId>>)>;
+/// The control-flow graph of a function, and the blocks that read each of its registers.
+type FlowGraph = Rc<(Cfg, Vec<Vec<BlockId>>)>;
 
-/// What was found.
+/// The results of the analyses.
 #[derive(Default)]
 pub(crate) struct Analyses {
-    /// What begins at branches that were met, if more than one condition does.
+    /// The regions of branches that were met.
     regions: RefCell<Regions>,
-    /// What only computes, where it was looked for.
+    /// The areas that were looked for.
     areas: RefCell<Areas>,
-    flows: RefCell<FxHashMap<FuncId, Flow>>,
+    flows: RefCell<FxHashMap<FuncId, FlowGraph>>,
     hot: RefCell<FxHashMap<(FuncId, bool), Rc<HotVariables>>>,
 }
 
@@ -47,7 +48,7 @@ impl Analyses {
         region.clone()
     }
 
-    /// The area that a function's body is, if it is one. A function that may call itself is none.
+    /// The area that a function's body is, if it is one. The body of a recursive function is none.
     pub(crate) fn computes(&self, program: &Program, func: FuncId) -> Option<Rc<Area>> {
         self.area(program, (func, None))
     }
@@ -66,7 +67,8 @@ impl Analyses {
         if let Some(known) = self.areas.borrow().get(&key) {
             return known.clone();
         }
-        // While a function is looked at it is none, so that one that calls itself is none.
+        // The body of a function that is being analysed counts as no area, so a recursive function
+        // is none.
         self.areas.borrow_mut().insert(key, None);
         let (func, blocks) = key;
         let body = program.functions[func].body.as_ref()?;
@@ -87,7 +89,7 @@ impl Analyses {
         area
     }
 
-    /// Which registers of a function decide what comes; its result, too, where it is called by another.
+    /// The hot variables of a function, including its result if another function calls it.
     pub(crate) fn hot_variables(
         &self,
         func: FuncId,
@@ -95,11 +97,11 @@ impl Analyses {
         is_called: bool,
     ) -> Rc<HotVariables> {
         let mut known = self.hot.borrow_mut();
-        let decisive = known.entry((func, is_called));
-        decisive.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
+        let hot = known.entry((func, is_called));
+        hot.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
     }
 
-    fn flow(&self, func: FuncId, body: &Body) -> Flow {
+    fn flow(&self, func: FuncId, body: &Body) -> FlowGraph {
         let mut flows = self.flows.borrow_mut();
         flows.entry(func).or_insert_with(|| Rc::new((Cfg::new(body), readers(body)))).clone()
     }

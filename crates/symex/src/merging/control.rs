@@ -1,5 +1,5 @@
-//! Where control goes at the end of a block: branches and switches, which fork the path, or do not where
-//! what lies on their ways is merged.
+//! Control at the end of a block: branches and switches fork the path, unless the code on their
+//! ways is merged.
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
@@ -20,11 +20,11 @@ use crate::machine::state::ConditionValue;
 use crate::merging::Merging;
 use crate::merging::decisions::Outcome;
 
-/// Edges of a switch that lead to one block.
+/// The edges of a switch that lead to one block.
 pub(crate) struct SwitchWay {
     pub(crate) condition: Term,
     pub(crate) target: BlockId,
-    /// Their numbers, and when each is taken.
+    /// The numbers of the edges, each with the condition under which it is taken.
     pub(crate) edges: SmallVec<[(u32, Term); 1]>,
 }
 
@@ -104,7 +104,7 @@ impl Merging {
     }
 }
 
-/// Takes one side of a branch and records the condition's value and the decision's outcome.
+/// Takes one side of a branch, and records the condition's value and the decision's outcome.
 fn take_branch(state: &mut State, side: bool, outcome: &Outcome, origin: Option<BranchOrigin>) {
     let frame = state.frame_mut();
     frame.go_to(outcome.targets[usize::from(!side)]);
@@ -121,7 +121,7 @@ fn take_branch(state: &mut State, side: bool, outcome: &Outcome, origin: Option<
     }
 }
 
-/// Counts a decision to stay in the loop.
+/// Counts a decision to stay in a loop. Returns the new count.
 fn count_stay(state: &mut State, at: BlockId) -> u32 {
     let loops = &mut state.frame_mut().loops;
     if let Some((_, count)) = loops.iter_mut().find(|(block, _)| *block == at) {
@@ -132,7 +132,7 @@ fn count_stay(state: &mut State, at: BlockId) -> u32 {
     1
 }
 
-/// Whether a value is one of a case's.
+/// The condition that a value belongs to a case.
 fn case_condition(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
     let width = pool.width(value);
     let ty = Type::Int(width as u8);
@@ -145,7 +145,7 @@ fn case_condition(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
     pool.ule(distance, span)
 }
 
-/// The side of a branch that stays in a loop that the other side leaves, if it is so.
+/// The side of a branch that stays in a loop, if the other side leaves it.
 fn stays_in_loop(
     machine: &mut Machine<'_, '_>,
     state: &State,
@@ -157,7 +157,7 @@ fn stays_in_loop(
     (back[0] != back[1]).then_some(back[0])
 }
 
-/// The first way out of a switch that the state's path or its model takes.
+/// The position of the first way out of a switch that the state's path or model takes.
 fn way_taken(machine: &mut Machine<'_, '_>, state: &State, ways: &[SwitchWay]) -> usize {
     let taken = ways.iter().position(|way| {
         let known = state.knowledge().known(&mut machine.pool, way.condition);
@@ -166,7 +166,7 @@ fn way_taken(machine: &mut Machine<'_, '_>, state: &State, ways: &[SwitchWay]) -
     taken.unwrap_or(ways.len() - 1)
 }
 
-/// The ways out of a switch; those that lead to one block are one way, unless nothing is merged.
+/// The ways out of a switch. Edges to one block are one way, unless nothing is merged.
 pub(crate) fn ways_of(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,

@@ -1,16 +1,16 @@
-//! Paths that go round in circles.
+//! Paths that are cycles.
 //!
-//! A path is in a *circle* where it comes back to a place with the same registers and memory, the same
-//! path condition, and the same of all else that decides what it does. From there it does again what it
-//! did: each step follows from the state and from answers that the path condition gives, for an
-//! answer that it did not give would have been added to it. Values that a call of an undefined function
-//! or another source gives anew on each round are in no register, no memory and no condition of the
-//! path, so that nothing depends on them. No label that the next rounds pass holds on an input of this
-//! path on which it did not hold before. So the path has no end and nothing new lies on it: it is
-//! finished, and nothing is cut off.
+//! A path is a *cycle* if it comes back to a place with the same registers and memory, the same
+//! path condition, and equal values of everything else that determines its steps. From there it
+//! repeats its steps: each step follows from the state and from answers that the path condition
+//! gives, since any other answer would have been added to it. Values that a call of an undefined
+//! function or another source gives anew on each iteration are in no register, no memory and no
+//! condition of the path, so nothing depends on them. A label that the next iterations pass holds
+//! on no input of this path on which it did not hold before. So the path has no end and nothing new
+//! lies on it: it is finished, and nothing is cut off.
 //!
-//! The place is found as by Brent's algorithm for cycles: the state is kept when its number of steps is
-//! a power of two, and each later one is held against that.
+//! The place is found by Brent's algorithm for cycles: the state is kept when its number of steps
+//! is a power of two, and each later state is compared with it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use crate::State;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 use crate::machine::memory::Memory;
 use crate::machine::program::site::SiteKey;
 use crate::machine::reports::undetermined::Dependences;
@@ -28,22 +28,22 @@ use crate::machine::state::Frame;
 /// Paths of fewer steps are not looked at.
 const FIRST: u64 = 1 << 11;
 
-/// What decides how a path goes on.
+/// Everything that determines how a path goes on.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct CycleMark {
     frames: SmallVec<[Arc<Frame>; 4]>,
     memory: Memory,
-    /// How many facts there are: they only become more.
+    /// The number of facts: facts are never removed.
     facts: usize,
     evaluated: Option<(DecisionId, ConditionId)>,
     arrival: Option<SiteKey>,
     trail: Trail,
-    underway: Underway,
+    underway: SequencesUnderWay,
     depends: Dependences,
     root: usize,
 }
 
-impl Mark {
+impl CycleMark {
     fn of(state: &State) -> Self {
         Self {
             frames: state.frames.clone(),
@@ -77,7 +77,8 @@ impl Mark {
 }
 
 impl Frame {
-    /// Whether an activation goes on as it did before: how often it stayed in a loop only bounds it.
+    /// Whether an activation goes on as it did before. Its counts of iterations are ignored, since
+    /// they only bound it.
     pub(crate) fn goes_on_as(&self, later: &Self) -> bool {
         (self.block, self.next, self.sites_done) == (later.block, later.next, later.sites_done)
             && (self.func, self.serial) == (later.func, later.serial)
@@ -88,8 +89,8 @@ impl Frame {
     }
 }
 
-/// Whether a path is in a circle; to be asked at each of its steps.
-pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
+/// Whether a path is a cycle. It must be asked at each step of the path.
+pub(crate) fn is_in_a_cycle(state: &mut State) -> bool {
     if state.course.steps < FIRST || !state.passing.queue.is_empty() {
         return false;
     }
@@ -97,7 +98,7 @@ pub(crate) fn is_in_a_circle(state: &mut State) -> bool {
         return true;
     }
     if state.course.steps.is_power_of_two() {
-        state.notes.merging.mark = Some(Arc::new(Mark::of(state)));
+        state.notes.merging.mark = Some(Arc::new(CycleMark::of(state)));
     }
     false
 }

@@ -1,9 +1,10 @@
-//! Fewer paths: a decision that has no effect and cannot trap forks once, whatever its conditions are.
+//! Merging of decisions: a decision that has no effect and cannot trap forks once, whatever its
+//! conditions are.
 //!
-//! Labels ask for the combinations of conditions that criteria want, so paths need not tell them apart.
-//! What control would have passed on one of the ways is looked at under the condition of that way.
-//! Where anything else is met (a trap that the path does not exclude, an address that only a split
-//! decides, memory that was never written), the path forks as the program does.
+//! Labels ask for the combinations of conditions that criteria want, so paths need not distinguish
+//! them. Sites that control would have passed on one of the ways are looked at under the condition
+//! of that way. The path forks as the program does where anything else is met: a trap that the path
+//! does not exclude, an address that only a split decides, or memory that was never written.
 
 use lydian_base::EntityId;
 use lydian_ir::source::Point;
@@ -17,33 +18,34 @@ use crate::goals::Goals;
 use crate::machine::decision_log::Question;
 use crate::machine::memory::depends_on_undefined;
 use crate::machine::program::site::SiteKey;
+use crate::machine::state::EventPhase;
 use crate::machine::state::{ConditionValue, PassedSite};
 use crate::merging::Merging;
 use crate::merging::regions::{ConditionWay, DecisionRegion};
 
 /// A branch that stands for a whole decision, or for one condition.
 pub(crate) struct Outcome {
-    /// Where it goes to the first target.
+    /// The condition under which it goes to the first target.
     pub(crate) holds: Term,
     pub(crate) targets: [BlockId; 2],
-    /// Whether it ends the decision that it belongs to, if it belongs to one.
+    /// Whether it ends the decision that it belongs to, if any.
     pub(crate) ends: bool,
-    /// Whether it stands for several conditions, whose values are noted.
+    /// Whether it stands for several conditions, with values that are noted.
     pub(crate) merged: bool,
 }
 
-/// What conditions are on the several ways through a decision.
+/// The values of conditions on the ways through a decision.
 pub(crate) struct DecisionValues {
-    /// Where its outcome is true.
+    /// The condition under which its outcome is true.
     pub(crate) holds: Term,
     values: Vec<(ConditionId, ConditionValue)>,
-    /// For each step where it is reached.
+    /// The condition under which each step is reached.
     reached: Vec<Term>,
 }
 
 impl Merging {
-    /// What a branch decides: with all that is left of its decision, where that can be evaluated at
-    /// once.
+    /// The outcome of a branch. It includes the rest of the branch's decision, where that can be
+    /// evaluated at once.
     pub(crate) fn outcome_of(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -84,8 +86,8 @@ pub(crate) fn merges(machine: &mut Machine<'_, '_>, state: &State, condition: Te
         && !depends_on_undefined(&mut machine.pool, condition)
 }
 
-/// Whether nothing but labels is looked at on the ways through a region: what sequences and
-/// hyperlabels ask for depends on the way.
+/// Whether the ways through a region pass labels alone: parts of sequences and hyperlabels depend
+/// on the way.
 pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion) -> bool {
     let decision = region.decision;
     !goals.labels.is_watched(func, SiteKey::Decision(decision))
@@ -96,8 +98,17 @@ pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion
         })
 }
 
-/// Evaluates all conditions of a region. Of the first the value is known as a term, and where it is
-/// reached.
+/// A condition of a region.
+struct ReachedCondition {
+    condition: ConditionId,
+    /// The condition under which it is reached.
+    reached: Term,
+    /// Its value where it is reached.
+    value: Term,
+}
+
+/// Evaluates all conditions of a region. The value of the first is known, and so is the condition
+/// under which it is reached.
 pub(crate) fn evaluate_region(
     machine: &mut Machine<'_, '_>,
     state: &mut State,
@@ -107,7 +118,7 @@ pub(crate) fn evaluate_region(
     let mut reached = vec![machine.pool.ff(); region.steps.len()];
     reached[0] = guard;
     let mut holds = machine.pool.ff();
-    let mut values: Vec<(ConditionId, Term, Term)> = Vec::new();
+    let mut values: Vec<ReachedCondition> = Vec::new();
     for (at, step) in region.steps.iter().enumerate() {
         let here = reached[at];
         let value = match at {
@@ -123,21 +134,25 @@ pub(crate) fn evaluate_region(
                 ConditionWay::Outcome(false) => {}
             }
         }
-        // A condition that is lowered twice is reached by either way.
-        match values.iter_mut().find(|known| known.0 == step.condition) {
+        // A condition that was lowered twice is reached by either way.
+        match values.iter_mut().find(|known| known.condition == step.condition) {
             Some(known) => {
-                known.2 = machine.pool.ite(here, value, known.2);
-                known.1 = machine.pool.or(known.1, here);
+                known.value = machine.pool.ite(here, value, known.value);
+                known.reached = machine.pool.or(known.reached, here);
             }
-            None => values.push((step.condition, here, value)),
+            None => {
+                let condition = step.condition;
+                values.push(ReachedCondition { condition, reached: here, value });
+            }
         }
     }
-    let either =
-        |(condition, reached, value)| (condition, ConditionValue::Either { reached, value });
+    let either = |ReachedCondition { condition, reached, value }| {
+        (condition, ConditionValue::Either { reached, value })
+    };
     Some(DecisionValues { holds, values: values.into_iter().map(either).collect(), reached })
 }
 
-/// The labels on the ways through a region, whose decision's event is there.
+/// Looks at the labels on the ways through a region. The event of its decision must be present.
 pub(crate) fn look_at_region(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,
@@ -159,7 +174,7 @@ pub(crate) fn look_at_region(
     }
     if goals.keeps_decisions(machine, state) {
         let conditions = body.decisions[region.decision].conditions.len();
-        let event = state.frame_mut().event_mut(region.decision, conditions, false);
+        let event = state.frame_mut().event_mut(region.decision, conditions, EventPhase::Continues);
         for (condition, value) in &evaluated.values {
             event.values[condition.index()] = *value;
         }

@@ -1,29 +1,31 @@
-//! Which registers decide where control goes, or which memory is reached, behind a place.
+//! Hot variables: the registers that decide where control goes, or which memory is accessed, behind
+//! a place.
 //!
-//! A register is *decisive* at a place if its value there may reach a condition, an address, a divisor, an
-//! argument of a call or the result of the function before it is set again: liveness that begins at such
-//! uses alone and goes through assignments. What is stored to memory is not followed. A choice between
-//! terms in such a register makes many later questions harder; in any other it costs next to nothing.
-//! (Kuznetsov, Kinder, Bucur and Candea, "Efficient State Merging in Symbolic Execution", PLDI 2012, count
-//! how often such uses come; here one is enough.)
+//! A register is *hot* at a place if its value there may reach a condition, an address, a divisor,
+//! an argument of a call or the result of the function before it is set again. The analysis is a
+//! liveness analysis that begins at such uses alone and follows assignments. Values stored to
+//! memory are not followed. A choice between terms in a hot register makes many later questions
+//! harder; in any other register it costs next to nothing. (Kuznetsov, Kinder, Bucur and Candea,
+//! "Efficient State Merging in Symbolic Execution", PLDI 2012, count such uses; here one is
+//! enough.)
 
 use lydian_base::EntityId;
 use lydian_ir::{BinOp, BlockId, Body, Expr, ExprId, LocalId, Stmt, Terminator};
 
-/// A set of registers.
+/// A set of registers, as bits.
 type Registers = Vec<u64>;
 
-/// The decisive registers of a function.
+/// The hot registers of a function.
 #[derive(Debug)]
 pub(crate) struct HotVariables {
-    /// At the start of each block.
+    /// The hot registers at the start of each block.
     at_start: Vec<Registers>,
-    /// Whether the result is.
+    /// Whether the result of the function is hot.
     result: bool,
 }
 
 impl HotVariables {
-    /// Finds those of a function, whose result may be decisive for its caller or not.
+    /// Analyses a function. `result` says whether its result is hot for its caller.
     pub(crate) fn new(body: &Body, result: bool) -> Self {
         let none = vec![0; body.locals.len().div_ceil(64)];
         let mut this = Self { at_start: vec![none; body.blocks.len()], result };
@@ -42,7 +44,7 @@ impl HotVariables {
         this
     }
 
-    /// Those at a position of a block.
+    /// The hot registers at a position of a block.
     pub(crate) fn before(&self, body: &Body, block: BlockId, position: usize) -> Registers {
         let found = &body.blocks[block];
         let mut set = vec![0; body.locals.len().div_ceil(64)];
@@ -65,7 +67,7 @@ pub(crate) fn holds(set: &Registers, register: LocalId) -> bool {
     set[register.index() / 64] >> (register.index() % 64) & 1 == 1
 }
 
-/// From what is decisive behind a statement to what is before it.
+/// Turns the hot registers behind a statement into those before it.
 fn step_back(body: &Body, stmt: &Stmt, set: &mut Registers) {
     match stmt {
         Stmt::Assign { dst, value } => {
@@ -74,24 +76,30 @@ fn step_back(body: &Body, stmt: &Stmt, set: &mut Registers) {
             read(body, *value, matters, set);
         }
         Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
-            read(body, *addr, true, set);
-            read(body, *value, false, set);
+            read_hot(body, *addr, set);
+            let is_hot = false;
+            read(body, *value, is_hot, set);
         }
         _ => {
             if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
                 set[dst.index() / 64] &= !(1 << (dst.index() % 64));
             }
-            stmt.for_each_expr(|expr| read(body, expr, true, set));
+            stmt.for_each_expr(|expr| read_hot(body, expr, set));
         }
     }
 }
 
-/// Adds what is decisive in an expression, whose own value may be.
+/// Adds the hot registers of an expression with a hot value.
+fn read_hot(body: &Body, expr: ExprId, set: &mut Registers) {
+    read(body, expr, true, set);
+}
+
+/// Adds the hot registers of an expression. `matters` says whether its own value is hot.
 fn read(body: &Body, expr: ExprId, matters: bool, set: &mut Registers) {
     let found = &body.exprs[expr];
     match found {
         Expr::Local(local) if matters => set[local.index() / 64] |= 1 << (local.index() % 64),
-        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => read(body, *addr, true, set),
+        Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => read_hot(body, *addr, set),
         Expr::Binary(op, a, b) => {
             let divides = matches!(op, BinOp::DivU | BinOp::DivS | BinOp::RemU | BinOp::RemS);
             let shifts = matches!(op, BinOp::ShlU | BinOp::ShlS | BinOp::ShrU | BinOp::ShrS);

@@ -1,13 +1,14 @@
-//! Fewer paths: what only computes is one path, whatever the ways through it are. That is a choice
-//! between assignments behind a branch, or the whole of a called function: a value at the end is a term
-//! that chooses.
+//! If-conversion: code that only computes is one path, whatever the number of ways through it. This
+//! applies to assignments behind a branch, and to whole called functions. A value at the end is a
+//! term that chooses.
 //!
-//! All ways are gone at once, block by block, each under the condition on which control comes there.
-//! Where ways meet, a register that differs is a choice between its values. A way that the path excludes
-//! is not gone. Labels are looked at under the condition of their place, so that none is lost; where
-//! what is passed matters (sequences, rows of hyperlabels, labels of single conditions), paths fork as
-//! the program does. So they do where anything may trap, or an address or a value that was never set
-//! would need a path of its own: then nothing was done.
+//! All ways are followed at once, block by block, each block under the condition on which control
+//! comes there. Where ways meet, a register with different values becomes a choice between them. A
+//! way that the path excludes is not followed. Labels are looked at under the condition of their
+//! place, so that none is lost. Paths fork as the program does where it matters what is passed
+//! (sequences, rows of hyperlabels, labels of single conditions). They also fork where anything may
+//! trap, or an address or an unset value would need a path of its own; the attempt then has no
+//! effect.
 
 use std::sync::Arc;
 
@@ -38,37 +39,37 @@ use crate::merging::decisions::{
 };
 use crate::merging::regions::{Area, DecisionRegion};
 
-/// So often a choice between values forks before it is merged. Paths that know a value make all later
-/// questions simpler; many more of them than places in the program do not.
+/// How often a choice between values forks before it is merged. A few paths that each know a value
+/// make all later questions simpler; many more paths than places of the program do not.
 const FORKS: u32 = 4;
 
 /// The values of an activation's registers.
 type Registers = Vec<Option<Term>>;
 
-/// Control that comes to a block by one way or several.
+/// The registers of control that comes to a block, by one way or several.
 struct IncomingRegisters {
     guard: Term,
     registers: Registers,
 }
 
-/// What going through an area gives.
+/// The result of following an area.
 struct AreaResult {
-    /// The registers where all ways meet; none where all return.
+    /// The registers where all ways meet; `None` where all return.
     registers: Option<Registers>,
-    /// What is returned, if anything is.
+    /// The returned value, if any.
     value: Option<Term>,
 }
 
-/// How an area is gone through.
+/// Options and findings of following an area.
 #[derive(Default)]
-struct Pass {
+struct AreaPass {
     /// Whether two ways differed in a value.
     differs: bool,
-    /// The labels that were passed; none if they are not looked at.
+    /// The labels that were passed; `None` if labels are not looked at.
     labels: Option<SmallVec<[PassedSite; 4]>>,
 }
 
-/// The first condition of a decision: what it is where `guard` holds.
+/// The first condition of a decision, with its value where `guard` holds.
 struct FirstCondition {
     origin: BranchOrigin,
     value: Term,
@@ -81,11 +82,12 @@ struct ComputedCall<'a> {
     args: &'a [Term],
 }
 
-/// Blocks with when control comes there.
-type Ways = SmallVec<[(BlockId, Term); 2]>;
+/// Blocks, each with the condition under which control comes there.
+type GuardedSuccessors = SmallVec<[(BlockId, Term); 2]>;
 
 impl Merging {
-    /// Goes both ways of a branch at once where they only compute and meet again. Whether it did.
+    /// Follows both ways of a branch at once where they only compute and meet again. Returns
+    /// whether it did.
     pub(crate) fn choose(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -125,7 +127,8 @@ impl Merging {
         true
     }
 
-    /// Returns from a function that was just entered where it only computes a value. Whether it did.
+    /// Executes a function that was just entered at once, where it only computes a value. Returns
+    /// whether it did.
     pub(crate) fn compute_call(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -174,7 +177,7 @@ impl Merging {
         true
     }
 
-    /// Whether nothing but labels is looked at in an area.
+    /// Whether an area passes labels alone.
     fn is_quiet(
         &self,
         machine: &Machine<'_, '_>,
@@ -223,7 +226,7 @@ impl Merging {
         }
     }
 
-    /// Goes through an area without looking at labels. The state is as it was, and nothing is given where
+    /// Follows an area without looking at labels. The state is unchanged. Returns `None` where
     /// paths are to fork.
     fn go_through(
         &mut self,
@@ -234,8 +237,8 @@ impl Merging {
         starts: &[(BlockId, Term)],
         place: (FuncId, BlockId),
     ) -> Option<AreaResult> {
-        let mut pass = Pass::default();
-        let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass)?;
+        let mut pass = AreaPass::default();
+        let arrived = self.walk_detached(machine, goals, state, area, starts, &mut pass)?;
         if pass.differs && self.forks_first(state, place) {
             return None;
         }
@@ -243,7 +246,7 @@ impl Merging {
         Some(arrived)
     }
 
-    /// Goes through an area once more, for its labels.
+    /// Follows an area once more, for its labels.
     fn look_through(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -253,11 +256,11 @@ impl Merging {
         starts: &[(BlockId, Term)],
         passed: SmallVec<[PassedSite; 4]>,
     ) {
-        let mut pass = Pass { differs: false, labels: Some(passed) };
+        let mut pass = AreaPass { differs: false, labels: Some(passed) };
         if machine.observes(state) && self.has_labels(machine, goals, state.frame().func, area) {
-            let outer = state.log.set_aside(true);
-            let arrived = self.walk_aside(machine, goals, state, area, starts, &mut pass);
-            state.log.set_aside(outer);
+            let outer = state.log.set_in_predicate(true);
+            let arrived = self.walk_detached(machine, goals, state, area, starts, &mut pass);
+            state.log.set_in_predicate(outer);
             if arrived.is_none() {
                 machine.cut(Cut::Unsupported("labels of what is computed at once".into()));
             }
@@ -265,7 +268,7 @@ impl Merging {
         state.passing.queue.extend(pass.labels.into_iter().flatten());
     }
 
-    /// Whether an area of a function, or what is called in it, has labels.
+    /// Whether an area of a function, or a function called in it, has labels.
     fn has_labels(
         &self,
         machine: &Machine<'_, '_>,
@@ -280,15 +283,15 @@ impl Merging {
         goals.labels.has(func) || area.calls.iter().any(has)
     }
 
-    /// Goes through an area; the state's activations are as before.
-    fn walk_aside(
+    /// Follows an area. The state's activations are unchanged.
+    fn walk_detached(
         &mut self,
         machine: &mut Machine<'_, '_>,
         goals: &mut Goals<'_>,
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<AreaResult> {
         let before = (state.frames.clone(), state.course.activations);
         let arrived = self.walk(machine, goals, state, area, starts, pass);
@@ -296,7 +299,7 @@ impl Merging {
         arrived
     }
 
-    /// Whether paths are still told apart at a choice.
+    /// Whether paths still fork at a choice.
     fn forks_first(&mut self, state: &mut State, place: (FuncId, BlockId)) -> bool {
         if state.course.check.is_some() {
             return false; // the same however often it is evaluated
@@ -309,7 +312,8 @@ impl Merging {
         })
     }
 
-    /// Goes all ways through an area of the innermost activation at once, which is left anywhere.
+    /// Follows all ways through an area of the innermost activation at once. The activation is left
+    /// at an arbitrary position.
     fn walk(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -317,11 +321,11 @@ impl Merging {
         state: &mut State,
         area: &Area,
         starts: &[(BlockId, Term)],
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<AreaResult> {
         let body = machine.body(state);
         let mut coming: FxHashMap<BlockId, IncomingRegisters> = FxHashMap::default();
-        // What is returned by the ways that did: nothing where none has yet.
+        // The value returned on the ways so far: the outer `None` where none has returned yet.
         let mut value: Option<Option<Term>> = None;
         leave_for(machine, state, area, &mut coming, starts, pass)?;
         for block in &area.blocks {
@@ -340,7 +344,7 @@ impl Merging {
                 value = Some(match (returned, value.unwrap_or(returned)) {
                     (Some(one), Some(other)) => Some(machine.pool.ite(here.guard, one, other)),
                     (None, None) => None,
-                    // What a call gives that returns nothing is not set.
+                    // The result of a call that returns nothing is not set.
                     _ => return None,
                 });
                 continue;
@@ -353,7 +357,7 @@ impl Merging {
         (arrived.registers.is_some() == area.join.is_some()).then_some(arrived)
     }
 
-    /// Executes a statement where `guard` holds. None where that is not possible at once.
+    /// Executes a statement where `guard` holds. Returns `None` where that is not possible at once.
     fn statement_where(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -361,7 +365,7 @@ impl Merging {
         state: &mut State,
         id: StmtId,
         guard: Term,
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<()> {
         let body = machine.body(state);
         look(machine, goals, state, SiteKey::Point(Point::Stmt(id)), guard, pass);
@@ -385,7 +389,7 @@ impl Merging {
         Some(())
     }
 
-    /// What a function returns that only computes, called where `guard` holds.
+    /// The result of a function that only computes, called where `guard` holds.
     fn call_where(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -393,7 +397,7 @@ impl Merging {
         state: &mut State,
         ComputedCall { func, args }: ComputedCall<'_>,
         guard: Term,
-        pass: &mut Pass,
+        pass: &mut AreaPass,
     ) -> Option<Option<Term>> {
         let area = self.analyses.computes(machine.context.program, func)?;
         let body = machine.context.program.functions[func].body.as_ref()?;
@@ -413,7 +417,7 @@ impl Merging {
         Some(arrived.value)
     }
 
-    /// Where control goes from the end of a block, and when.
+    /// The successors of a block, each with its condition.
     fn ways_where(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -421,8 +425,8 @@ impl Merging {
         state: &mut State,
         block: BlockId,
         guard: Term,
-        pass: &mut Pass,
-    ) -> Option<Ways> {
+        pass: &mut AreaPass,
+    ) -> Option<GuardedSuccessors> {
         let body = machine.body(state);
         match &body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![(*to, guard)]),
@@ -459,7 +463,7 @@ impl Merging {
                 let value = to_bytes(&mut machine.pool, value);
                 let func = state.frame().func;
                 let ways = ways_of(machine, goals, (func, block), value, cases, *default);
-                let mut taken = Ways::new();
+                let mut taken = GuardedSuccessors::new();
                 for way in ways {
                     for (number, condition) in &way.edges {
                         let condition = machine.pool.and(guard, *condition);
@@ -475,14 +479,14 @@ impl Merging {
     }
 }
 
-/// The values that are the first ones where a condition holds, else the second ones.
+/// The values of `a` where a condition holds, and those of `b` elsewhere.
 fn either(
     machine: &mut Machine<'_, '_>,
     area: &Area,
     condition: Term,
     a: &[Option<Term>],
     b: &[Option<Term>],
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) -> Option<Registers> {
     let both = a.iter().zip(b).zip(&area.own);
     both.map(|((a, b), own)| match (*a, *b) {
@@ -491,27 +495,27 @@ fn either(
             pass.differs = true;
             Some(Some(machine.pool.ite(condition, a, b)))
         }
-        // Nobody asks for it behind the area, and where it is asked for within, it is not set.
+        // Such a register is not read behind the area, and an access within it finds it unset.
         _ => own.then_some(None),
     })
     .collect()
 }
 
-/// The labels of a place, if they are looked at.
+/// Looks at the labels of a site, if labels are looked at.
 fn look(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,
     state: &mut State,
     key: SiteKey,
     guard: Term,
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) {
     if let Some(labels) = &mut pass.labels {
         goals.pass_where(machine, state, key, guard, labels);
     }
 }
 
-/// The labels at a decision that ends both ways.
+/// Looks at the labels of a decision that ends on both sides.
 fn end_decision(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,
@@ -530,7 +534,7 @@ fn end_decision(
     goals.pass_where(machine, state, SiteKey::Decision(origin.decision), everywhere, passed);
 }
 
-/// Whether nothing but labels is looked at where a condition ends its decision.
+/// Whether the end of a condition's decision passes labels alone.
 fn ends_quietly(goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -> bool {
     origin.is_none_or(|origin| {
         let site = SiteKey::Decision(origin.decision);
@@ -540,15 +544,15 @@ fn ends_quietly(goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -
     })
 }
 
-/// Control goes from where it is to some blocks. None where a register that is needed later has a value
-/// on one way alone.
+/// Passes the registers to successors. Returns `None` where a register that is needed later has a
+/// value on one way alone.
 fn leave_for(
     machine: &mut Machine<'_, '_>,
     state: &State,
     area: &Area,
     coming: &mut FxHashMap<BlockId, IncomingRegisters>,
     ways: &[(BlockId, Term)],
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) -> Option<()> {
     for (block, guard) in ways {
         if state.knowledge().known(&mut machine.pool, *guard) == Some(false) {
@@ -567,15 +571,15 @@ fn leave_for(
     Some(())
 }
 
-/// The labels of a decision that begins with a condition of known value, where `guard` holds, and of
-/// the conditions after it, if there are any.
+/// Looks at the labels of a decision that begins with a condition of known value, where `guard`
+/// holds, and at those of the conditions after it, if any.
 fn look_at_decision(
     machine: &mut Machine<'_, '_>,
     goals: &mut Goals<'_>,
     state: &mut State,
     first: FirstCondition,
     decided: Option<(&DecisionRegion, &DecisionValues)>,
-    pass: &mut Pass,
+    pass: &mut AreaPass,
 ) {
     let FirstCondition { origin, value, guard } = first;
     let Some(labels) = &mut pass.labels else { return };

@@ -1,26 +1,28 @@
-//! Fewer paths: the ways through a loop or a call that matters to no label that is left are united behind
+//! Merge scopes: the states of the ways through a loop or a call without a goal are merged behind
 //! it.
 //!
-//! A *scope* is a natural loop, entered at its header and left where control comes to a block outside
-//! of it, or a call, from the first block of the callee to its return. It does not matter where no label
-//! that is left, and no part of a hyperlabel, lies in it or in what it calls; since labels are deleted
-//! when they are covered, a scope may cease to matter in the midst of an exploration.
+//! A *scope* is a natural loop, entered at its header and left where control comes to a block
+//! outside of it, or a call, from the first block of the callee to its return. It has no goal if no
+//! label that is left, and no part of a hyperlabel, lies in it or in its callees. Since covered
+//! labels are deleted, a scope may lose its last goal in the midst of an exploration.
 //!
-//! A state that comes to such a scope is run through it *aside*: before any other state goes on, with
-//! all that forks off it there, by the same steps as ever, so that traps, limits, calls and memory are
-//! what they are anywhere. In a loop, states that come back to the header in the same turn are united
-//! before the next turn, so that turns do not multiply; behind the scope those that came to one place
-//! are united ([`crate::merging::state_merging`] says why that is exact). A loop that is left after any of n turns gives one
-//! path instead of n. Nothing need be known of its end: what traps, or is cut off by a limit in the midst
-//! of it, ends as it would on a path of its own, and where going aside takes too many steps or states,
-//! those that are still inside wait like others, and only what has left is united.
+//! A state that comes to such a scope is run through it at once: with all its forks, before any
+//! other state goes on. The steps are the ordinary ones, so that traps, limits, calls and memory
+//! are as anywhere. In a loop, states that come back to the header in the same iteration are merged
+//! before the next iteration, so that iterations do not multiply. Behind the scope, the states at
+//! one place are merged ([`crate::merging::state_merging`] argues why that is exact). A loop that
+//! may be left after any of n iterations gives one path instead of n.
 //!
-//! Going aside is worth it where all paths are gone anyway, to show that no input covers what is left. As
-//! long as there are labels that no path reached, and the exploration stops once all are covered, it looks
-//! for the next such label instead, and scopes are gone through as everything else.
+//! Nothing need be known about the scope's end. A path that traps, or is cut by a limit inside,
+//! ends as it would elsewhere. Where a scope takes too many steps or states, the states that are
+//! still inside are put in the queue like others, and only those that left it are merged.
 //!
-//! Where labels lie does not bear on exactness, only on what is worth it: a label that is met aside is
-//! looked at on each state as ever.
+//! Scopes are worth it where all paths are followed anyway, to show that no input covers the labels
+//! left. As long as there are labels that no path reached, and the exploration stops once all are
+//! covered, it looks for the next such label instead, and scopes are executed like other code.
+//!
+//! Where labels lie has no effect on exactness, only on the benefit: a label that is met inside a
+//! scope is looked at on each state as usual.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -38,82 +40,82 @@ use crate::machine::program::control_flow::places_of;
 use crate::machine::program::site::SiteKey;
 use crate::merging::Merging;
 
-/// A scope behind which nothing could be united so often, or that took too long, is gone through no
-/// more.
+/// After so many futile runs a scope is not merged any more. A run is futile if no states could be
+/// merged behind the scope, or if it took too long.
 const FUTILE: u32 = 2;
-/// So many scopes within each other are gone through aside.
+/// The most scopes within each other that are run at once.
 const MOST_DEPTH: usize = 12;
 
-/// Where a scope begins: the header of a loop of a function, or none for a call of it.
+/// The beginning of a scope: the header of a loop of a function, or `None` for a call of it.
 type ScopeKey = (FuncId, Option<BlockId>);
 
-/// What is known of a scope.
+/// The knowledge about a scope.
 #[derive(Debug, Default)]
 struct MergeScope {
     /// Whether each block of the function lies in it.
     inside: Vec<bool>,
-    /// Where labels lie in it or in what it calls.
+    /// The sites of labels in it or in its callees.
     sites: Vec<(FuncId, SiteKey)>,
-    /// The position of a site at which a label was left when that was asked last.
+    /// The position of a site at which a label was left at the last look.
     open: usize,
     /// How often control came to it.
     met: u32,
-    /// How often going through it united nothing or took too long.
+    /// The number of futile runs.
     futile: u32,
 }
 
-/// MergeScopes that were met, and what is gone through aside.
+/// The scopes that were met, and the states inside scopes.
 #[derive(Default)]
 pub(crate) struct MergeScopes {
     known: FxHashMap<ScopeKey, MergeScope>,
     headers: FxHashMap<FuncId, Rc<FxHashMap<BlockId, Vec<BlockId>>>>,
-    /// The scopes that states are aside in, with the activation.
+    /// The scopes that are being run, each with its activation.
     active: Vec<(u64, Option<BlockId>)>,
-    /// States that forked off those that are aside.
+    /// Forks of the states inside; `None` where no scope is run.
     taken: Option<Vec<Box<State>>>,
 }
 
 impl MergeScopes {
-    /// States that fork off are taken from now on; gives what was taken until now.
+    /// Begins to collect forks. Returns those collected until now.
     pub(crate) fn take_forks(&mut self) -> Option<Vec<Box<State>>> {
         self.taken.replace(Vec::new())
     }
 
-    /// The states that forked off since.
+    /// Takes the forks collected since.
     pub(crate) fn forks(&mut self) -> Vec<Box<State>> {
         self.taken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether some states are aside, so that their forks are taken.
-    pub(crate) fn is_aside(&self) -> bool {
+    /// Whether a scope is being run, so that forks are collected.
+    pub(crate) fn is_running(&self) -> bool {
         self.taken.is_some()
     }
 
-    /// States are aside in a scope from now on, and forks are taken; gives what was taken until now.
+    /// Begins to run a scope, and to collect forks. Returns those collected until now.
     pub(crate) fn enter(&mut self, here: &ScopeEntry) -> Option<Vec<Box<State>>> {
         self.active.push((here.serial, here.begin.1));
         self.taken.replace(Vec::new())
     }
 
-    /// No state is in the scope that was entered last any more.
+    /// Ends the run of the scope that was entered last.
     pub(crate) fn leave(&mut self, outer: Option<Vec<Box<State>>>) {
         self.active.pop();
         self.taken = outer;
     }
 
-    /// States met behind a scope and could not be united.
+    /// Notes that states met behind a scope and could not be merged.
     pub(crate) fn note_futile(&mut self, here: &ScopeEntry) {
         if let Some(scope) = self.known.get_mut(&here.begin) {
             scope.futile += 1;
         }
     }
 
-    /// Forks are taken as they were before.
+    /// Restores the forks that were collected before.
     pub(crate) fn give_back(&mut self, taken: Option<Vec<Box<State>>>) {
         self.taken = taken;
     }
 
-    /// Keeps a state that forked off, if that which it forked off is aside; else gives it back.
+    /// Keeps a fork if a scope is being run; otherwise gives it back.
     pub(crate) fn keep(&mut self, state: Box<State>) -> Option<Box<State>> {
         match &mut self.taken {
             Some(taken) => {
@@ -125,25 +127,25 @@ impl MergeScopes {
     }
 }
 
-/// A scope that a state is in.
+/// A scope that a state has entered.
 pub(crate) struct ScopeEntry {
     pub(crate) begin: ScopeKey,
-    /// How many activations there were.
+    /// The number of activations at the entry.
     depth: usize,
-    /// The number of the innermost.
+    /// The number of the innermost activation.
     serial: u64,
 }
 
-/// Where a state is that is aside.
+/// The position of a state relative to a scope.
 pub(crate) enum ScopePlace {
     Inside,
-    /// ScopePlace the header of the loop.
+    /// At the header of the loop.
     Header,
     Behind,
 }
 
 impl Merging {
-    /// The scope that a state is at the beginning of, if its ways are to be united.
+    /// The scope that a state is at the beginning of, if it is to be run as one.
     pub(crate) fn begins_merge_scope(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -153,7 +155,7 @@ impl Merging {
         let config = &machine.context.config;
         let exhaustive = !config.stop_when_covered || goals.labels.new_ones() == 0;
         let wanted =
-            config.merge && config.unite_after.is_some() && !config.every_path && exhaustive;
+            config.merge && config.merge_states_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
         let fits = wanted
             && config.mode != Mode::Plain
@@ -182,7 +184,7 @@ impl Merging {
         None
     }
 
-    /// Whether the ways through a scope are to be united now.
+    /// Whether the states of a scope are to be merged now.
     fn is_due(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -190,7 +192,7 @@ impl Merging {
         begin: ScopeKey,
         body: &Body,
     ) -> bool {
-        let Some(after) = machine.context.config.unite_after else { return false };
+        let Some(after) = machine.context.config.merge_states_after else { return false };
         if !self.scopes.known.contains_key(&begin) {
             let scope = self.scope(machine, goals, begin, body);
             self.scopes.known.insert(begin, scope);
@@ -213,7 +215,7 @@ impl Merging {
         open.is_none()
     }
 
-    /// What a scope is.
+    /// Finds the blocks and sites of a scope.
     fn scope(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -252,8 +254,8 @@ impl Merging {
         headers.clone()
     }
 
-    /// Unites states behind a scope, where they came to one place; and whether some did, and none could
-    /// be.
+    /// Merges states behind a scope that came to one place. Also returns whether some came to one
+    /// place and none could be merged.
     pub(crate) fn merge_behind(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -273,7 +275,7 @@ impl Merging {
         (found, futile)
     }
 
-    /// Where a state is, seen from a scope.
+    /// The position of a state relative to a scope.
     pub(crate) fn place_in(
         &self,
         goals: &Goals<'_>,
@@ -301,7 +303,7 @@ impl Merging {
     }
 }
 
-/// The functions with bodies that are called directly in some blocks, and in what is called there.
+/// The functions with bodies that some blocks call, directly or through other functions.
 fn called_in(program: &Program, body: &Body, inside: &[bool]) -> Vec<FuncId> {
     let mut found: FxHashSet<FuncId> = FxHashSet::default();
     let mut all = Vec::new();
@@ -330,7 +332,7 @@ fn callees<'a>(
     })
 }
 
-/// Whether nothing is looked at where a state just arrived, which is noted then.
+/// Whether there is nothing to look at where a state just arrived. Notes the arrival if so.
 fn settles(goals: &Goals<'_>, state: &mut State) -> bool {
     let func = state.frame().func;
     let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));

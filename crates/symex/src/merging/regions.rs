@@ -1,5 +1,5 @@
-//! Parts of control-flow graphs that need no path for each way through them: the rest of a decision, and
-//! what only computes values.
+//! Parts of control-flow graphs that need no path for each way through them: the rest of a
+//! decision, and areas that only compute values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,21 +13,21 @@ use lydian_ir::{
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// A decision with more conditions is not evaluated at once.
+/// The most conditions of a decision that is evaluated at once.
 const MOST_CONDITIONS: usize = 64;
-/// An area with more blocks is not.
+/// The most blocks of an area.
 const MOST_BLOCKS: usize = 24;
-/// Nor is one with more statements.
+/// The most statements of an area.
 const MOST_STATEMENTS: usize = 48;
 
-/// The conditions of a decision that a branch begins or goes on with, where nothing but conditions is
-/// evaluated until its outcome, and each outcome leads to one block.
+/// The conditions of a decision from a branch on, where nothing but conditions is evaluated until
+/// its outcome, and each outcome leads to one block.
 #[derive(Debug)]
 pub(crate) struct DecisionRegion {
     pub(crate) decision: DecisionId,
-    /// In an order in which each comes before those that it leads to; first is the branch itself.
+    /// The steps, each before those that it leads to. The first is the branch itself.
     pub(crate) steps: Vec<RegionStep>,
-    /// Where the outcomes true and false lead to.
+    /// The targets of the outcomes true and false.
     pub(crate) targets: [BlockId; 2],
 }
 
@@ -37,21 +37,22 @@ pub(crate) struct RegionStep {
     pub(crate) block: BlockId,
     pub(crate) condition: ConditionId,
     pub(crate) expr: ExprId,
-    /// Where true and false lead to.
+    /// The successors for the values true and false.
     pub(crate) ways: [ConditionWay; 2],
 }
 
-/// Where a condition's value leads to.
+/// The successor of a condition for one of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionWay {
-    /// To a step, by its position.
+    /// Another step, by its position.
     RegionStep(usize),
-    /// To the decision's outcome.
+    /// The outcome of the decision.
     Outcome(bool),
 }
 
 impl DecisionRegion {
-    /// The region that begins with the branch of a block; none if that branch alone is all of it.
+    /// The region that begins with the branch of a block; `None` if the region is that branch
+    /// alone.
     pub(crate) fn at(body: &Body, start: BlockId) -> Option<Self> {
         let Terminator::Branch { origin: Some(origin), .. } = &body.blocks[start].term else {
             return None;
@@ -90,12 +91,12 @@ impl DecisionRegion {
     }
 }
 
-/// The blocks that evaluate conditions of a decision from one of them on, each before those that it leads
-/// to; none if anything else happens there.
+/// The blocks that evaluate conditions of a decision from one of them on, each before its
+/// successors; `None` if anything else happens there.
 fn order(body: &Body, start: BlockId, decision: DecisionId) -> Option<Vec<BlockId>> {
     let mut post: Vec<BlockId> = Vec::new();
     let mut entered: Vec<BlockId> = Vec::new();
-    // Blocks with whether all that they lead to is done.
+    // Blocks, each with whether all its successors are done.
     let mut waiting = vec![(start, false)];
     while let Some((block, done)) = waiting.pop() {
         if done {
@@ -106,7 +107,7 @@ fn order(body: &Body, start: BlockId, decision: DecisionId) -> Option<Vec<BlockI
             if post.contains(&block) {
                 continue;
             }
-            // A way back.
+            // A back edge.
             return None;
         }
         entered.push(block);
@@ -128,48 +129,58 @@ fn order(body: &Body, start: BlockId, decision: DecisionId) -> Option<Vec<BlockI
     Some(post)
 }
 
-/// Blocks that only compute, which control enters from outside by ways that meet again behind them or all
-/// return: nothing is written but registers, nothing is called but functions of the same kind, and no
-/// way leads back.
+/// An area: blocks that only compute. Control enters it from outside by ways that meet again behind
+/// it or all return. It writes only registers, calls only functions of the same kind, and has no
+/// back edge.
 #[derive(Debug)]
 pub(crate) struct Area {
-    /// The blocks, each before those that it leads to. Those that evaluate further conditions of a decision
-    /// belong to the block where the decision begins.
+    /// The blocks, each before its successors. Blocks with further conditions of a decision belong
+    /// to the block where the decision begins.
     pub(crate) blocks: Vec<BlockId>,
-    /// Where all ways meet; none where all return.
+    /// The block where all ways meet; `None` where all return.
     pub(crate) join: Option<BlockId>,
-    /// Registers that nothing outside of the area reads.
+    /// Whether each register is read only inside of the area.
     pub(crate) own: Vec<bool>,
     /// The functions that are called in it.
     pub(crate) calls: Vec<FuncId>,
 }
 
-/// What is asked to find areas of a function.
+/// The place where the ways through an area end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AreaEnd {
+    /// The block where all of them meet.
+    Join,
+    /// Returns from the function.
+    Returns,
+}
+
+/// The facts about a function that the search for areas needs.
 pub(crate) struct Surroundings<'a> {
     pub(crate) body: &'a Body,
     pub(crate) cfg: &'a Cfg,
     /// For each register, the blocks that read it.
     pub(crate) readers: &'a [Vec<BlockId>],
-    /// What the branch of a block decides, if it is more than one condition.
+    /// The decision region that begins with a block's branch, if it has more than one condition.
     pub(crate) region: &'a dyn Fn(BlockId) -> Option<Rc<DecisionRegion>>,
     /// Whether a function's body is an area.
     pub(crate) computes: &'a dyn Fn(FuncId) -> bool,
 }
 
 impl Surroundings<'_> {
-    /// The area that the body is, if it is one and has no other locals than registers.
+    /// The area that the body is, if it is one and all its locals are registers.
     pub(crate) fn whole(&self) -> Option<Area> {
         let mut locals = self.body.locals.values();
         let registers = locals.all(|local| matches!(local.storage, Storage::Register(_)));
-        registers.then(|| self.area(&[self.body.entry], false)).flatten()
+        registers.then(|| self.area(&[self.body.entry], AreaEnd::Returns)).flatten()
     }
 
     /// The area between two blocks and the first block where all ways from them meet.
     pub(crate) fn between(&self, blocks: [BlockId; 2]) -> Option<Area> {
-        self.area(&blocks, true)
+        self.area(&blocks, AreaEnd::Join)
     }
 
-    fn area(&self, starts: &[BlockId], meets: bool) -> Option<Area> {
+    fn area(&self, starts: &[BlockId], end: AreaEnd) -> Option<Area> {
+        let meets = end == AreaEnd::Join;
         let position = |block: BlockId| self.cfg.position(block).map(|at| (false, at));
         let mut waiting = BTreeMap::new();
         for start in starts {
@@ -211,7 +222,7 @@ impl Surroundings<'_> {
         Some(Area { blocks, join, own, calls })
     }
 
-    /// Whether a statement does nothing but compute a value for a register of an integer type.
+    /// Whether a statement only computes a value for a register of an integer type.
     fn computes(&self, stmt: &Stmt) -> bool {
         let is_integer =
             |dst: LocalId| matches!(self.body.locals[dst].storage, Storage::Register(Type::Int(_)));
@@ -225,8 +236,8 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Where control goes from a block with the decision that begins there; none where it may go
-    /// elsewhere, too.
+    /// The successors of a block with the decision that begins there; `None` where control may also
+    /// go elsewhere.
     fn targets(&self, block: BlockId) -> Option<SmallVec<[BlockId; 4]>> {
         match &self.body.blocks[block].term {
             Terminator::Goto(to) => Some(smallvec![*to]),

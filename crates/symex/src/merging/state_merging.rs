@@ -1,21 +1,23 @@
-//! One state for two whose paths parted and met again.
+//! State merging: one state for two with paths that parted and met again.
 //!
-//! Two states at one place, of paths that were one up to a fork, are *united* where nothing but values
-//! tells them apart. The facts that both have stay; for the others stands a choice on the condition on
-//! which the paths parted, and so for each register and each byte of memory that differs. An input
-//! takes one of the two paths, since every fork is on a Boolean over the inputs and on its negation, or
-//! on ways of a switch of which one is taken. So an input satisfies the facts of the union exactly if it
-//! takes one of the two paths, and there each value is what it is on that one: whatever the program
-//! does next on some input of the union, it does on that input's own path. What the union's paths
-//! exclude is excluded on both, and a test that it gives is a test of one of them. Where its model covers
-//! labels already, it promises to stay on the path on which it did.
+//! Two states at one place, of paths that were one up to a fork, are *merged* where only values
+//! differ. Common facts stay. The other facts become a choice on the condition on which the paths
+//! parted, and so does each register and each byte of memory that differs.
 //!
-//! Not every union is worth it. Where a register differs that decides what comes ([`crate::merging::hot_variables`]), a
-//! pointer, or many bytes of memory, two paths with plain values are asked simpler questions than one
-//! with choices, and stay two.
+//! An input takes one of the two paths, since every fork is on a Boolean over the inputs and its
+//! negation, or on ways of a switch of which one is taken. So an input satisfies the facts of the
+//! merged state exactly if it takes one of the two paths, and each value is then that of this path.
+//! Whatever the program does next on some input of the merged state, it does on that input's own
+//! path. Everything that the merged state excludes is excluded on both paths, and a test of it is a
+//! test of one of them. Where its model already covers labels, the state promises to stay on the
+//! path on which the model covered them.
 //!
-//! Where anything else differs (calls whose results are inputs, objects alive, sequences under way,
-//! whether what was never written matters), states are not united.
+//! Not every merge is worth it. Where a hot register ([`crate::merging::hot_variables`]), a
+//! pointer, or many bytes of memory differ, two paths with plain values have simpler questions than
+//! one with choices, and stay two.
+//!
+//! States are not merged where anything else differs: calls with results that are inputs, live
+//! objects, sequences under way, or dependences on unwritten memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,53 +39,56 @@ use crate::merging::Merging;
 use crate::merging::hot_variables::holds;
 use crate::notes::Home;
 
-/// How the paths of two states parted.
+/// The point at which the paths of two states parted.
 struct Parting {
-    /// The facts of both.
+    /// The number of common facts.
     common: usize,
-    /// On inputs of the two paths: whether it is the first.
+    /// The condition, for inputs of either path, that the path is the first.
     first: Term,
-    /// What the facts of the one or the other come to.
+    /// The disjunction of the remaining facts of the two.
     fact: Term,
 }
 
 impl Merging {
-    /// Unites states of paths that met again as far as that is possible, those that parted last first.
+    /// Merges states of paths that met again as far as possible, those that parted last first.
     pub(crate) fn merge_all(
         &mut self,
         machine: &mut Machine<'_, '_>,
         states: Vec<Box<State>>,
     ) -> Vec<Box<State>> {
         let mut states: Vec<Option<Box<State>>> = states.into_iter().map(Some).collect();
-        // How many unions there were when each came to its place.
+        // The number of merges that had been made when each state came to its place.
         let mut since = vec![0; states.len()];
-        let mut unions = 0;
+        let mut merges = 0;
         let mut pairs = BinaryHeap::new();
         for b in 1..states.len() {
-            pairs.extend((0..b).filter_map(|a| Pair::of(&states, a, b, 0)));
+            pairs.extend((0..b).filter_map(|a| MergeCandidate::of(&states, a, b, 0)));
         }
-        while let Some(Pair { a: Reverse(a), b: Reverse(b), unions: at, .. }) = pairs.pop() {
+        while let Some(MergeCandidate { a: Reverse(a), b: Reverse(b), merges: at, .. }) =
+            pairs.pop()
+        {
             let (Some(one), Some(other)) = (&states[a], &states[b]) else { continue };
             if at < since[a].max(since[b]) {
                 continue;
             }
-            let Some(united) = self.merge(machine, one, other) else { continue };
-            machine.statistics.united += 1;
+            let Some(merged) = self.merge(machine, one, other) else { continue };
+            machine.statistics.merged_states += 1;
             if machine.context.config.traces {
                 let (state, other) = (one.course.number, other.course.number);
                 let place = machine.text_at(one);
                 machine.outbox.merged.push(MergedStates { state, other, place });
             }
-            unions += 1;
-            (states[a], states[b], since[a]) = (Some(united), None, unions);
+            merges += 1;
+            (states[a], states[b], since[a]) = (Some(merged), None, merges);
             let others = (0..states.len()).filter(|other| *other != a);
-            let with = |other: usize| Pair::of(&states, a.min(other), a.max(other), unions);
+            let with =
+                |other: usize| MergeCandidate::of(&states, a.min(other), a.max(other), merges);
             pairs.extend(others.filter_map(with));
         }
         states.into_iter().flatten().collect()
     }
 
-    /// The union of two states; none where more than values tells them apart.
+    /// The merge of two states; `None` where more than values differ.
     fn merge(&mut self, machine: &mut Machine<'_, '_>, a: &State, b: &State) -> Option<Box<State>> {
         if !may_merge_states(a, b) {
             return None;
@@ -91,41 +96,42 @@ impl Merging {
         let parting = parting(machine, &a.path.facts, &b.path.facts)?;
         let frame = self.merge_frames(machine, a, b, parting.first)?;
         let memory = Memory::either(&mut machine.pool, parting.first, &a.memory, &b.memory)?;
-        // Its model satisfies what one of them says, and it covers what that one's does.
+        // The result's model is that of one of the two, and covers the same labels.
         let (one, other) = if is_first(a, b) { (a, b) } else { (b, a) };
-        let mut union = Box::new(one.clone());
-        *union.frames.last_mut()? = Arc::new(frame);
-        union.memory = memory;
-        union.path.facts = one.path.facts.first(parting.common);
-        union
+        let mut merged = Box::new(one.clone());
+        *merged.frames.last_mut()? = Arc::new(frame);
+        merged.memory = memory;
+        merged.path.facts = one.path.facts.first(parting.common);
+        merged
             .path
             .resolved
             .retain(|address, target| other.path.resolved.get(address) == Some(target));
         if one.path.expanded != other.path.expanded {
-            Arc::make_mut(&mut union.path.expanded)
+            Arc::make_mut(&mut merged.path.expanded)
                 .retain(|pointer, places| other.path.expanded.get(pointer) == Some(places));
         }
-        if !union.add_fact(&mut machine.pool, parting.fact) {
+        if !merged.add_fact(&mut machine.pool, parting.fact) {
             return None;
         }
-        // What it covered it may have covered after the paths parted: another input must take that path.
+        // The labels may have been covered after the paths parted, so another input must take that
+        // path.
         if !one.claims.covered.is_empty() || one.claims.keep {
-            union.claims.promises.extend(&one.path.facts[parting.common..]);
+            merged.claims.promises.extend(&one.path.facts[parting.common..]);
         }
-        union.tries = 0;
-        union.notes.goals.haste |= other.notes.goals.haste;
-        union.placed = union.placed.or(other.placed);
-        union.course.steps = union.course.steps.max(other.course.steps);
-        union.notes.search.idle = union.notes.search.idle.min(other.notes.search.idle);
-        union.course.activations = union.course.activations.max(other.course.activations);
-        union.inputs.unknowns = union.inputs.unknowns.max(other.inputs.unknowns);
-        other.inputs.volatile.iter().for_each(|place| union.note_volatile(*place));
-        union.notes.merging.mark = None;
-        begin_anew(&mut union);
-        Some(union)
+        merged.tries = 0;
+        merged.notes.goals.haste |= other.notes.goals.haste;
+        merged.placed = merged.placed.or(other.placed);
+        merged.course.steps = merged.course.steps.max(other.course.steps);
+        merged.notes.search.idle = merged.notes.search.idle.min(other.notes.search.idle);
+        merged.course.activations = merged.course.activations.max(other.course.activations);
+        merged.inputs.unknowns = merged.inputs.unknowns.max(other.inputs.unknowns);
+        other.inputs.volatile.iter().for_each(|place| merged.note_volatile(*place));
+        merged.notes.merging.mark = None;
+        begin_anew(&mut merged);
+        Some(merged)
     }
 
-    /// The innermost activation of the union of two states that stand at one place.
+    /// The innermost activation of the merge of two states at one place.
     fn merge_frames(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -136,19 +142,19 @@ impl Merging {
         let depth = a.frames.len();
         let (a, b) = (a.frame(), b.frame());
         let body = machine.context.program.functions[a.func].body.as_ref()?;
-        let decisive = self.analyses.hot_variables(a.func, body, depth > 1);
-        let decisive = decisive.before(body, a.block, a.next);
+        let hot = self.analyses.hot_variables(a.func, body, depth > 1);
+        let hot = hot.before(body, a.block, a.next);
         let mut frame = a.clone();
         for (at, (x, y)) in a.registers.iter().zip(&b.registers).enumerate() {
             if x == y {
                 continue;
             }
             let local = LocalId::from_index(at);
-            if holds(&decisive, local) {
+            if holds(&hot, local) {
                 return None;
             }
             let Storage::Register(ty) = body.locals[local].storage else { return None };
-            // What a register is that was never set.
+            // A register that was never set has an undefined value.
             let mut value = |value: &Option<Term>| {
                 value.unwrap_or_else(|| {
                     let name = &machine.context.program.functions[a.func].name;
@@ -178,32 +184,32 @@ impl Merging {
     }
 }
 
-/// Two of some states, by their positions: the greatest is the one to be tried first.
+/// Two of some states, by their positions. The greatest pair is tried first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Pair {
-    /// How many facts their paths begin with that are the same.
+struct MergeCandidate {
+    /// The number of facts that their paths have in common at the beginning.
     common: usize,
     a: Reverse<usize>,
     b: Reverse<usize>,
-    /// How many unions there were before it was made.
-    unions: u32,
+    /// The number of merges before the pair was made.
+    merges: u32,
 }
 
-impl Pair {
-    /// The states at two positions, if both are there.
-    fn of(states: &[Option<Box<State>>], a: usize, b: usize, unions: u32) -> Option<Self> {
+impl MergeCandidate {
+    /// The states at two positions, if both are present.
+    fn of(states: &[Option<Box<State>>], a: usize, b: usize, merges: u32) -> Option<Self> {
         let (one, other) = states[a].as_ref().zip(states[b].as_ref())?;
         let common = common_facts(&one.path.facts, &other.path.facts);
-        Some(Self { common, a: Reverse(a), b: Reverse(b), unions })
+        Some(Self { common, a: Reverse(a), b: Reverse(b), merges })
     }
 }
 
-/// How many facts two paths begin with that are the same.
+/// The number of facts that two paths have in common at the beginning.
 fn common_facts(a: &Facts, b: &Facts) -> usize {
     a.iter().zip(b.iter()).take_while(|(a, b)| a == b).count()
 }
 
-/// Whether nothing but values can tell two states apart that are at one place.
+/// Whether only values can differ between two states at one place.
 fn may_merge_states(a: &State, b: &State) -> bool {
     let (x, y) = (a.frame(), b.frame());
     let outer = a.frames.len() - 1;
@@ -231,7 +237,7 @@ fn may_merge_states(a: &State, b: &State) -> bool {
         && same_inputs()
 }
 
-/// Whether nothing is left to look at before a state goes on.
+/// Whether there is nothing to look at before a state goes on.
 fn is_plain(state: &State) -> bool {
     !state.course.replay
         && state.passing.queue.is_empty()
@@ -242,27 +248,27 @@ fn is_plain(state: &State) -> bool {
         && !state.log.is_played()
 }
 
-/// Whether the model of the first of two states is that of their union, and what it covers.
+/// Whether the merged state takes the model and claims of the first of two states.
 fn is_first(a: &State, b: &State) -> bool {
     let has_test = |state: &State| state.claims.keep || !state.claims.covered.is_empty();
     has_test(a) || !has_test(b) && !a.pending
 }
 
-/// Two paths led to a state, so that no log makes it again from the first: it is where its own paths
-/// begin, which no other worker can follow.
-fn begin_anew(union: &mut State) {
-    union.log = DecisionLog::default();
-    union.notes.eviction.home = Home::Here;
-    union.notes.merging.start = None;
-    let mut start = union.clone();
+/// Makes a merged state the beginning of its own paths. Two paths led to it, so no log replays it
+/// from the first state, and no other worker can follow it.
+fn begin_anew(merged: &mut State) {
+    merged.log = DecisionLog::default();
+    merged.notes.eviction.home = Home::Here;
+    merged.notes.merging.start = None;
+    let mut start = merged.clone();
     start.claims.covered.clear();
     start.claims.promises.clear();
     start.claims.keep = false;
-    union.notes.merging.start = Some(Rc::new(start));
+    merged.notes.merging.start = Some(Rc::new(start));
 }
 
-/// Whether an evaluation of a decision may go on from the start of a block: a branch of it that does not
-/// begin it is met before one that does.
+/// Whether an evaluation of a decision may go on from the start of a block: a branch that continues
+/// the decision is met before one that begins it.
 fn may_go_on(body: &Body, block: BlockId, decision: DecisionId) -> bool {
     let mut seen = vec![false; body.blocks.len()];
     let mut waiting = vec![block];
@@ -284,7 +290,8 @@ fn may_go_on(body: &Body, block: BlockId, decision: DecisionId) -> bool {
     false
 }
 
-/// How the paths of two states with these facts parted; none where one has no facts but the other's.
+/// The parting of the paths of two states with these facts; `None` where one has no facts but the
+/// other's.
 fn parting(machine: &mut Machine<'_, '_>, a: &Facts, b: &Facts) -> Option<Parting> {
     let common = common_facts(a, b);
     let (of_a, of_b) = (&a[common..], &b[common..]);
@@ -301,8 +308,8 @@ fn parting(machine: &mut Machine<'_, '_>, a: &Facts, b: &Facts) -> Option<Partin
     Some(Parting { common, first: of_a, fact })
 }
 
-/// Leaves out evaluations of decisions that differ: nobody asks for one that is over. None where one
-/// may not be.
+/// Removes evaluations of decisions that differ: no label asks for an evaluation that is over.
+/// Returns `None` where one may not be over.
 fn merge_events(body: &Body, frame: &mut Frame, others: &[DecisionEvent]) -> Option<()> {
     let same = |event: &DecisionEvent| others.contains(event);
     let block = frame.block;

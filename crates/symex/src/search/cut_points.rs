@@ -1,16 +1,17 @@
-//! Cut points: what every way to an objective passes ([001] 4.1).
+//! Cut points: the nodes that every way to an objective passes ([001] 4.1).
 //!
-//! An objective is a label or a sequence of labels. The ways to each of its labels begin where the one
-//! before was met, the first at the function under test. The cut points of a label are the nodes at
-//! which control has a choice and that all these ways pass, in their order, and last the label's own
-//! place: in [001]'s example of `power` these are the paper's. They are dominators in a graph in which
-//! calls are edges, so that what leads to a call site is passed on the way to what it calls, in
-//! whatever function. [001] takes one caller of each function, the nearest one; here all that calls of
-//! a function have in common counts, which makes the points fewer and each of them sure.
+//! An objective is a label or a sequence of labels. The ways to each of its labels begin where the
+//! label before was met, the first at the function under test. The cut points of a label are, in
+//! order, the nodes at which control has a choice and that all these ways pass, and last the
+//! label's own place. For [001]'s example `power` these are the paper's. They are dominators in a
+//! graph in which calls are edges, so that everything that leads to a call site is passed on the
+//! way to the callee, in any function. [001] takes one caller of each function, the nearest one.
+//! Here only the nodes common to all calls of a function count, so there are fewer points and each
+//! is certain.
 //!
-//! Behind a definition the graph ends at each other definition of the variable: a way that passes one
-//! covers no pair (redefinition pruning). Where a pair is one of the whole run, ways first leave
-//! activations and then enter others, so the graph has a copy for each of these.
+//! Behind a definition the graph ends at each other definition of the variable: a way that passes
+//! one covers no pair (redefinition pruning). Where a pair may cross activations, ways first leave
+//! activations and then enter others, so the graph has a copy of each node for each of these.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -25,42 +26,43 @@ use crate::machine::program::site::SiteKey;
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 
-/// How to cover an objective: its labels, one after the other.
-pub(crate) struct Way {
+/// The stages of covering an objective: its labels, one after the other.
+pub(crate) struct ObjectiveStages {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// A label of an objective, and how to get to it from the one before.
+/// A label of an objective, with the ways to it from the label before.
 pub(crate) struct Stage {
-    /// What a path is in the midst of that passed the labels before; none for the first label.
+    /// The instance that is under way on a path that passed the labels before; `None` for the first
+    /// label.
     pub(crate) wait: Option<WaitId>,
-    /// Where the label is looked at.
+    /// The sites of the label.
     pub(crate) sites: Vec<(FuncId, SiteKey)>,
     /// The cut points without the label's own places.
     points: Vec<NodeId>,
     places: Vec<NodeId>,
-    ways: Ways,
-    /// The distances to each cut point and to the label, from where they were asked for.
+    ways: AllowedWays,
+    /// The distances to each cut point and to the label, computed when first asked for.
     distances: Vec<OnceCell<Vec<u32>>>,
 }
 
 /// The ways that count.
-pub(crate) struct Ways {
+pub(crate) struct AllowedWays {
     pub(crate) extent: Extent,
-    /// Where they end: definitions of the variable.
+    /// The nodes at which they end: definitions of the variable.
     pub(crate) closed: FxHashSet<NodeId>,
-    passed: PassedWays,
+    passed: PassedPoints,
 }
 
-/// How it is known which cut points a path passed.
-enum PassedWays {
-    /// From where it is: what dominates that place was passed.
+/// How the cut points that a path passed are found.
+enum PassedPoints {
+    /// From the position of the state: every dominator of it was passed.
     Dominators(Rc<Dominance>),
-    /// From the nodes that the path was asked to enter, which are the cut points.
+    /// From the required nodes that the path entered, which are the cut points.
     Entered,
 }
 
-/// Which nodes all ways from a root pass.
+/// The nodes that all ways from a root pass.
 pub(crate) struct Dominance {
     tree: DominatorTree,
     /// The tree is about copies of the nodes from `base` to `base + count - 1`.
@@ -80,7 +82,7 @@ impl Dominance {
         Self { tree, base: 0, count: graph.len(), copies: 1 }
     }
 
-    /// On ways from a node within its activation, that end at closed nodes.
+    /// On ways from a node within its activation, which end at closed nodes.
     fn within(graph: &Graph, root: NodeId, closed: &FxHashSet<NodeId>) -> Self {
         let (base, count) = graph.range_of(root);
         let next = |node: usize| {
@@ -92,8 +94,8 @@ impl Dominance {
         Self { tree: DominatorTree::new(count, root - base, next), base, count, copies: 1 }
     }
 
-    /// On ways from a node out of its activation and those around it, and then into others, that end
-    /// at closed nodes. The second copy of a node is in an activation that began on the way.
+    /// On ways from a node out of its activation and those around it, and then into others, which
+    /// end at closed nodes. The second copy of a node is in an activation that began on the way.
     fn up_and_down(graph: &Graph, root: NodeId, closed: &FxHashSet<NodeId>) -> Self {
         let count = graph.len();
         let next = |at: usize| -> Vec<usize> {
@@ -118,8 +120,8 @@ impl Dominance {
         all.filter(|at| self.tree.reaches(*at))
     }
 
-    /// What all ways to some places pass at which control has a choice, in the order in which they
-    /// pass it, without the root and the places themselves; `None` where there is no way.
+    /// The nodes with a choice that all ways to some places pass, in order, without the root and
+    /// the places themselves; `None` where there is no way.
     fn choices_before(&self, graph: &Graph, places: &[NodeId]) -> Option<Vec<NodeId>> {
         let goals: Vec<usize> = places.iter().flat_map(|node| self.copies_of(*node)).collect();
         let mut at = Some(self.tree.common(goals.iter().copied())?);
@@ -136,7 +138,7 @@ impl Dominance {
         Some(chain)
     }
 
-    /// Whether all ways to a node passed another one before.
+    /// Whether all ways to a node pass another one before.
     fn passes(&self, point: NodeId, node: NodeId) -> bool {
         let over = |at: usize| {
             self.copies_of(point).any(|point| point != at && self.tree.dominates(point, at))
@@ -146,14 +148,14 @@ impl Dominance {
     }
 }
 
-impl Ways {
-    /// From the start of the function under test, whose dominance is known.
+impl AllowedWays {
+    /// The ways from the start of the function under test, with known dominance.
     pub(crate) fn from_start(dominance: &Rc<Dominance>) -> Self {
-        let passed = PassedWays::Dominators(Rc::clone(dominance));
+        let passed = PassedPoints::Dominators(Rc::clone(dominance));
         Self { extent: Extent::Calls, closed: FxHashSet::default(), passed }
     }
 
-    /// From the place of the label before, within its activation or anywhere in the run.
+    /// The ways from the place of the label before, within its activation or anywhere in the run.
     pub(crate) fn behind(
         graph: &Graph,
         root: NodeId,
@@ -164,29 +166,29 @@ impl Ways {
             Extent::Activation => Dominance::within(graph, root, &closed),
             Extent::Calls => Dominance::up_and_down(graph, root, &closed),
         };
-        Self { extent, closed, passed: PassedWays::Dominators(Rc::new(dominance)) }
+        Self { extent, closed, passed: PassedPoints::Dominators(Rc::new(dominance)) }
     }
 
-    /// Within an activation, through nodes that are given.
+    /// The ways within an activation, through given nodes.
     pub(crate) fn through_nodes(closed: FxHashSet<NodeId>) -> Self {
-        Self { extent: Extent::Activation, closed, passed: PassedWays::Entered }
+        Self { extent: Extent::Activation, closed, passed: PassedPoints::Entered }
     }
 }
 
 impl Stage {
-    /// To a label with these places. `through` are the nodes that ways are asked to enter, if they
-    /// are. `None` where no way leads there.
+    /// A stage with the ways to a label at these places. `through` are the nodes that ways are
+    /// required to enter, if any. `None` where no way leads there.
     pub(crate) fn new(
         graph: &Graph,
         wait: Option<WaitId>,
         sites: Vec<(FuncId, SiteKey)>,
         places: Vec<NodeId>,
         through: &[(FuncId, BlockId)],
-        ways: Ways,
+        ways: AllowedWays,
     ) -> Option<Self> {
         let points = match &ways.passed {
-            PassedWays::Dominators(dominance) => dominance.choices_before(graph, &places)?,
-            PassedWays::Entered => {
+            PassedPoints::Dominators(dominance) => dominance.choices_before(graph, &places)?,
+            PassedPoints::Entered => {
                 through.iter().filter_map(|(func, block)| graph.node(*func, *block, 0)).collect()
             }
         };
@@ -194,7 +196,7 @@ impl Stage {
         Some(Self { wait, sites, points, places, ways, distances })
     }
 
-    /// How many cut points there are before the label.
+    /// The number of cut points before the label.
     pub(crate) fn count(&self) -> usize {
         self.points.len()
     }
@@ -204,11 +206,11 @@ impl Stage {
         self.wait.is_some() && self.ways.extent == Extent::Activation
     }
 
-    /// The deepest cut point that a path surely passed which is at these nodes, one an activation:
-    /// how many it and those before it are. `entered` is how many nodes it entered that it is asked
-    /// to.
+    /// The number of cut points up to the deepest one that a path surely passed. The path is at the
+    /// nodes `at`, one for each activation; `entered` is the number of required nodes that it
+    /// entered.
     pub(crate) fn passed(&self, at: &[NodeId], entered: usize) -> usize {
-        let PassedWays::Dominators(dominance) = &self.ways.passed else {
+        let PassedPoints::Dominators(dominance) = &self.ways.passed else {
             return entered.min(self.points.len());
         };
         let is_passed = |point: NodeId| at.iter().any(|node| dominance.passes(point, *node));
@@ -216,8 +218,8 @@ impl Stage {
         deepest.map_or(0, |deepest| deepest + 1)
     }
 
-    /// For each node the instructions to a cut point by its number, or to the label where all are
-    /// passed.
+    /// For each node, the number of instructions to a cut point, given by its number; to the label
+    /// where all points are passed.
     pub(crate) fn distances(&self, graph: &Graph, point: usize) -> &[u32] {
         self.distances[point].get_or_init(|| {
             let to = self.points.get(point).map_or(&self.places[..], std::slice::from_ref);
@@ -225,14 +227,14 @@ impl Stage {
         })
     }
 
-    /// The instructions from the label before, at one of these places, to this one.
+    /// The number of instructions from the label before, at one of these places, to this label.
     pub(crate) fn length(&self, graph: &Graph, from: &[NodeId]) -> u32 {
         let distances = self.distances(graph, self.points.len());
         let behind = from.iter().flat_map(|node| graph.next(*node).0);
         behind.map(|node| distances[*node].saturating_add(1)).min().unwrap_or(FAR).min(FAR)
     }
 
-    /// The label's places.
+    /// The places of the label.
     pub(crate) fn places(&self) -> &[NodeId] {
         &self.places
     }
@@ -245,4 +247,4 @@ impl Stage {
 }
 
 /// The nodes of a state's activations, outermost first, with the number of each activation.
-pub(crate) type Places = SmallVec<[(NodeId, u64); 8]>;
+pub(crate) type ActivationNodes = SmallVec<[(NodeId, u64); 8]>;

@@ -1,43 +1,43 @@
-//! Searches that go to one objective at a time: the shortest distance (SDGS, [001] 7.2) and cut points
-//! (CPGS, [001] 4.2).
+//! Directed search: searches that go to one objective at a time, by shortest distance (SDGS, [001]
+//! 7.2) or by cut points (CPGS, [001] 4.2).
 //!
-//! The directed chooses an objective, and says of each state how much it is worth following for it. When
-//! the objective is decided, when no state that waits can reach it, or when it was tried for long, the
-//! next one has its turn; one that was tried for long comes again later, for twice as long. What a
-//! directed says is advice: it chooses the next state and never keeps one from being followed.
+//! A [`DirectedSearch`] chooses an objective, and gives each state a weight for it. The turn of an
+//! objective ends when it is decided, when no waiting state can reach it, or when many states were
+//! chosen for it; in the last case it has another turn later, of twice the length. The weights are
+//! advice: they choose the next state and never keep a state from being followed.
 //!
-//! Where the path of a state redefined the variable of a pair after its definition, the state is not in
-//! the midst of the sequence any more, and where it cannot but redefine it, no way to the use is open.
-//! Such a state counts by how it may reach the definition again, behind all that are past it. Where it
-//! cannot, it is not chosen for the pair while another state is left ([001]'s redefinition pruning
-//! discards it; here it may serve other objectives).
+//! Where the path of a state redefined the variable of a pair after its definition, the sequence is
+//! no longer under way; where the path must redefine it, no way to the use is open. The weight of
+//! such a state is that for reaching the definition again, below those of all states past it. Where
+//! it cannot reach the definition, it is not chosen for the pair while another state is left.
+//! ([001]'s redefinition pruning discards it; here it may serve other objectives.)
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use lydian_ir::{Body, FuncId, Program};
 use lydian_objective::Site;
-use lydian_objective::hyper::{Passage, Scope};
+use lydian_objective::hyper::{Passage, SequenceScope};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::State;
 use crate::config::Guidance;
 use crate::goals::hyper::HyperTable;
-use crate::goals::hyper_sequences::{Ask, StepId, WaitId};
+use crate::goals::hyper_sequences::{PassageRequirement, StepId, WaitId};
 use crate::goals::labels::{Aim, GoalId, LabelTable, keys};
 use crate::machine::program::control_flow::places_of;
 use crate::machine::program::site::SiteKey;
-use crate::search::cut_points::{Dominance, Places, Stage, Way, Ways};
+use crate::search::cut_points::{ActivationNodes, AllowedWays, Dominance, ObjectiveStages, Stage};
 use crate::search::distance::FAR;
 use crate::search::graph::{Extent, Graph, NodeId};
 
 #[cfg(test)]
 mod tests;
 
-/// How many states are chosen for an objective before the next one has its turn, at first.
+/// The number of states that are chosen in the first turn of an objective.
 const PATIENCE: u64 = 64;
-/// Bits of a weight below the number of cut points, and below the number of labels.
+/// The bits of a weight below the number of cut points, and below the number of labels.
 const POINT_SHIFT: u32 = 40;
 const STAGE_SHIFT: u32 = 56;
 
@@ -46,28 +46,28 @@ pub(crate) struct DirectedSearch<'p> {
     guidance: Guidance,
     program: &'p Program,
     graph: Graph,
-    /// The first node of the function under test, and what lies on all ways from there.
+    /// The first node of the function under test, and the nodes that all ways from there pass.
     start: NodeId,
     from_start: Rc<Dominance>,
-    /// Objectives that wait for their turn, with the states that are chosen for each.
+    /// The objectives that wait for their turn, with the number of states that are chosen in it.
     waiting: VecDeque<(GoalId, u64)>,
     current: Option<Current>,
-    /// Counts the objectives that had their turn.
+    /// The number of turns so far.
     turn: u32,
-    /// How often labels were opened again when the objectives were listed.
+    /// How often labels had been reopened when the objectives were listed.
     listed: Option<usize>,
-    /// The nodes that some path passed.
+    /// Whether some path passed each node.
     seen: Vec<bool>,
 }
 
 struct Current {
     goal: GoalId,
-    way: Way,
+    way: ObjectiveStages,
     patience: u64,
     chosen: u64,
 }
 
-/// The cut points that a path passed while an objective had its turn.
+/// The cut points that a path passed during an objective's turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     turn: u32,
@@ -75,26 +75,26 @@ pub(crate) struct Progress {
     passed: u32,
 }
 
-/// A state, seen from a stage of the objective that has its turn.
-struct View<'s> {
+/// A state, seen from a stage of the current objective.
+struct ViewedState<'s> {
     state: &'s State,
-    /// The stage, and its number.
+    /// The number of the stage in the objective.
     number: usize,
     stage: &'s Stage,
-    /// Where the state's activations are.
-    at: &'s Places,
+    /// The positions of the state's activations.
+    at: &'s ActivationNodes,
 }
 
-/// A place of a state in the midst of an objective.
+/// A position of a state that is on its way to a label of the objective.
 struct Position {
     /// The activation in which the next label is to be met; 0 for any.
     activation: u64,
-    /// How many of the nodes that its path is asked to enter it did.
+    /// The number of required nodes that its path entered.
     entered: usize,
 }
 
 impl<'p> DirectedSearch<'p> {
-    /// For the functions that calls may lead to, of which one is under test.
+    /// For the functions that calls may lead to; `func` is the function under test.
     pub(crate) fn new(
         guidance: Guidance,
         program: &'p Program,
@@ -122,7 +122,7 @@ impl<'p> DirectedSearch<'p> {
         Some(this)
     }
 
-    /// Sees to it that an objective that is left has its turn, if there is any.
+    /// Makes an objective that is left the current one, if there is any.
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
         if self.listed != Some(labels.reopened()) {
             self.listed = Some(labels.reopened());
@@ -142,7 +142,7 @@ impl<'p> DirectedSearch<'p> {
         }
     }
 
-    /// The objective cannot be reached: the next one has its turn.
+    /// Ends the turn of an objective that cannot be reached.
     pub(crate) fn give_up(&mut self, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
         self.current = None;
         self.next_turn(labels, hypers);
@@ -159,7 +159,7 @@ impl<'p> DirectedSearch<'p> {
         }
     }
 
-    /// Gives an objective its turn.
+    /// Begins the turn of an objective.
     #[cfg(test)]
     fn aim_at(&mut self, goal: GoalId, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) {
         self.refresh(labels, hypers);
@@ -167,24 +167,24 @@ impl<'p> DirectedSearch<'p> {
         self.next_turn(labels, hypers);
     }
 
-    /// Whether no objective has its turn.
+    /// Whether there is no current objective.
     pub(crate) const fn is_idle(&self) -> bool {
         self.current.is_none()
     }
 
-    /// The number of the turn: weights of different turns say nothing about each other.
+    /// The number of the turn. Weights of different turns are not comparable.
     pub(crate) const fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// A state was chosen.
+    /// Counts a state that was chosen.
     pub(crate) fn picked(&mut self) {
         if let Some(current) = &mut self.current {
             current.chosen += 1;
         }
     }
 
-    /// A state takes a step.
+    /// Notes that a state takes a step.
     pub(crate) fn step(&mut self, state: &mut State) {
         let frame = state.frame();
         let node = self.graph.node(frame.func, frame.block, frame.next);
@@ -195,7 +195,7 @@ impl<'p> DirectedSearch<'p> {
         }
     }
 
-    /// Notes the cut points that a state that is about to wait has passed: those count as passed, even
+    /// Notes the cut points that a state has passed before it waits. They count as passed even
     /// where its path leads back.
     pub(crate) fn note(&self, state: &mut State) {
         let Some(current) = &self.current else { return };
@@ -205,7 +205,7 @@ impl<'p> DirectedSearch<'p> {
         let at = self.places(state);
         for (number, stage) in current.way.stages.iter().enumerate().rev() {
             let positions = positions(stage, state);
-            let view = View { state, number, stage, at: &at };
+            let view = ViewedState { state, number, stage, at: &at };
             let passed = positions.iter().map(|of| self.passed(&view, of));
             if let Some(passed) = passed.max() {
                 let (stage, passed) = (number as u32, passed as u32);
@@ -215,8 +215,8 @@ impl<'p> DirectedSearch<'p> {
         }
     }
 
-    /// What a state is worth for the objective that has its turn, the more the better; 0 where it
-    /// cannot reach it.
+    /// The weight of a state for the current objective, greater is better; 0 where it cannot reach
+    /// the objective.
     pub(crate) fn weight(&self, state: &State, roots: usize) -> u64 {
         let Some(current) = &self.current else { return 0 };
         if state.course.root < roots {
@@ -225,7 +225,7 @@ impl<'p> DirectedSearch<'p> {
         let at = self.places(state);
         let stages = &current.way.stages;
         for (number, stage) in stages.iter().enumerate().rev() {
-            let view = View { state, number, stage, at: &at };
+            let view = ViewedState { state, number, stage, at: &at };
             let weigh = |of: &Position| match self.guidance {
                 Guidance::CutPoints => self.weight_by_cut_points(&view, of),
                 Guidance::Distance => self.weight_by_distance(&view, &stages[number + 1..], of),
@@ -238,11 +238,11 @@ impl<'p> DirectedSearch<'p> {
         0
     }
 
-    /// [001] Formula 3: first the deepest cut point that was passed, then `1/d² + 1/i²`, where `d` is
-    /// the distance to the next one and `i` the number of instructions since the path met one that
-    /// none had passed.
-    fn weight_by_cut_points(&self, view: &View<'_>, of: &Position) -> u64 {
-        let &View { state, number, stage, at } = view;
+    /// [001] Formula 3: first the number of the deepest cut point passed, then `1/d² + 1/i²`. Here
+    /// `d` is the distance to the next cut point, and `i` the number of instructions since the path
+    /// met one that no path had passed.
+    fn weight_by_cut_points(&self, view: &ViewedState<'_>, of: &Position) -> u64 {
+        let &ViewedState { state, number, stage, at } = view;
         let (passed, distance) = match is_met(state, stage) {
             true => (stage.count(), 0),
             false => {
@@ -260,9 +260,10 @@ impl<'p> DirectedSearch<'p> {
             | fraction(distance, since)
     }
 
-    /// The distance through all labels that are left: that of the view's stage, and of the later ones.
-    fn weight_by_distance(&self, view: &View<'_>, later: &[Stage], of: &Position) -> u64 {
-        let &View { state, stage, at, .. } = view;
+    /// The weight by the distance through all labels that are left: that of the view's stage, and
+    /// of the later ones.
+    fn weight_by_distance(&self, view: &ViewedState<'_>, later: &[Stage], of: &Position) -> u64 {
+        let &ViewedState { state, stage, at, .. } = view;
         let mut distance = match is_met(state, stage) {
             true => 0,
             false => {
@@ -278,9 +279,9 @@ impl<'p> DirectedSearch<'p> {
         if distance >= FAR { 0 } else { u64::from(FAR - distance) }
     }
 
-    /// How many cut points of a stage a state's path passed.
-    fn passed(&self, view: &View<'_>, of: &Position) -> usize {
-        let &View { state, number, stage, at } = view;
+    /// The number of cut points of a stage that a state's path passed.
+    fn passed(&self, view: &ViewedState<'_>, of: &Position) -> usize {
+        let &ViewedState { state, number, stage, at } = view;
         let nodes: SmallVec<[NodeId; 8]> = match of.activation {
             0 => at.iter().map(|(node, _)| *node).collect(),
             own => at.iter().filter(|(_, one)| *one == own).map(|(node, _)| *node).collect(),
@@ -291,9 +292,9 @@ impl<'p> DirectedSearch<'p> {
         stage.passed(&nodes, of.entered).max(before).min(stage.count())
     }
 
-    /// The instructions to a place from the innermost activation, or from one around it after those
-    /// within have ended.
-    fn distance(&self, distances: &[u32], at: &Places, activation: u64) -> u32 {
+    /// The number of instructions to a place from the innermost activation, or from one around it
+    /// after those within it have ended.
+    fn distance(&self, distances: &[u32], at: &ActivationNodes, activation: u64) -> u32 {
         let (mut returning, mut best) = (0u32, FAR);
         for (node, own) in at.iter().rev() {
             if activation == 0 || activation == *own {
@@ -307,7 +308,7 @@ impl<'p> DirectedSearch<'p> {
         best
     }
 
-    fn places(&self, state: &State) -> Places {
+    fn places(&self, state: &State) -> ActivationNodes {
         let frames = state.frames.iter();
         let nodes = frames.filter_map(|frame| {
             let node = self.graph.node(frame.func, frame.block, frame.next)?;
@@ -316,22 +317,27 @@ impl<'p> DirectedSearch<'p> {
         nodes.collect()
     }
 
-    /// How an objective can be covered; `None` where no way leads there or it is not followed.
-    fn way(&self, goal: GoalId, labels: &LabelTable<'_>, hypers: &HyperTable<'_>) -> Option<Way> {
+    /// The stages of covering an objective; `None` where no way leads there or it is not followed.
+    fn way(
+        &self,
+        goal: GoalId,
+        labels: &LabelTable<'_>,
+        hypers: &HyperTable<'_>,
+    ) -> Option<ObjectiveStages> {
         let stages = match labels.aim(goal) {
             Aim::Label(..) => {
                 let (func, keys) = labels.sites_of(goal)?;
                 let sites: Vec<_> = keys.iter().map(|key| (func, *key)).collect();
                 let places = self.nodes_of(&sites);
-                let ways = Ways::from_start(&self.from_start);
+                let ways = AllowedWays::from_start(&self.from_start);
                 vec![Stage::new(&self.graph, None, sites, places, &[], ways)?]
             }
             Aim::Sequence(..) => self.stages(hypers.last_step(goal)?, hypers)?,
         };
-        Some(Way { stages })
+        Some(ObjectiveStages { stages })
     }
 
-    /// The labels of a sequence, by the step that completes it.
+    /// The stages of a sequence, given the step that completes it.
     fn stages(&self, last: StepId, hypers: &HyperTable<'_>) -> Option<Vec<Stage>> {
         let mut steps = vec![last];
         while let Some(wait) = hypers.sequences.steps[*steps.last()?].from {
@@ -343,7 +349,7 @@ impl<'p> DirectedSearch<'p> {
             let (sites, places) = self.sites_of(step, hypers);
             let before = stages.last().map_or(&[][..], |stage| stage.places());
             let (ways, through) = match wait {
-                None => (Ways::from_start(&self.from_start), Vec::new()),
+                None => (AllowedWays::from_start(&self.from_start), Vec::new()),
                 Some(wait) => self.ways_behind(wait, before, hypers)?,
             };
             stages.push(Stage::new(&self.graph, wait, sites, places, &through, ways)?);
@@ -351,7 +357,7 @@ impl<'p> DirectedSearch<'p> {
         Some(stages)
     }
 
-    /// The sites of a step's label, and where they lie.
+    /// The sites of a step's label, and their nodes.
     fn sites_of(
         &self,
         step: StepId,
@@ -369,18 +375,18 @@ impl<'p> DirectedSearch<'p> {
         (sites, places)
     }
 
-    /// The ways that a passage allows from the label before it, and the nodes that it names.
+    /// The ways that a passage allows from the label before it, and the nodes that it requires.
     fn ways_behind(
         &self,
         wait: WaitId,
         before: &[NodeId],
         hypers: &HyperTable<'_>,
-    ) -> Option<(Ways, Vec<(FuncId, lydian_ir::BlockId)>)> {
+    ) -> Option<(AllowedWays, Vec<(FuncId, lydian_ir::BlockId)>)> {
         let of = &hypers.sequences.waits[wait];
         let sites: Vec<(FuncId, SiteKey)> = of
             .asks
             .iter()
-            .filter(|(_, asks)| asks.iter().any(|ask| matches!(ask, Ask::Never)))
+            .filter(|(_, asks)| asks.iter().any(|ask| matches!(ask, PassageRequirement::Never)))
             .filter_map(|((func, site), _)| Some((*func, keys(*site, self.body(*func)?))))
             .flat_map(|(func, keys)| keys.into_iter().map(move |key| (func, key)))
             .collect();
@@ -389,15 +395,15 @@ impl<'p> DirectedSearch<'p> {
         let func = hypers.objectives[step.position].function;
         if let Passage::By(blocks, _) = &of.passage {
             let through = blocks.iter().map(|block| (func, *block)).collect();
-            return Some((Ways::through_nodes(closed), through));
+            return Some((AllowedWays::through_nodes(closed), through));
         }
         let extent = match of.scope {
-            Scope::Activation => Extent::Activation,
-            Scope::Run => Extent::Calls,
+            SequenceScope::Activation => Extent::Activation,
+            SequenceScope::Run => Extent::Calls,
         };
-        // Of a label with several places the first one speaks for all.
+        // Of a label with several places, the first represents all.
         let root = *before.first()?;
-        Some((Ways::behind(&self.graph, root, extent, closed), Vec::new()))
+        Some((AllowedWays::behind(&self.graph, root, extent, closed), Vec::new()))
     }
 
     /// The nodes of sites.
@@ -424,7 +430,7 @@ impl<'p> DirectedSearch<'p> {
     }
 }
 
-/// Where a state is in the midst of an objective, before a label of it.
+/// The positions of a state that is on its way to a label of an objective.
 fn positions(stage: &Stage, state: &State) -> SmallVec<[Position; 2]> {
     let Some(wait) = stage.wait else {
         return SmallVec::from_iter([Position { activation: 0, entered: 0 }]);
@@ -445,7 +451,7 @@ fn is_met(state: &State, stage: &Stage) -> bool {
     sites.any(|site| func.is_some_and(|func| stage.sites.contains(&(func, site))))
 }
 
-/// `1/d² + 1/i²`, of which each is at most 1, as a number of [`POINT_SHIFT`] bits.
+/// `1/d² + 1/i²`, where each summand is at most 1, as a number of [`POINT_SHIFT`] bits.
 fn fraction(distance: u32, since: u64) -> u64 {
     let inverse_square = |number: f64| 1.0 / (number.max(1.0) * number.max(1.0));
     let sum = inverse_square(f64::from(distance)) + inverse_square(since as f64);

@@ -1,9 +1,9 @@
-//! What lies ahead of a place in the program: how far the next label is that is left, and whether there
-//! is any ([000]'s look-ahead).
+//! Distances to labels that are left, and whether any label lies ahead of a place ([000]'s
+//! look-ahead).
 //!
 //! Distances are edges of the control-flow graphs, calls included. An indirect call may lead to any
-//! function that is looked at. Nothing is ever missed: where no label that is left lies ahead of a
-//! place, none can be met from there, whatever the input.
+//! explored function. The result is an over-approximation: where no label that is left lies ahead
+//! of a place, none can be met from there, whatever the input.
 
 use std::rc::Rc;
 
@@ -14,38 +14,39 @@ use crate::goals::labels::LabelTable;
 use crate::machine::program::control_flow::{ControlFlow, Function, SitePlaces};
 use crate::machine::program::site::SiteKey;
 
-/// Further than any path of blocks.
+/// A distance greater than any path of blocks.
 pub(crate) const FAR: u32 = 1 << 20;
 
-/// What to be near to.
+/// The labels that distances are measured to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DistanceTarget {
-    /// Labels that are left.
+    /// All labels that are left.
     Left,
     /// Labels that are left and that no path reached.
     New,
 }
 
-/// How far labels that are left lie ahead of the places of a program.
+/// The distances from the places of a program to labels that are left.
 pub(crate) struct Distances {
     control_flow: Rc<ControlFlow>,
     sites: SitePlaces,
-    /// What lies ahead for each target, by function and block; empty for functions that are not looked at.
-    views: [Vec<Vec<View>>; 2],
+    /// The distances for each target, by function and block; empty for functions that are not
+    /// explored.
+    views: [Vec<Vec<BlockDistances>>; 2],
 }
 
-/// What lies ahead in a block, and behind it.
+/// The distances in a block, and behind it.
 #[derive(Clone, Copy)]
-struct View {
-    /// The distance to the next label in the block itself or in what it calls.
+struct BlockDistances {
+    /// The distance to the next label in the block itself or in its callees.
     own: u32,
-    /// Just behind the last position in the block at which there is one; 0 without any.
+    /// The end of the last position in the block with such a label; 0 without any.
     until: u32,
-    /// The distance to the next one behind the block.
+    /// The distance to the next label behind the block.
     behind: u32,
 }
 
-impl View {
+impl BlockDistances {
     const NOTHING: Self = Self { own: FAR, until: 0, behind: FAR };
 
     /// The distance to the next label from a position in the block on.
@@ -62,32 +63,32 @@ impl View {
 }
 
 impl Distances {
-    /// For the functions of a control flow, and labels that lie at some sites.
+    /// Distances for the functions of a control flow, and labels at some sites.
     pub(crate) fn new(control_flow: Rc<ControlFlow>, sites: SitePlaces) -> Self {
         Self { control_flow, sites, views: Default::default() }
     }
 
-    /// Where the labels' sites lie.
+    /// The places of the labels' sites.
     pub(crate) const fn sites(&self) -> &SitePlaces {
         &self.sites
     }
 
-    /// How many blocks there are: what bringing the distances up to date costs.
+    /// The number of blocks, which the cost of updating distances is proportional to.
     pub(crate) fn size(&self) -> usize {
         self.control_flow.size()
     }
 
-    /// Whether control only goes where edges, calls and returns lead.
+    /// Whether control follows edges, calls and returns only.
     pub(crate) fn is_structured(&self) -> bool {
         self.control_flow.is_structured()
     }
 
-    /// Brings the distances up to date with the labels that are left.
+    /// Updates the distances to the labels that are left.
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>) {
         for target in [DistanceTarget::Left, DistanceTarget::New] {
             let mut all = vec![Vec::new(); self.sites.functions()];
             for Function { func, blocks } in self.control_flow.functions() {
-                let mut views = vec![View::NOTHING; blocks.len()];
+                let mut views = vec![BlockDistances::NOTHING; blocks.len()];
                 let wanted = |site: &(&SiteKey, _)| match target {
                     DistanceTarget::Left => labels.is_open(*func, *site.0),
                     DistanceTarget::New => labels.is_new(*func, *site.0),
@@ -103,7 +104,7 @@ impl Distances {
         }
     }
 
-    /// One round of shortest paths over all functions; whether anything changed.
+    /// One iteration of shortest paths over all functions. Returns whether anything changed.
     fn relax(&mut self, target: DistanceTarget) -> bool {
         let mut changed = false;
         let control_flow = Rc::clone(&self.control_flow);
@@ -139,7 +140,7 @@ impl Distances {
         entry.and_then(|entry| self.distance(target, func, entry, 0)).unwrap_or(FAR)
     }
 
-    /// The distance from a position in a block of a function that is looked at.
+    /// The distance from a position in a block; `None` in a function that is not explored.
     pub(crate) fn distance(
         &self,
         target: DistanceTarget,

@@ -1,8 +1,9 @@
-//! The search frontier: the states that wait, and everything that decides which of them goes on.
+//! The search frontier: the waiting states, and everything that decides which of them goes on.
 //!
-//! A [`Searcher`] holds the states that can go on, in one or several orders; [`Hard`] those whose question is
-//! hard, which go on once others had their time. Orders look at [`Ranks`] (how far a state is from what is
-//! left) and, where a search goes to one objective at a time, at a [`DirectedSearch`].
+//! A [`Searcher`] holds the states that can go on, in one or several orders. [`HardQuestions`] holds
+//! those with a hard question, which go on once others had their time. Orders use [`Ranks`], the
+//! distances of states to labels that are left. In a search that goes to one objective at a time,
+//! they also use a [`DirectedSearch`].
 
 use crate::State;
 use crate::config::Config;
@@ -10,23 +11,23 @@ use crate::goals::Goals;
 use crate::goals::labels::LabelTable;
 use crate::machine::program::control_flow::SitePlaces;
 use crate::search::directed::DirectedSearch;
-use crate::search::hard::Hard;
+use crate::search::hard::HardQuestions;
 use crate::search::rank::Ranks;
 use crate::search::searcher::{Origin, Rank, Searcher};
 
-/// The states that wait.
+/// The waiting states.
 pub(crate) struct Frontier<'p> {
     searcher: Searcher,
-    hard: Hard,
+    hard: HardQuestions,
     ranks: Ranks,
-    /// Chooses the objective to go to, where a search goes to one at a time.
+    /// Chooses the objective, where a search goes to one at a time.
     directed: Option<DirectedSearch<'p>>,
-    /// How many functions run in turn, of which the last is under test.
+    /// The number of functions that run in turn; the last one is under test.
     roots: usize,
 }
 
 impl<'p> Frontier<'p> {
-    /// Without states.
+    /// A frontier without states.
     pub(crate) fn new(
         config: &Config,
         ranks: Ranks,
@@ -34,18 +35,19 @@ impl<'p> Frontier<'p> {
         roots: usize,
     ) -> Self {
         let searcher = Searcher::new(config.search, config.seed);
-        Self { searcher, hard: Hard::default(), ranks, directed, roots }
+        Self { searcher, hard: HardQuestions::default(), ranks, directed, roots }
     }
 
-    /// Takes the state that is to go on, after so much work and so many steps of the whole exploration: one
-    /// whose hard question is due, then what the orders choose, then one whose question is hard.
+    /// Takes the state that goes on next: first one with a hard question that is due, then the
+    /// choice of the orders, then one with a hard question that is not due. `work` and `steps` are
+    /// those of the whole exploration.
     pub(crate) fn next(&mut self, goals: &Goals<'_>, work: u64, steps: u64) -> Option<Box<State>> {
         self.ranks.refresh(&goals.labels, steps);
         let due = self.hard.due(work);
         due.or_else(|| self.chosen(goals, work)).or_else(|| self.hard.first())
     }
 
-    /// What the orders choose.
+    /// The choice of the orders.
     fn chosen(&mut self, goals: &Goals<'_>, work: u64) -> Option<Box<State>> {
         if let Some(directed) = &mut self.directed {
             directed.refresh(&goals.labels, &goals.hypers);
@@ -76,7 +78,7 @@ impl<'p> Frontier<'p> {
         }
     }
 
-    /// Lets a state wait.
+    /// Adds a state.
     pub(crate) fn add(&mut self, mut state: Box<State>, origin: Origin) {
         let directed = self.directed.as_ref();
         directed.inspect(|directed| directed.note(&mut state));
@@ -84,34 +86,34 @@ impl<'p> Frontier<'p> {
         self.searcher.add(state, origin, &rank);
     }
 
-    /// Lets a state wait whose question took `spent`, up to `now`, and was not answered.
+    /// Adds a state with a question that took work `spent`, up to `now`, and was not answered.
     pub(crate) fn put_off(&mut self, state: Box<State>, now: u64, spent: u64) {
         self.hard.put_off(state, now, spent);
     }
 
-    /// Whether nothing that is left can be met on any continuation of a state's path.
+    /// Whether no continuation of a state's path can meet anything that is left.
     pub(crate) fn is_hopeless(&self, state: &State, labels: &LabelTable<'_>) -> bool {
         self.ranks.is_hopeless(state, labels)
     }
 
-    /// What chooses the objective to go to.
+    /// The directed search, if there is one.
     #[cfg(test)]
     pub(crate) fn directed(&self) -> Option<&DirectedSearch<'p>> {
         self.directed.as_ref()
     }
 
-    /// The same, to be changed.
+    /// The directed search, to be changed.
     #[cfg(test)]
     pub(crate) fn guide_mut(&mut self) -> Option<&mut DirectedSearch<'p>> {
         self.directed.as_mut()
     }
 
-    /// Where the labels' sites lie.
+    /// The places of the labels' sites.
     pub(crate) const fn sites(&self) -> &SitePlaces {
         self.ranks.distances().sites()
     }
 
-    /// How many states wait, without those whose question is hard.
+    /// The number of waiting states, without those with a hard question.
     pub(crate) fn len(&self) -> usize {
         self.searcher.len()
     }
@@ -121,12 +123,13 @@ impl<'p> Frontier<'p> {
         self.searcher.len() == 0 && self.hard.is_empty()
     }
 
-    /// Whether the state that was just split should go on without looking at the others.
+    /// Whether a state goes on after a split without a comparison with the others.
     pub(crate) fn stays(&self) -> bool {
         self.searcher.stays()
     }
 
-    /// Says whether states, or what they take, are so many that paths are to come to their ends first.
+    /// Sets whether there are so many states, or so little memory, that paths are to come to their
+    /// ends first.
     pub(crate) fn crowd(&mut self, is_crowded: bool) {
         self.searcher.crowd(is_crowded);
     }
@@ -136,7 +139,7 @@ impl<'p> Frontier<'p> {
         self.searcher.is_crowded()
     }
 
-    /// The states that can go on, with their numbers, in no order.
+    /// The states that can go on, with their numbers, in no particular order.
     pub(crate) fn states(&self) -> impl Iterator<Item = (u64, &State)> {
         self.searcher.states()
     }
@@ -146,12 +149,12 @@ impl<'p> Frontier<'p> {
         self.searcher.take(number)
     }
 
-    /// All states, in no order.
+    /// All states, in no particular order.
     pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
         self.searcher.states_mut().chain(self.hard.states_mut())
     }
 
-    /// Takes all states, in the order in which they came, those whose question is hard last.
+    /// Takes all states, in the order of their arrival, those with a hard question last.
     pub(crate) fn drain(&mut self) -> Vec<Box<State>> {
         let mut states = self.searcher.drain();
         states.extend(self.hard.drain());

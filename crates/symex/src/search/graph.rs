@@ -1,13 +1,12 @@
-//! Control flow over all functions at the grain of statements.
+//! The control flow of all functions at the level of statements.
 //!
-//! A node is a statement or a terminator of one function. An activation goes from node to node, past
-//! calls; a call moreover leads to the first node of what it may call. Nodes of functions that are
-//! met in one activation of the caller only (a call that returned) are on no way to a place, so that
-//! every way through the graph is one that calls can take: as if they were inlined, but with one copy
-//! of each function.
+//! A node is a statement or a terminator of one function. An activation goes from node to node,
+//! past calls; a call also leads to the first nodes of its callees. The nodes of a call that
+//! returned are on no way to a place, so every way through the graph is one that calls can take: as
+//! if callees were inlined, but with one copy of each function.
 //!
-//! Distances are instructions, as in [001] Algorithm 1: passing a call costs the shortest way through
-//! what it calls.
+//! Distances are instructions, as in [001] Algorithm 1: passing a call costs the shortest way
+//! through its callee.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,42 +23,43 @@ pub(crate) type NodeId = usize;
 /// The nodes of some functions.
 #[derive(Default)]
 pub(crate) struct Graph {
-    /// The first node of each block, by function and block; none for functions that are not looked at.
+    /// The first node of each block, by function and block; empty for functions that are not
+    /// explored.
     first: Vec<Vec<NodeId>>,
     nodes: Vec<Node>,
-    /// Who leads to each node, and whether by a call.
+    /// The predecessors of each node, each with whether it leads there by a call.
     before: Vec<SmallVec<[(NodeId, bool); 2]>>,
     /// The first node of each function.
     entries: FxHashMap<FuncId, NodeId>,
-    /// For each node the instructions to the end of its activation.
+    /// For each node, the number of instructions to the end of its activation.
     to_end: Vec<u32>,
-    /// Where any function may be called.
+    /// A node that stands for a call of any function.
     any: NodeId,
 }
 
 #[derive(Default)]
 struct Node {
     func: Option<FuncId>,
-    /// What follows in the activation.
+    /// The successors in the activation.
     next: SmallVec<[NodeId; 2]>,
-    /// Where calls lead.
+    /// The entries of the callees.
     calls: SmallVec<[NodeId; 1]>,
-    /// The instructions that it takes to pass it.
+    /// The number of instructions that passing it takes.
     cost: u32,
     returns: bool,
 }
 
-/// Which edges ways may take.
+/// The edges that ways may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Those within an activation.
+    /// The edges within an activation.
     Activation,
-    /// Calls, too.
+    /// Also the edges of calls.
     Calls,
 }
 
 impl Graph {
-    /// Of functions that calls may lead to.
+    /// The graph of functions that calls may lead to.
     pub(crate) fn new(program: &Program, functions: &[FuncId]) -> Self {
         let mut this = Self::default();
         this.first.resize_with(program.functions.len(), Vec::new);
@@ -128,10 +128,11 @@ impl Graph {
         }
     }
 
-    /// Finds what passing calls costs, inner ones first: in each round those whose callees are known.
+    /// Finds the cost of passing calls, inner ones first: each iteration treats those with known
+    /// callees.
     fn measure_calls(&mut self) {
         let all = 0..self.nodes.len();
-        // What may be called anywhere has the last number, and is settled first.
+        // The node for a call of any function has the highest number, and is settled first.
         let calls: Vec<NodeId> = all.rev().filter(|id| !self.nodes[*id].calls.is_empty()).collect();
         calls.iter().for_each(|id| self.nodes[*id].cost = FAR);
         let ends: Vec<NodeId> =
@@ -160,7 +161,7 @@ impl Graph {
         Some(first + position)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -170,7 +171,7 @@ impl Graph {
         self.entries.get(&func).copied()
     }
 
-    /// The first node of a node's function, and how many nodes that has.
+    /// The first node of a node's function, and the function's number of nodes.
     pub(crate) fn range_of(&self, node: NodeId) -> (NodeId, usize) {
         let func = self.nodes[node].func;
         let start = func.map_or(node, |func| self.first[func.index()][0]);
@@ -183,18 +184,18 @@ impl Graph {
         self.nodes[node].next.len() > 1
     }
 
-    /// The instructions from a node to the end of its activation.
+    /// The number of instructions from a node to the end of its activation.
     pub(crate) fn to_end(&self, node: NodeId) -> u32 {
         self.to_end[node]
     }
 
-    /// What follows a node in its activation, and where its calls lead.
+    /// The successors of a node in its activation, and the entries of its callees.
     pub(crate) fn next(&self, node: NodeId) -> (&[NodeId], &[NodeId]) {
         (&self.nodes[node].next, &self.nodes[node].calls)
     }
 
-    /// What follows the end of a node's activation, where the node is such an end: what follows calls
-    /// of its function.
+    /// The successors of a node at the end of its activation: the nodes behind calls of its
+    /// function. Empty for other nodes.
     pub(crate) fn returns_to(&self, node: NodeId) -> Vec<NodeId> {
         let entry = self.nodes[node].func.filter(|_| self.nodes[node].returns);
         let Some(entry) = entry.and_then(|func| self.entry(func)) else { return Vec::new() };
@@ -207,8 +208,8 @@ impl Graph {
         calls.flat_map(|call| self.nodes[call].next.iter().copied()).collect()
     }
 
-    /// For each node the instructions to the nearest of some nodes, [`FAR`] where there is no way that
-    /// passes none of those that are `closed`.
+    /// For each node, the number of instructions to the nearest of some nodes. [`FAR`] where each
+    /// way there passes a node in `closed`.
     pub(crate) fn distances(
         &self,
         to: &[NodeId],

@@ -1,4 +1,4 @@
-//! How far a state is from a label that is left, and whether it can meet one at all.
+//! Ranks: the distance of a state to a label that is left, and whether it can meet one at all.
 
 use lydian_base::EntityId;
 
@@ -8,35 +8,47 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::state::PassedSite;
 use crate::search::distance::{DistanceTarget, Distances, FAR};
 
-/// Bringing distances up to date may cost a block of work for so many steps of states.
+/// The cost of updating distances: one block may cost this many steps of states.
 const STEPS: u64 = 2;
 
-/// How much further away a state is taken to be for each time that it let others go on.
+/// The added distance of a state for each time that it let others go on.
 const IDLE: u64 = 8;
 
 /// Distances to labels that are left, kept until enough of them are covered.
 pub(crate) struct Ranks {
     distances: Distances,
-    /// How often a block was picked, by function and block.
+    /// How often each block was picked, by function and block.
     visits: Vec<Vec<u32>>,
-    /// Objectives left, labels that no path reached, how often some were opened again, and steps taken,
-    /// when the distances were brought up to date.
-    seen: Option<(usize, usize, usize, u64)>,
+    /// The counters at the last update of the distances.
+    updated_at: Option<UpdateCounters>,
+}
+
+/// Counters of an exploration that decide when distances are updated.
+#[derive(Clone, Copy)]
+struct UpdateCounters {
+    /// Objectives that are left.
+    left: usize,
+    /// Labels that no path reached.
+    unreached: usize,
+    /// How often labels were reopened.
+    reopened: usize,
+    /// Steps taken.
+    steps: u64,
 }
 
 impl Ranks {
     pub(crate) fn new(distances: Distances) -> Self {
-        Self { distances, visits: Vec::new(), seen: None }
+        Self { distances, visits: Vec::new(), updated_at: None }
     }
 
-    /// How far labels that are left lie ahead.
+    /// The distances to labels that are left.
     pub(crate) const fn distances(&self) -> &Distances {
         &self.distances
     }
 
-    /// The rank of a state: its distance, and more for blocks that were picked often and for a state
-    /// that was picked and came to no split. Without a label
-    /// ahead that no path reached, the rank among labels that are left, behind all others.
+    /// The rank of a state: its distance, plus penalties for blocks that were picked often and for
+    /// a state that was picked without being split. Where no unreached label lies ahead, the rank
+    /// is that among all labels that are left, behind all others.
     pub(crate) fn rank(&self, state: &State, target: DistanceTarget) -> u64 {
         let mut best = FAR;
         for (depth, frame) in state.frames.iter().rev().enumerate() {
@@ -55,8 +67,8 @@ impl Ranks {
             + IDLE * u64::from(state.notes.search.idle)
     }
 
-    /// Whether no continuation of a state's path meets a label that is left. Distances that are out of
-    /// date know of labels that are covered since, of none less.
+    /// Whether no continuation of a state's path meets a label that is left. Outdated distances may
+    /// include labels that were covered since, but miss none.
     pub(crate) fn is_hopeless(&self, state: &State, labels: &LabelTable<'_>) -> bool {
         let far = |frame: &std::sync::Arc<crate::machine::state::Frame>| {
             let distance =
@@ -95,18 +107,22 @@ impl Ranks {
         }
     }
 
-    /// Brings the distances up to date if enough has happened since; at once where a label is open
-    /// again.
+    /// Updates the distances if enough has happened since; at once where a label was reopened.
     pub(crate) fn refresh(&mut self, labels: &LabelTable<'_>, steps: u64) {
-        let (left, new, reopened) = (labels.left(), labels.new_ones(), labels.reopened());
-        if let Some((left_then, new_then, reopened_then, at)) = self.seen {
-            let due = steps - at >= STEPS * self.distances.size() as u64;
-            let same = left == left_then && new == new_then;
-            if reopened == reopened_then && (same || left <= left_then && !due) {
+        let now = UpdateCounters {
+            left: labels.left(),
+            unreached: labels.new_ones(),
+            reopened: labels.reopened(),
+            steps,
+        };
+        if let Some(then) = self.updated_at {
+            let due = steps - then.steps >= STEPS * self.distances.size() as u64;
+            let same = now.left == then.left && now.unreached == then.unreached;
+            if now.reopened == then.reopened && (same || now.left <= then.left && !due) {
                 return;
             }
         }
-        self.seen = Some((left, new, reopened, steps));
+        self.updated_at = Some(now);
         self.distances.refresh(labels);
     }
 }

@@ -1,8 +1,8 @@
-//! Which state goes on.
+//! The searcher: the states that can go on, and the choice of the next one.
 //!
-//! A [`Searcher`] holds the states that wait. One or several [`Order`]s over their numbers choose in
-//! turn which one goes on, in shares; each is told of all states that come and go. Those whose paths get no
-//! test are told to none, and go on last.
+//! One or several [`Order`]s over the states' numbers choose in turn, in shares. Each order is told
+//! of all states that come and go. States with paths that get no test are not given to orders, and
+//! go on last.
 
 mod orders;
 mod rota;
@@ -22,60 +22,64 @@ use orders::{Nearest, Newest, Oldest, RandomState, TowardsObjective};
 use rota::{Clock, Rota};
 use tree::RandomPath;
 
-/// States that wait. They are boxed, as they are moved often and are large.
+/// The states that can go on. They are boxed, since they are large and moved often.
 pub(crate) struct Searcher {
     waiting: Waiting,
     orders: Vec<Box<dyn Order>>,
     rotas: Vec<Rota>,
-    /// States whose paths get no test: no order has them, and they go on where it has no other.
+    /// States with paths that get no test. They are in no order, and go on where there is no other
+    /// state.
     last: BTreeSet<u64>,
-    /// The newest first, whatever the order: it chooses while there are too many states.
+    /// The order that chooses while there are too many states, whatever the others are: the newest
+    /// first.
     newest: Newest,
     is_crowded: bool,
-    /// Which rota has its turn, the work of the whole exploration when that began, and when an order chose
-    /// last, if one did.
+    /// The position of the current rota.
     turn: usize,
+    /// The work of the whole exploration when the turn of the rota began.
     began: u64,
+    /// The work of the whole exploration at the last choice, if there was one.
     chose: Option<u64>,
+    /// The number of the next state.
     next: u64,
     rng: Rng,
     search: Search,
 }
 
-/// A rota has its turn for so much work, in steps.
+/// The work of a rota's turn, in steps.
 const ROTA: u64 = 16_000;
 
-/// The states that wait, by number. Numbers grow.
+/// The waiting states, by number. Numbers increase.
 #[derive(Default)]
 struct Waiting {
-    /// In no order.
+    /// The states, in no particular order.
     states: Vec<(u64, Box<State>)>,
-    /// Where each number stands among them.
+    /// The position of each number in `states`.
     places: FxHashMap<u64, usize>,
 }
 
-/// What orders look at.
+/// The measures that orders use.
 pub(crate) struct Rank<'a> {
     pub(crate) ranks: &'a Ranks,
-    /// Where states are followed for one objective at a time.
+    /// The directed search, where states are followed for one objective at a time.
     pub(crate) directed: Option<&'a DirectedSearch<'a>>,
-    /// How many functions run in turn, of which the last is under test.
+    /// The number of functions that run in turn; the last one is under test.
     pub(crate) roots: usize,
 }
 
 impl Rank<'_> {
-    /// How far a state is from something new now, the less the better.
+    /// The current distance of a state to a label, less is better.
     fn distance(&self, state: &State, target: DistanceTarget) -> u64 {
         self.ranks.rank(state, target)
     }
 
-    /// What a state is worth for the objective that has its turn, the more the better; 0 where it
-    /// cannot reach it or there is none.
+    /// The weight of a state for the current objective, greater is better; 0 where it cannot reach
+    /// the objective or there is none.
     fn weight(&self, state: &State) -> u64 {
         self.directed.map_or(0, |directed| directed.weight(state, self.roots))
     }
 
-    /// The number of that turn.
+    /// The number of the current turn.
     fn turn(&self) -> u32 {
         self.directed.map_or(0, DirectedSearch::turn)
     }
@@ -90,19 +94,19 @@ pub(crate) enum Origin {
     Back,
 }
 
-/// An order over the numbers of states that wait.
+/// An order over the numbers of waiting states.
 trait Order {
-    /// A state waits.
+    /// Adds a state.
     fn add(&mut self, number: u64, origin: Origin, state: &State, rank: &Rank<'_>);
 
-    /// The state that is to go on: one that waits, unless none does.
+    /// The next state: one that waits, unless none does.
     fn choose(&mut self, waiting: &Waiting, rng: &mut Rng, rank: &Rank<'_>) -> Option<u64>;
 
-    /// A state was taken, chosen by this order or by another.
+    /// Notes that a state was taken, by this order or by another.
     fn taken(&mut self, _number: u64) {}
 
-    /// Whether a state that waits can reach the objective that has its turn; `None` where the order
-    /// does not ask.
+    /// Whether a waiting state can reach the current objective; `None` where the order is not
+    /// directed.
     fn reaches(&mut self, _waiting: &Waiting, _rank: &Rank<'_>) -> Option<bool> {
         None
     }
@@ -129,7 +133,7 @@ impl Waiting {
 }
 
 impl Searcher {
-    /// Without states, in an order and with a seed.
+    /// A searcher without states, for an order and a seed.
     pub(crate) fn new(search: Search, seed: u64) -> Self {
         Self {
             waiting: Waiting::default(),
@@ -147,8 +151,8 @@ impl Searcher {
         }
     }
 
-    /// Adds a state: the other side of a split of the state that was taken last or the first state of all,
-    /// or the one that was taken last.
+    /// Adds a state: the other side of a split of the state that was taken last, the very first
+    /// state, or the state that was taken last.
     pub(crate) fn add(&mut self, state: Box<State>, origin: Origin, rank: &Rank<'_>) {
         self.next += 1;
         if state.depends.are_some() {
@@ -162,7 +166,7 @@ impl Searcher {
         self.waiting.add(self.next, state);
     }
 
-    /// Takes the state that is to go on, after so much work of the whole exploration, in steps.
+    /// Takes the state that goes on next. `work` is that of the whole exploration, in steps.
     pub(crate) fn pop(&mut self, rank: &Rank<'_>, work: u64) -> Option<Box<State>> {
         let order = self.take_turns(work);
         let order: &mut dyn Order = match self.is_crowded {
@@ -174,8 +178,8 @@ impl Searcher {
         self.take(number)
     }
 
-    /// Says whether states, or what they take, are so many that paths are to come to their ends first: the
-    /// newest state goes on then, of which fewest others come.
+    /// Sets whether there are so many states, or so little memory, that paths are to come to their
+    /// ends first. The newest state then goes on, since it leads to the fewest further states.
     pub(crate) fn crowd(&mut self, is_crowded: bool) {
         self.is_crowded = is_crowded;
     }
@@ -185,7 +189,7 @@ impl Searcher {
         self.is_crowded
     }
 
-    /// Says which order chooses.
+    /// The position of the order that makes the next choice.
     fn take_turns(&mut self, work: u64) -> usize {
         if let Some(chose) = self.chose.replace(work) {
             self.rotas[self.turn].charge(work - chose);
@@ -197,7 +201,7 @@ impl Searcher {
         self.rotas[self.turn].choose()
     }
 
-    /// The states that wait, with their numbers, in no order.
+    /// The waiting states, with their numbers, in no particular order.
     pub(crate) fn states(&self) -> impl Iterator<Item = (u64, &State)> {
         self.waiting.states.iter().map(|(number, state)| (*number, &**state))
     }
@@ -211,28 +215,28 @@ impl Searcher {
         self.waiting.take(number)
     }
 
-    /// The states that wait, in no order.
+    /// The waiting states, in no particular order.
     pub(crate) fn states_mut(&mut self) -> impl Iterator<Item = &mut State> {
         self.waiting.states.iter_mut().map(|(_, state)| &mut **state)
     }
 
-    /// Whether some state that waits can reach the objective that has its turn.
+    /// Whether some waiting state can reach the current objective.
     pub(crate) fn reaches(&mut self, rank: &Rank<'_>) -> bool {
         let orders = self.orders.iter_mut();
         orders.filter_map(|order| order.reaches(&self.waiting, rank)).next().unwrap_or(true)
     }
 
-    /// How many states wait.
+    /// The number of waiting states.
     pub(crate) fn len(&self) -> usize {
         self.waiting.states.len()
     }
 
-    /// Whether the state that was just split should go on without looking at the others.
+    /// Whether a state goes on after a split without a comparison with the others.
     pub(crate) fn stays(&self) -> bool {
         self.search == Search::DepthFirst
     }
 
-    /// Takes all states, in the order in which they came.
+    /// Takes all states, in the order of their arrival.
     pub(crate) fn drain(&mut self) -> Vec<Box<State>> {
         self.waiting.places.clear();
         self.last.clear();
@@ -260,9 +264,9 @@ fn orders_of(search: Search) -> Vec<Box<dyn Order>> {
     }
 }
 
-/// How its orders take turns. Ranks alone keep to one part of the tree where what is left needs
-/// another past, not another place: a loop whose flags decide, or one that must turn often. Labels
-/// that were reached and not covered may be infeasible.
+/// The rotas of a search. Ranks alone would keep to one part of the tree, even where the labels
+/// left need another history and not another place, as with a loop that flags decide, or one that
+/// needs many iterations. Labels that were reached and not covered may also be infeasible.
 fn rotas_of(search: Search) -> Vec<Rota> {
     match search {
         Search::Md2u => vec![Rota::new(Clock::Choices, &[1, 1])],

@@ -35,12 +35,12 @@ pub(super) struct Writer {
     /// The statements of the function at work.
     body: String,
     indent: usize,
-    /// How many statements may still be begun.
+    /// The number of statements that may still be begun.
     left: u32,
     numbers: u32,
     /// The counters of loops of the function.
     counters: Vec<String>,
-    /// How many loops or switches are around, by what `break` and `continue` may do.
+    /// The number of enclosing loops and switches, by whether `break` and `continue` are allowed.
     loops: u32,
     breakable: u32,
     /// Whether the function calls itself somewhere already.
@@ -80,7 +80,7 @@ impl Writer {
         self.rng.below(bound)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability in percent.
     pub(super) fn chance(&mut self, percent: u64) -> bool {
         self.rng.below(100) < percent
     }
@@ -229,7 +229,7 @@ impl Writer {
             self.statement(depth, suffix);
         }
         self.scope.truncate(known);
-        // What was repeated might name what is out of scope now.
+        // Repeated conditions might name variables that are out of scope now.
         let scope = &self.scope;
         self.conditions.retain(|condition| {
             let first = condition.split_whitespace().next().unwrap_or("");
@@ -441,7 +441,7 @@ impl Writer {
         self.forget(known);
     }
 
-    /// Variables after the first so many are no longer in scope.
+    /// Removes all variables but the first `known` from the scope.
     fn forget(&mut self, known: usize) {
         let gone: Vec<String> = self.scope.drain(known..).map(|v| v.name).collect();
         self.conditions.retain(|c| !gone.iter().any(|name| c.starts_with(&format!("{name} "))));

@@ -6,7 +6,7 @@
 use super::Features;
 use super::body::Writer;
 
-/// What an expression may do.
+/// The restrictions of an expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
     /// Names that it may not read, nor write.
@@ -264,7 +264,7 @@ impl Writer {
         }
     }
 
-    /// A condition that writes to a variable, and which.
+    /// A condition that writes to a variable, with the variable.
     fn update(&mut self, limits: &Limits) -> Option<(String, String)> {
         let name = self.writable(limits)?;
         let (op, number) = (self.pick(&COMPARISONS), self.number());
@@ -296,7 +296,7 @@ impl Writer {
         (!names.is_empty()).then(|| self.one_of(&names))
     }
 
-    /// A condition: one that was there before now and then, so that conditions are coupled.
+    /// A condition; now and then a repeated one, so that conditions are coupled.
     fn condition(&mut self, limits: &Limits) -> String {
         let free = limits.unread.is_empty() && limits.unwritten.is_empty();
         if free && !self.conditions.is_empty() && self.chance(20) {

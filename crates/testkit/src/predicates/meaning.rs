@@ -1,12 +1,12 @@
-//! Whether the predicates that users read mean what is judged.
+//! Checks that the predicates that users read have the meaning by which coverage is judged.
 //!
 //! Each predicate's text becomes a part of the program, at its place, and records whether it was true
-//! there. What tests of that program record is held against what the interpreter says is covered.
+//! there. The records of tests of that program are compared with the interpreter's coverage.
 //!
-//! Left out are predicates whose text has a part that the program evaluates once, with an effect (a
-//! call, `i++`): there the text stands for the value that this gave. C has no third truth value: a
-//! predicate that may trap can be true in C where it is unknown, so that for these only what is
-//! covered must be true in C.
+//! Predicates are left out if their text has a part that the program evaluates once, with an effect (a
+//! call, `i++`): there the text stands for the resulting value. C has no third truth value: a predicate
+//! that may trap can be true in C where it is unknown, so for these the comparison goes one way:
+//! covered ones must be true in C.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,13 +16,13 @@ use lydian_base::{EntityId, Rng};
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{Image, PointerTarget, Test};
 use lydian_ir::{Body, CType, Expr, ExprId, Program, Purity};
-use lydian_objective::{Foresight, LabelId, Pred, Site};
+use lydian_objective::{CoverageInterpreter, LabelId, Pred, Site};
 use rustc_hash::FxHashSet;
 
-use super::{Checked, checked};
+use super::{TextWithChecks, checked};
 use crate::oracle::Subject;
 
-/// What became of the predicates of one program.
+/// The result for the predicates of one program.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
     /// Predicates that were compared.
@@ -38,7 +38,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Adds what another program gave.
+    /// Adds the result of another program.
     pub fn merge(&mut self, other: Self) {
         self.compared += other.compared;
         self.covered += other.covered;
@@ -48,16 +48,18 @@ impl Meaning {
     }
 }
 
-/// Compares what texts record in runs of these tests with what the interpreter covers.
+/// Compares the records of texts in runs of these tests with the interpreter's coverage.
 pub fn compare(subject: &Subject, tests: &[Test]) -> Meaning {
-    let foresight = subject.foresight();
+    let coverage_interpreter = subject.coverage_interpreter();
     let options = Options { max_steps: 20_000, ..Options::default() };
-    let runs = tests.iter().filter_map(|test| Some((test, foresight.run(test, &options).ok()?)));
+    let runs = tests
+        .iter()
+        .filter_map(|test| Some((test, coverage_interpreter.run(test, &options).ok()?)));
     let (tests, runs): (Vec<&Test>, Vec<_>) =
         runs.filter(|(_, run)| run.outcome.end == End::Returned).unzip();
     let site = |index: usize, label: LabelId| subject.objectives[index].labels[label].site;
-    // What is recorded of a condition alone is an atom of hyperlabels, which the interpreter does not
-    // judge by itself.
+    // Labels of single conditions are atoms of hyperlabels, which the interpreter does not judge by
+    // themselves.
     let is_judged = |index, label| !matches!(site(index, label), Site::Condition(..));
     let is_chosen = |index, label| is_judged(index, label) && !has_effects(subject, index, label);
     let checked = checked(&subject.program, &subject.map, &subject.objectives, &is_chosen, &record);
@@ -78,7 +80,7 @@ pub fn compare(subject: &Subject, tests: &[Test]) -> Meaning {
                 covered.insert(number);
             }
             let Some(found) = native.get(number) else { continue };
-            if agree(subject, &foresight, (*index, *label), expected, *found) {
+            if agree(subject, &coverage_interpreter, (*index, *label), expected, *found) {
                 continue;
             }
             let what = subject.describe(*index, *label);
@@ -91,9 +93,9 @@ pub fn compare(subject: &Subject, tests: &[Test]) -> Meaning {
     meaning
 }
 
-/// What a check recorded.
+/// The record of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Recorded {
+enum CheckRecord {
     /// It was not true.
     Nothing,
     True,
@@ -101,27 +103,28 @@ enum Recorded {
     Fault,
 }
 
-/// Whether what is judged and what C found go together.
+/// Whether the judgement and the record in C are consistent.
 fn agree(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     (index, label): (usize, LabelId),
     expected: bool,
-    found: Recorded,
+    found: CheckRecord,
 ) -> bool {
     match (expected, found) {
-        (true, Recorded::True) | (false, Recorded::Nothing | Recorded::Fault) => true,
-        // What is true in Kleene's logic may be a fault in C, which evaluates from left to right.
-        (true, Recorded::Fault) => true,
-        (true, Recorded::Nothing) => false,
-        (false, Recorded::True) => may_be_unknown(subject, foresight, index, label),
+        (true, CheckRecord::True) | (false, CheckRecord::Nothing | CheckRecord::Fault) => true,
+        // A predicate that is true in Kleene's logic may be a fault in C, which evaluates from left to
+        // right.
+        (true, CheckRecord::Fault) => true,
+        (true, CheckRecord::Nothing) => false,
+        (false, CheckRecord::True) => may_be_unknown(subject, coverage_interpreter, index, label),
     }
 }
 
 /// Whether a predicate may be unknown where its text has a value.
 fn may_be_unknown(
     subject: &Subject,
-    foresight: &Foresight<'_>,
+    coverage_interpreter: &CoverageInterpreter<'_>,
     index: usize,
     label: LabelId,
 ) -> bool {
@@ -135,7 +138,7 @@ fn may_be_unknown(
         }
         _ => false,
     };
-    traps || subject.short_circuit || foresight.may_trap(index, label)
+    traps || subject.short_circuit || coverage_interpreter.may_trap(index, label)
 }
 
 /// Whether the text has a part that the program evaluates once, with an effect.
@@ -179,14 +182,14 @@ fn record(number: usize, text: &str) -> String {
     )
 }
 
-/// What checks use; stands before the text.
+/// The declarations that checks use, before the text.
 const DECLARATIONS: &str = "extern unsigned char *lydian_trues, *lydian_faults;\n\
     extern volatile int lydian_guarded;\n\
     extern long lydian_place[];\n\
     int lydian_setjmp(void *, int) __asm__(\"__sigsetjmp\") __attribute__((returns_twice));\n";
 
-/// Runs each test in a process of its own and says, for each, what each check recorded.
-fn run(subject: &Subject, checked: &Checked, tests: &[&Test]) -> Vec<Vec<Recorded>> {
+/// Runs each test in a process of its own. Returns the record of each check for each test.
+fn run(subject: &Subject, checked: &TextWithChecks, tests: &[&Test]) -> Vec<Vec<CheckRecord>> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (unit, main) = (folder.path().join("unit.i"), folder.path().join("main.c"));
     let mut text = format!("{DECLARATIONS}{}\n", checked.text);
@@ -203,9 +206,9 @@ fn run(subject: &Subject, checked: &Checked, tests: &[&Test]) -> Vec<Vec<Recorde
     let found = output.stdout.chunks_exact(checked.checks.len().max(1) + 1);
     let found = found.map(|line| {
         let recorded = |byte: &u8| match byte {
-            b'1' => Recorded::True,
-            b'!' => Recorded::Fault,
-            _ => Recorded::Nothing,
+            b'1' => CheckRecord::True,
+            b'!' => CheckRecord::Fault,
+            _ => CheckRecord::Nothing,
         };
         // The first tells whether the run came to its end.
         if line[0] == b'0' { Vec::new() } else { line[1..].iter().map(recorded).collect() }

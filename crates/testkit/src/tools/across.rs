@@ -13,8 +13,8 @@ use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{Criterion, FunctionObjectives};
 use serde_json::Value;
 
-use super::{Comparison, Place, list, main_of, position, read_json, text};
-use crate::agreement::{Batch, Settings, Traced};
+use super::{BatchFolder, Comparison, list, main_of, position, read_json, text};
+use crate::agreement::{Batch, Settings, TracedTest};
 
 /// The criteria that are compared.
 const CRITERIA: [Criterion; 2] = [Criterion::AllUses, Criterion::AllDefs];
@@ -29,10 +29,10 @@ pub fn compare(
     let subject = &batch.subject;
     let with_further = subject.with_further();
     let tracer = Tracer::new(&subject.program, &with_further, subject.short_circuit);
-    let tests: Vec<Vec<Traced>> =
+    let tests: Vec<Vec<TracedTest>> =
         (0..batch.cases.len()).map(|index| batch.tests(&tracer, index, settings)).collect();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let place = Place { folder, lydian };
+    let place = BatchFolder { folder, lydian };
     let report = report(&place, batch, &main_of(batch, &tests), level);
     let mut found = Comparison::of(&tests);
     for (case, tests) in batch.cases.iter().zip(&tests) {
@@ -51,7 +51,7 @@ pub fn compare(
 }
 
 /// The functions of the first file, as `lydian report --json` has them.
-fn report(place: &Place<'_>, batch: &Batch, main: &str, level: Optimization) -> Vec<Value> {
+fn report(place: &BatchFolder<'_>, batch: &Batch, main: &str, level: Optimization) -> Vec<Value> {
     let write = |name: &str, text: &str| std::fs::write(place.path(name), text);
     write("main.c", main).expect("the folder takes it");
     for (number, file) in batch.files.iter().enumerate() {
@@ -73,7 +73,7 @@ fn report(place: &Place<'_>, batch: &Batch, main: &str, level: Optimization) -> 
     functions.and_then(|functions| functions.as_array().cloned()).unwrap_or_default()
 }
 
-/// What tells objectives apart that both have, and whether each with these is covered.
+/// The keys of objectives that both have, and whether each objective with the key is covered.
 type Verdicts = BTreeMap<(&'static str, String), Vec<bool>>;
 
 fn function(
@@ -139,7 +139,7 @@ fn function(
 /// The end of what is said of a function in the other file.
 const OTHER: &str = " in subject1.c";
 
-/// What an objective is compared by; none if it is the other file's for `lydian cc`.
+/// The key by which an objective is compared; none if `lydian cc` has it in the other file.
 fn key(
     criterion: Criterion,
     text: &str,

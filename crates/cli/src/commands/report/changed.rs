@@ -1,4 +1,4 @@
-//! What a change touched: asked of git or read from a diff, and told line by line.
+//! The lines of a change, from git or from a diff, and their coverage line by line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use lydian_report::Report;
 use lydian_report::branches::LineTable;
-use lydian_report::changes::Changes;
 use lydian_report::coverage::{Coverage, FileCoverage, ObjectiveStatus};
+use lydian_report::filters::changes::Changes;
 
 use super::scope::ReportScope;
 use crate::exit::Failure;
 
-/// So many lines that lack something are told.
+/// The most lines with missing coverage that are shown.
 const MOST_LINES: usize = 200;
-/// So many characters of a line are shown.
+/// The most characters of a line that are shown.
 const MOST_COLUMNS: usize = 100;
 
 /// The change that the report is limited to, if it is.
@@ -49,7 +49,7 @@ fn parse(text: &str, root: &Path, name: &str) -> Result<Changes, Failure> {
     })
 }
 
-/// What changed since a commit, with what is not committed and files that git does not know yet.
+/// The changes since a commit, with uncommitted changes and untracked files.
 fn of_git(root: &Path, revision: &str) -> Result<Changes, Failure> {
     let top = git(root, &["rev-parse", "--show-toplevel"])?;
     let top = Path::new(top.trim_end_matches('\n'));
@@ -76,7 +76,7 @@ pub(super) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What is to be said of C files that a change touched and that no build has.
+/// A warning about changed C files that no build has.
 pub(super) fn untold(
     changes: &Changes,
     coverage: &Coverage,
@@ -91,12 +91,12 @@ pub(super) fn untold(
     let is_c = |path: &Path| path.extension().is_some_and(|ending| ending == "c");
     let touched = changes.files().map(|(path, _)| path);
     let untold = touched.filter(|path| is_c(path) && scope.keeps(path) && !is_known(path));
-    let shown = |path: &Path| lydian_report::paths::shown(path, root);
+    let shown = |path: &Path| lydian_report::filters::paths::shown(path, root);
     let tell = |path| format!("{} changed, and no build that was measured has it", shown(path));
     untold.map(tell).collect()
 }
 
-/// The changed lines that lack something, with their text and what they lack.
+/// The changed lines with missing coverage, with their text and the missing objectives.
 pub(super) fn lines(report: &Report) -> String {
     let mut out = String::new();
     let mut left = MOST_LINES;
@@ -130,7 +130,7 @@ pub(super) fn lines(report: &Report) -> String {
     }
 }
 
-/// What is missing on each line.
+/// The missing objectives on each line.
 fn lacking(report: &Report, file: &FileCoverage) -> BTreeMap<u32, String> {
     let table = LineTable::of(file);
     let mut found = BTreeMap::new();

@@ -1,25 +1,25 @@
-//! What a report is to be about and what it is to reach, by the command line and the settings.
+//! The scope and thresholds of a report, by the command line and the settings.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lydian::{CONFIGURATION_FILE, Configuration};
 use lydian_base::Diagnostic;
-use lydian_inputs::settings::Within;
+use lydian_inputs::settings::TomlStep;
 use lydian_objective::Criterion;
 use lydian_report::Report;
 use lydian_report::coverage::Coverage;
-use lydian_report::paths::{PathFilter, PathPattern, shown};
-use lydian_report::thresholds::{Judged, Threshold};
+use lydian_report::filters::paths::{PathFilter, PathPattern, shown};
+use lydian_report::totals::thresholds::{Threshold, ThresholdResult};
 
 use crate::args::ReportArgs;
 use crate::exit::{ExitCode, Failure};
 
-/// So many functions that are not measured are named.
+/// The most unmeasured functions that are named.
 const MOST_NAMED: usize = 10;
 
-/// What the command line asks for, and what the settings do; paths of each are relative to a folder of
-/// its own.
+/// The options of the command line and the settings. The paths of each are relative to a folder of its
+/// own.
 pub(super) struct ReportScope {
     here: Part,
     settings: Part,
@@ -38,7 +38,7 @@ impl ReportScope {
     pub(super) fn read(args: &ReportArgs, root: &Path) -> Result<Self, Failure> {
         let filter = PathFilter { include: args.include.clone(), exclude: args.exclude.clone() };
         let here = Part { filter, thresholds: args.fail_under.clone(), base: root.to_owned() };
-        // The nearest file is looked for beside and above a file.
+        // The search for the nearest file of settings starts at a file.
         let config = Configuration::read(args.config.as_deref(), &root.join(CONFIGURATION_FILE))?;
         let is_of_change = args.diff.is_some() || args.patch.is_some();
         let settings = Part::of(&config, is_of_change)
@@ -55,18 +55,18 @@ impl ReportScope {
         self.parts().into_iter().all(|part| part.filter.keeps(&shown(path, &part.base)))
     }
 
-    /// Takes files out of the coverage. How many these are.
+    /// Removes files from the coverage. Returns their number.
     pub(super) fn limit(&self, coverage: &mut Coverage) -> usize {
         self.parts().into_iter().map(|part| part.filter.apply(coverage, &part.base)).sum()
     }
 
-    /// The criteria that are to be reached.
+    /// The criteria with thresholds.
     pub(super) fn criteria(&self) -> impl Iterator<Item = Criterion> {
         let parts = self.parts().into_iter();
         parts.flat_map(|part| part.thresholds.iter().map(|threshold| threshold.criterion))
     }
 
-    /// Whether the report reaches what it is to reach.
+    /// Whether the report meets its thresholds.
     pub(super) fn judge(&self, report: &Report) -> Result<ExitCode, Failure> {
         let mut diagnostics = Vec::new();
         let mut plain = Vec::new();
@@ -108,7 +108,7 @@ impl Part {
             false => ("fail-under", &settings.fail_under),
         };
         let base = config.file.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
-        // It is named relative to the present folder, which may be its own.
+        // The file of settings is named relative to the current folder, which may be its own.
         let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
         let filter = PathFilter {
             include: read::<PathPattern>(config, "include", &settings.include)?,
@@ -128,13 +128,13 @@ fn read<T: FromStr<Err = String>>(
     texts: &[String],
 ) -> Result<Vec<T>, Diagnostic> {
     let one = |text: &String| {
-        let way = [Within::Value("report"), Within::Key(key)];
+        let way = [TomlStep::Value("report"), TomlStep::Key(key)];
         text.parse().map_err(|why| config.wrong(&way, format!("`{text}` in {key}: {why}")))
     };
     texts.iter().map(one).collect()
 }
 
-/// The files that are not measured at all: no figure says anything of them.
+/// A warning about files without any measurement, which no figure includes.
 fn not_at_all(plain: &[String]) -> Option<Diagnostic> {
     let files = match plain.len() {
         0 => return None,
@@ -148,8 +148,8 @@ fn not_at_all(plain: &[String]) -> Option<Diagnostic> {
     Some(diagnostic.note("compile with LYDIAN_OFF=1 what is not to be measured"))
 }
 
-/// The functions of which a criterion is not measured, unless a comment excuses that.
-fn unmeasured(criterion: Criterion, judged: &Judged) -> Option<Diagnostic> {
+/// A warning about functions in which a criterion is not measured, unless a comment excuses it.
+fn unmeasured(criterion: Criterion, judged: &ThresholdResult) -> Option<Diagnostic> {
     let functions = match judged.unmeasured.len() {
         0 => return None,
         1 => "one function".to_owned(),

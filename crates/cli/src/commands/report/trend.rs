@@ -5,12 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lydian::files;
 use lydian_report::Report;
-use lydian_report::trend::{Trend, TrendPoint};
+use lydian_report::totals::trend::{Trend, TrendPoint};
 
 use super::changed::git;
 use crate::exit::Failure;
 
-/// Adds the report's totals to a file, which may be new. All that it has then.
+/// Adds the report's totals to a file, which may be new. Returns its whole contents.
 pub(super) fn add(path: &Path, report: &Report) -> Result<Trend, Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -29,7 +29,7 @@ pub(super) fn add(path: &Path, report: &Report) -> Result<Trend, Failure> {
     Ok(trend)
 }
 
-/// The commit that is checked out and its time; the present time where there is none.
+/// The checked-out commit and its time; the present time if there is none.
 fn commit(root: &Path) -> (Option<String>, u64) {
     let found = git(root, &["log", "-1", "--format=%H %ct"]).ok();
     let found = found.as_deref().and_then(|text| text.trim().split_once(' '));

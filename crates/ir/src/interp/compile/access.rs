@@ -1,14 +1,15 @@
 //! Loads and stores: the operation by width and by the form of the address.
 
 use super::Builder;
-use super::values::{Base, Ref, Scaled, Val};
-use crate::expr::Type;
-use crate::interp::code::{Op, Slot, slots_of};
+use super::values::{Base, Ref, ScaledIndex, Val};
+use crate::interp::code::Op;
+use crate::interp::slots::{Slot, slots_of};
+use crate::program::expr::Type;
 
 /// An address as an operation can take it.
 enum Mode {
     Plain(Ref, i32),
-    Scaled(Ref, Scaled, i32),
+    ScaledIndex(Ref, ScaledIndex, i32),
     Frame(u32),
     Known(u64),
 }
@@ -59,7 +60,7 @@ impl Forms {
     fn make(&self, slot: Slot, mode: &Mode) -> Op {
         match *mode {
             Mode::Plain(base, offset) => (self.plain)(slot, base.slot, offset),
-            Mode::Scaled(base, Scaled { index, extend, size }, offset) => {
+            Mode::ScaledIndex(base, ScaledIndex { index, extend, size }, offset) => {
                 let make = if extend { self.extended } else { self.scaled };
                 make(slot, base.slot, index.slot, size, offset)
             }
@@ -77,7 +78,7 @@ impl Builder<'_, '_> {
             Val::Extended(_) => Mode::Plain(self.in_slot(address, Type::Ptr), 0),
             Val::Address { base, scaled: Some(scaled), offset } => {
                 let (base, offset) = self.indexed_base(base, offset);
-                Mode::Scaled(base, scaled, offset)
+                Mode::ScaledIndex(base, scaled, offset)
             }
             Val::Address { base: Base::Zero, scaled: None, offset } => Mode::Known(offset),
             Val::Address { base: Base::Frame, scaled: None, offset } => {
@@ -96,7 +97,7 @@ impl Builder<'_, '_> {
     fn release_mode(&mut self, mode: &Mode) {
         match mode {
             Mode::Plain(base, _) => self.release_slot(*base),
-            Mode::Scaled(base, scaled, _) => {
+            Mode::ScaledIndex(base, scaled, _) => {
                 self.release_slot(*base);
                 self.release_slot(scaled.index);
             }

@@ -3,9 +3,9 @@
 
 use lydian_base::EntityId;
 
-use crate::expr::{Expr, ExprId};
-use crate::function::{Body, LocalId, Storage};
-use crate::stmt::{Block, Stmt};
+use crate::program::expr::{Expr, ExprId};
+use crate::program::function::{Body, LocalId, Storage};
+use crate::program::stmt::{Block, Stmt};
 
 /// Beyond so many words for all blocks nothing is analysed: every register gets a flag.
 const MOST_WORDS: usize = 1 << 21;
@@ -13,8 +13,8 @@ const MOST_WORDS: usize = 1 << 21;
 /// A set of locals.
 pub(super) type Set = Vec<u64>;
 
-/// What is surely set.
-pub(super) struct Assigned {
+/// Which registers are set on every path.
+pub(super) struct DefiniteAssignment {
     /// At the start of each block; empty where nothing was analysed.
     at: Vec<Set>,
     /// Registers that may be read unset.
@@ -41,7 +41,7 @@ pub(super) const fn target(stmt: &Stmt) -> Option<LocalId> {
     }
 }
 
-impl Assigned {
+impl DefiniteAssignment {
     /// Linear in the body, but for loops that are entered in several places.
     pub(super) fn new(body: &Body) -> Self {
         let words = body.locals.len().div_ceil(64);
@@ -86,7 +86,7 @@ impl Assigned {
         Self { at: Vec::new(), uncertain }
     }
 
-    /// What is set at the start of a block.
+    /// The registers that are set at the start of a block.
     pub(super) fn at(&self, block: usize) -> Set {
         self.at.get(block).cloned().unwrap_or_default()
     }

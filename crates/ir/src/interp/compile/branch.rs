@@ -1,11 +1,12 @@
 //! Branches and switches.
 
 use super::values::Val;
-use super::{Builder, select};
-use crate::arith;
-use crate::expr::{ExprId, Type};
-use crate::interp::code::{Op, Table, is_wide};
-use crate::stmt::{BlockId, BranchOrigin, SwitchCase};
+use super::{Builder, Comparison, select};
+use crate::interp::code::{BitRange, CaseRange, Op, Table};
+use crate::interp::slots::is_wide;
+use crate::program::arith;
+use crate::program::expr::{ExprId, Type};
+use crate::program::stmt::{BlockId, BranchOrigin, SwitchCase};
 
 /// A table has at most so many places for each case.
 const SPARSEST: u64 = 4;
@@ -65,7 +66,7 @@ impl Builder<'_, '_> {
 
     /// A jump that compares by itself. Where there is none, nothing is made.
     fn fused(&mut self, cond: ExprId, outcome: bool) -> Option<Op> {
-        let (op, a, b) = self.comparison(cond)?;
+        let Comparison { op, a, b } = self.comparison(cond)?;
         let ty = self.types[a];
         // Whether there is one must be known before anything is made.
         let (two, swapped) = select::jump(op, ty, outcome)?;
@@ -102,8 +103,8 @@ impl Builder<'_, '_> {
         origin: Option<BranchOrigin>,
     ) {
         let number = origin.map(|origin| {
-            self.code.origins.push(origin);
-            self.code.origins.len() as u32 - 1
+            self.code.events.origins.push(origin);
+            self.code.events.origins.len() as u32 - 1
         });
         if let Some(number) = number {
             self.emit(Op::SeesCondition(number));
@@ -135,7 +136,8 @@ impl Builder<'_, '_> {
         // Each way is a jump after the switch, which the table leads to until jumps are known.
         let mut ways = Vec::with_capacity(cases.len());
         for (way, case) in cases.iter().enumerate() {
-            ways.push((case.low, case.high, self.code.ops.len() as u32));
+            let target = self.code.ops.len() as u32;
+            ways.push(CaseRange { low: case.low, high: case.high, target });
             self.edge(from, way as u32, case.target, None);
         }
         let other = self.code.ops.len() as u32;
@@ -158,11 +160,11 @@ impl Builder<'_, '_> {
                     resolve(default);
                 }
                 Table::Ranges { ranges, default } => {
-                    ranges.iter_mut().for_each(|(_, _, target)| resolve(target));
+                    ranges.iter_mut().for_each(|range| resolve(&mut range.target));
                     resolve(default);
                 }
                 Table::Cases { cases, default, .. } => {
-                    cases.iter_mut().for_each(|(_, _, target)| resolve(target));
+                    cases.iter_mut().for_each(|case| resolve(&mut case.target));
                     resolve(default);
                 }
             }
@@ -171,11 +173,11 @@ impl Builder<'_, '_> {
 }
 
 /// The fastest table that takes the ways that [`arith::in_case`] says.
-fn table(ty: Type, cases: Vec<(i128, i128, u32)>, default: u32) -> Table {
+fn table(ty: Type, cases: Vec<CaseRange>, default: u32) -> Table {
     match ranges(ty, &cases) {
         Some(ranges) => {
             let (first, last) = match (ranges.first(), ranges.last()) {
-                (Some(first), Some(last)) => (first.0, last.1),
+                (Some(first), Some(last)) => (first.low, last.high),
                 _ => return Table::Ranges { ranges, default },
             };
             let count = ranges.len() as u64;
@@ -183,7 +185,7 @@ fn table(ty: Type, cases: Vec<(i128, i128, u32)>, default: u32) -> Table {
                 return Table::Ranges { ranges, default };
             }
             let mut targets = vec![default; (last - first + 1) as usize];
-            for (low, high, target) in ranges {
+            for BitRange { low, high, target } in ranges {
                 targets[(low - first) as usize..=(high - first) as usize].fill(target);
             }
             Table::Dense { first, targets, default }
@@ -194,7 +196,7 @@ fn table(ty: Type, cases: Vec<(i128, i128, u32)>, default: u32) -> Table {
 
 /// The bits that each case holds, sorted; `None` where two cases hold some bits, or the type is too
 /// wide.
-fn ranges(ty: Type, cases: &[(i128, i128, u32)]) -> Option<Vec<(u64, u64, u32)>> {
+fn ranges(ty: Type, cases: &[CaseRange]) -> Option<Vec<BitRange>> {
     if is_wide(ty) {
         return None;
     }
@@ -202,23 +204,20 @@ fn ranges(ty: Type, cases: &[(i128, i128, u32)]) -> Option<Vec<(u64, u64, u32)>>
     let mask = arith::mask(bits) as i128;
     let (least, greatest) = (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1);
     let mut found = Vec::new();
-    for &(low, high, target) in cases {
+    let mut add = |low: i128, high: i128, target| {
+        if low <= high {
+            let (low, high) = ((low & mask) as u64, (high & mask) as u64);
+            found.push(BitRange { low, high, target });
+        }
+    };
+    for &CaseRange { low, high, target } in cases {
         // The numbers below zero, as bits; then those that either reading has; then the others.
-        let (a, b) = (low.max(least), high.min(-1));
-        if a <= b {
-            found.push(((a & mask) as u64, (b & mask) as u64, target));
-        }
-        let (a, b) = (low.max(0), high.min(greatest));
-        if a <= b {
-            found.push((a as u64, b as u64, target));
-        }
-        let (a, b) = (low.max(greatest + 1), high.min(mask));
-        if a <= b {
-            found.push((a as u64, b as u64, target));
-        }
+        add(low.max(least), high.min(-1), target);
+        add(low.max(0), high.min(greatest), target);
+        add(low.max(greatest + 1), high.min(mask), target);
     }
     found.sort_unstable();
-    found.windows(2).all(|pair| pair[0].1 < pair[1].0).then_some(found)
+    found.windows(2).all(|pair| pair[0].high < pair[1].low).then_some(found)
 }
 
 #[cfg(test)]
@@ -235,7 +234,8 @@ mod tests {
             &[],
         ];
         for cases in lists {
-            let table = table(Type::Int(8), cases.to_vec(), 9);
+            let ranges = cases.iter().map(|&(low, high, target)| CaseRange { low, high, target });
+            let table = table(Type::Int(8), ranges.collect(), 9);
             for bits in 0..=255u64 {
                 let found = cases
                     .iter()

@@ -1,8 +1,9 @@
 //! Which operation computes an operator at a width, where there is one.
 
-use crate::arith::{mask, signed};
-use crate::expr::{BinOp, CastOp, CmpOp, Type};
-use crate::interp::code::{Op, Slot};
+use crate::interp::code::Op;
+use crate::interp::slots::Slot;
+use crate::program::arith::{mask, signed};
+use crate::program::expr::{BinOp, CastOp, CmpOp, Type};
 
 /// An operation on two slots.
 pub(super) type Two = fn(Slot, Slot, Slot) -> Op;

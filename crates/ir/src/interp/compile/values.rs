@@ -7,11 +7,13 @@
 use lydian_base::EntityId;
 
 use super::Builder;
-use crate::arith;
-use crate::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
-use crate::interp::code::{Home, Op, Slot, Slow, is_wide, slots_of};
+use crate::interp::code::{Op, Slow};
+use crate::interp::layout::Home;
 use crate::interp::memory::function_address;
 use crate::interp::plan::Plan;
+use crate::interp::slots::{Slot, is_wide, slots_of};
+use crate::program::arith;
+use crate::program::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
 
 /// Expressions of more nodes are evaluated without slots.
 const MOST_NODES: usize = 4000;
@@ -23,7 +25,7 @@ pub(super) struct Ref {
     owned: bool,
 }
 
-/// What an address is counted from.
+/// The base of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Base {
     Slot(Ref),
@@ -35,11 +37,24 @@ pub(super) enum Base {
 
 /// An index times a size.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scaled {
+pub(super) struct ScaledIndex {
     pub(super) index: Ref,
     /// Whether it has 32 bits, to be extended by its sign.
     pub(super) extend: bool,
     pub(super) size: u32,
+}
+
+/// The parts whose sum is an address.
+struct AddressParts {
+    base: Base,
+    scaled: Option<ScaledIndex>,
+    offset: u64,
+}
+
+impl AddressParts {
+    const fn of_base(base: Base, offset: u64) -> Self {
+        Self { base, scaled: None, offset }
+    }
 }
 
 /// A value on its way.
@@ -51,7 +66,7 @@ pub(super) enum Val {
     Extended(Ref),
     Address {
         base: Base,
-        scaled: Option<Scaled>,
+        scaled: Option<ScaledIndex>,
         offset: u64,
     },
 }
@@ -66,14 +81,14 @@ impl Val {
             Self::Extended(slot) => Self::Extended(share(slot)),
             Self::Address { base, scaled, offset } => Self::Address {
                 base: if let Base::Slot(slot) = base { Base::Slot(share(slot)) } else { base },
-                scaled: scaled.map(|scaled| Scaled { index: share(scaled.index), ..scaled }),
+                scaled: scaled.map(|scaled| ScaledIndex { index: share(scaled.index), ..scaled }),
                 offset,
             },
         }
     }
 }
 
-/// What is known of the nodes of the expression that is being made.
+/// The nodes of the expression that is being compiled.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// By expression: how many users are still to come.
@@ -281,7 +296,7 @@ impl Builder<'_, '_> {
     }
 
     /// Computes an address; on a 32-bit target it wraps.
-    fn put_address(&mut self, base: Base, scaled: Option<Scaled>, offset: u64, dst: Slot) {
+    fn put_address(&mut self, base: Base, scaled: Option<ScaledIndex>, offset: u64, dst: Slot) {
         let target = self.program.types.target;
         let may_wrap = scaled.is_some() || (offset != 0 && matches!(base, Base::Slot(_)));
         let offset = if scaled.is_none() && matches!(base, Base::Zero) {
@@ -295,7 +310,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn put_sum(&mut self, base: Base, scaled: Option<Scaled>, offset: u64, dst: Slot) {
+    fn put_sum(&mut self, base: Base, scaled: Option<ScaledIndex>, offset: u64, dst: Slot) {
         let Some(scaled) = scaled else {
             match base {
                 Base::Zero => self.emit(Op::Const(dst, offset)),
@@ -344,7 +359,7 @@ impl Builder<'_, '_> {
         match &body.exprs[id] {
             Expr::Const(_, bits) => Val::Const(*bits),
             Expr::Local(local) => self.local(*local),
-            Expr::AddrLocal(local) => match self.code.home(*local) {
+            Expr::AddrLocal(local) => match self.code.layout.home(*local) {
                 Home::Memory { offset, .. } => {
                     Val::Address { base: Base::Frame, scaled: None, offset: u64::from(offset) }
                 }
@@ -413,10 +428,10 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn local(&mut self, local: crate::function::LocalId) -> Val {
-        match self.code.home(local) {
+    fn local(&mut self, local: crate::program::function::LocalId) -> Val {
+        match self.code.layout.home(local) {
             Home::Near(slot) => {
-                if let Some(flag) = self.code.flags[local.index()]
+                if let Some(flag) = self.code.layout.flag(local)
                     && !super::assigned::contains(&self.set, local)
                 {
                     self.emit(Op::Check(flag, slot));
@@ -424,7 +439,7 @@ impl Builder<'_, '_> {
                 Val::Slot(Ref { slot, owned: false })
             }
             Home::Far(index) => {
-                let ty = self.code.types[local.index()];
+                let ty = self.code.layout.ty(local);
                 let to = self.temporary(ty);
                 self.emit(Op::GetFar(to.slot, index, is_wide(ty)));
                 Val::Slot(to)
@@ -441,18 +456,18 @@ impl Builder<'_, '_> {
         (a.slot, b.slot)
     }
 
-    fn address(&mut self, val: Val) -> (Base, Option<Scaled>, u64) {
+    fn address(&mut self, val: Val) -> AddressParts {
         match val {
-            Val::Address { base, scaled, offset } => (base, scaled, offset),
-            Val::Const(bits) => (Base::Zero, None, bits as u64),
-            Val::Slot(slot) => (Base::Slot(slot), None, 0),
-            Val::Extended(_) => (Base::Slot(self.in_slot(val, Type::Ptr)), None, 0),
+            Val::Address { base, scaled, offset } => AddressParts { base, scaled, offset },
+            Val::Const(bits) => AddressParts::of_base(Base::Zero, bits as u64),
+            Val::Slot(slot) => AddressParts::of_base(Base::Slot(slot), 0),
+            Val::Extended(_) => AddressParts::of_base(Base::Slot(self.in_slot(val, Type::Ptr)), 0),
         }
     }
 
     /// An address and some bytes more.
     fn moved(&mut self, val: Val, bytes: u64) -> Val {
-        let (base, scaled, offset) = self.address(val);
+        let AddressParts { base, scaled, offset } = self.address(val);
         Val::Address { base, scaled, offset: offset.wrapping_add(bytes) }
     }
 
@@ -460,7 +475,7 @@ impl Builder<'_, '_> {
         if let Val::Const(index) = index {
             return self.moved(base, (index as u64).wrapping_mul(size));
         }
-        let (base, scaled, offset) = self.address(base);
+        let AddressParts { base, scaled, offset } = self.address(base);
         let Ok(small) = u32::try_from(size) else {
             let index = self.in_slot(index, Type::Int(64));
             self.used(index, Type::Int(64));
@@ -470,17 +485,27 @@ impl Builder<'_, '_> {
                 base,
                 scaled,
                 offset,
-                Scaled { index: to, extend: false, size: 1 },
+                ScaledIndex { index: to, extend: false, size: 1 },
             );
         };
         let scaled_index = match index {
-            Val::Extended(index) => Scaled { index, extend: true, size: small },
-            _ => Scaled { index: self.in_slot(index, Type::Int(64)), extend: false, size: small },
+            Val::Extended(index) => ScaledIndex { index, extend: true, size: small },
+            _ => ScaledIndex {
+                index: self.in_slot(index, Type::Int(64)),
+                extend: false,
+                size: small,
+            },
         };
         self.index_by(base, scaled, offset, scaled_index)
     }
 
-    fn index_by(&mut self, base: Base, scaled: Option<Scaled>, offset: u64, by: Scaled) -> Val {
+    fn index_by(
+        &mut self,
+        base: Base,
+        scaled: Option<ScaledIndex>,
+        offset: u64,
+        by: ScaledIndex,
+    ) -> Val {
         if scaled.is_none() {
             return Val::Address { base, scaled: Some(by), offset };
         }
@@ -587,7 +612,7 @@ impl Builder<'_, '_> {
 
     fn compare(
         &mut self,
-        op: crate::expr::CmpOp,
+        op: crate::program::expr::CmpOp,
         ty: Type,
         a: Val,
         b: Val,

@@ -14,7 +14,7 @@ pub(super) const HEADER: u8 = 16;
 /// It counts as never written, but what was computed from such bytes was stored there.
 pub(super) const KEPT: u8 = 32;
 
-/// What a copy takes along.
+/// The states that a copy takes along.
 const CARRIED: u8 = WRITTEN | KEPT;
 
 /// Bytes at the end that are never live.
@@ -40,7 +40,7 @@ pub(super) fn set_written(states: &mut [u8]) {
     states.iter_mut().for_each(|state| *state = (*state | WRITTEN) & !KEPT);
 }
 
-/// Makes bytes count as never written, but keeps what stands there.
+/// Makes bytes count as never written, but keeps their values.
 pub(super) fn set_kept(states: &mut [u8]) {
     states.iter_mut().for_each(|state| *state = (*state & !WRITTEN) | KEPT);
 }

@@ -1,4 +1,4 @@
-//! What is allocated.
+//! The heap.
 //!
 //! Blocks lie one after the other. Before each, in the gap, stands the number of its record, so
 //! that `free` finds it at once. A freed block waits in a queue until [`QUARANTINE`] bytes were
@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::area::{DEAD, HEADER, LIVE, WRITABLE};
 use super::{GAP, HEAP, INPUTS, Memory};
-use crate::stmt::TrapKind;
+use crate::program::stmt::TrapKind;
 
-/// What `malloc` aligns to.
+/// The alignment of the blocks of `malloc`.
 const ALIGN: u64 = 16;
 
 /// How many freed bytes are kept from being used again.

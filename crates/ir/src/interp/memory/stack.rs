@@ -37,7 +37,7 @@ impl Stack {
 }
 
 impl Memory {
-    /// What the first function is called from.
+    /// The span of the caller of the first function.
     pub(in crate::interp) const fn stack_bottom(&self) -> FrameSpan {
         FrameSpan { base: self.stack.start, end: self.stack.start }
     }

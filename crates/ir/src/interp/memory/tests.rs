@@ -123,7 +123,7 @@ impl Model {
 /// An object that may be freed or left.
 #[derive(Clone, Copy)]
 enum Kind {
-    Fixed,
+    PermanentObject,
     Input,
     Heap,
     Local,
@@ -155,7 +155,7 @@ impl World {
                 world.memory.protect(base);
             }
             world.model.begin(base, size, true, number != 3);
-            world.objects.push((base, size, Kind::Fixed));
+            world.objects.push((base, size, Kind::PermanentObject));
             let base = target.input_region() + 256 * number;
             assert!(world.memory.place_input(base, size));
             world.model.begin(base, size, true, true);
@@ -197,7 +197,7 @@ impl World {
                 let at = self.rng.below(self.objects.len() as u64) as usize;
                 let (base, size, kind) = self.objects[at];
                 match kind {
-                    Kind::Fixed => {
+                    Kind::PermanentObject => {
                         assert_eq!(self.memory.release(base), Err(TrapKind::BadFree));
                         return;
                     }
@@ -285,7 +285,7 @@ impl World {
             }
             0 | 1 => {
                 let wide = u128::from(value) << 64 | u128::from(!value);
-                let wide = wide & crate::arith::mask(8 * len as u32);
+                let wide = wide & crate::program::arith::mask(8 * len as u32);
                 if len == 4 && self.memory.quick_store::<4>(address, value) {
                     assert_eq!(self.model.store(address, 4, u128::from(value as u32)), Ok(()));
                 } else {

@@ -1,15 +1,16 @@
 //! Local proofs under an assumption about inputs, of labels that exploration left.
 //!
-//! Mutants of subscripts read before an array (`s[-i]`). An exploration that is complete says of them
-//! that they are infeasible as assumed: that nothing lies there. Where it is not, since
-//! arrays can be longer than were tried or there was no time, the same assumption proves most of them
-//! without it. This comes last: a label that some test covers is never asked about. Nor is it assumed of
-//! objects before which the program itself may read: there inputs are looked for
-//! ([`leading_elements`](crate::session::rounds)).
+//! Mutants of subscripts read before an array (`s[-i]`). A complete exploration calls them infeasible
+//! as assumed, under the assumption that no elements lie there. An exploration may be incomplete
+//! because arrays can be longer than those tried, or because time ran out. Then local proofs under the
+//! same assumption prove most of these mutants infeasible without it. They come last, so that no label
+//! that a test covers is tried. The assumption is not made about objects before which the program
+//! itself may read: for these, inputs are tried ([`leading_elements`](crate::session::rounds)).
 //!
-//! What is left then is tried under another assumption: that no object of the inputs has
-//! [`LARGE_OBJECT`] bytes. It excludes that a subscript is the least number of its type, so that one less
-//! than it is not its greatest. No test of Lydian's has such an object, and any tester grants that.
+//! The remaining labels are tried under another assumption: that no object of the inputs has
+//! [`LARGE_OBJECT`] bytes. It excludes subscripts that are the least number of their type, whose
+//! predecessor would be the greatest. No test of Lydian's has such an object, and any tester grants the
+//! assumption.
 
 use std::time::{Duration, Instant};
 
@@ -20,32 +21,32 @@ use lydian_objective::evidence::Evidence;
 use lydian_objective::{Assumption, AssumptionKind, LabelId};
 use lydian_prove::ranges::LARGE_OBJECT;
 use lydian_prove::{LocalOutcome, LocalProver};
-use lydian_smt::{ChainConfig, TermPool, standard_chain};
+use lydian_smt::TermPool;
 use lydian_symex::{Config, Mode, Summary};
 
 use super::local::{PROOF_TIME, semantics};
 use crate::error::Error;
-use crate::session::goals::{Goal, Target};
+use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
-/// The time for all of these proofs of a target.
+/// The time for all of these proofs for one function under test.
 const TIME: Duration = Duration::from_millis(500);
 
 impl<'a> Session<'a, '_> {
-    /// Labels that exploration left, and that are infeasible under what it assumes of inputs.
+    /// Tries to prove labels infeasible that exploration left, under its assumptions about inputs.
     pub(crate) fn prove_assuming(
         &mut self,
         summary: &Summary,
         config: &Config,
         budget: &Budget,
     ) -> Result<(), Error> {
-        if config.mode == Mode::Plain || self.project.entry.is_some() {
+        if config.mode == Mode::Plain || self.project.entry().is_some() {
             return Ok(());
         }
         let starts = summary.starts.iter().filter(|(_, early)| !early);
         let starts: Vec<&Start> = starts.map(|(start, _)| start).collect();
         for (at, target) in self.targets.iter().enumerate() {
-            // The parameters of what is called by others can point anywhere.
+            // The parameters of functions with other callers can point anywhere.
             if target.objectives.function == self.entry {
                 let attempt = Attempt { at, target, config, budget, begun: Instant::now() };
                 let from_starts = self.proofs_from_starts(&attempt, &starts)?;
@@ -57,7 +58,7 @@ impl<'a> Session<'a, '_> {
         Ok(())
     }
 
-    /// Under the assumption that nothing lies before some objects.
+    /// Proofs under the assumption that no elements lie before some objects.
     fn proofs_from_starts(
         &self,
         attempt: &Attempt<'_>,
@@ -77,7 +78,7 @@ impl<'a> Session<'a, '_> {
         })
     }
 
-    /// Under the assumption that objects are not very large.
+    /// Proofs under the assumption that objects are not very large.
     fn proofs_of_small_objects(
         &self,
         attempt: &Attempt<'_>,
@@ -89,7 +90,7 @@ impl<'a> Session<'a, '_> {
         self.proofs_assuming(attempt, equip, |_| vec![small.clone()])
     }
 
-    /// Labels that are left and that a prover proves infeasible, with what it took for granted.
+    /// The open labels that a prover proves infeasible, with the assumptions of each proof.
     fn proofs_assuming(
         &self,
         attempt: &Attempt<'_>,
@@ -107,7 +108,7 @@ impl<'a> Session<'a, '_> {
         }
         let prover = LocalProver::new(&program.types, body, objectives, semantics(config));
         let mut prover = equip(prover);
-        let (mut pool, mut solver) = (TermPool::new(), standard_chain(&ChainConfig::default()));
+        let (mut pool, mut solver) = (TermPool::new(), self.solver(objectives.function));
         for label in left {
             let time = TIME.saturating_sub(begun.elapsed()).min(PROOF_TIME);
             if time.is_zero() || budget.cancel_token().is_cancelled() {
@@ -117,6 +118,11 @@ impl<'a> Session<'a, '_> {
             limits.interrupt = Some(budget.cancel_token().flag().clone());
             let asked = &objectives.labels[label];
             let found = prover.prove(&mut pool, &mut *solver, &limits, asked);
+            log::debug!(
+                "a proof under assumptions that `{}` at {} is infeasible: {found}",
+                asked.text,
+                asked.place
+            );
             if matches!(found, LocalOutcome::Infeasible) {
                 let spec = &self.project.spec;
                 let is_stated = |one: &Assumption| spec.states(program, self.entry, one);
@@ -135,11 +141,11 @@ impl<'a> Session<'a, '_> {
     }
 }
 
-/// Proofs for a target.
+/// An attempt at proofs for a function under test.
 struct Attempt<'s> {
     /// Its position.
     at: usize,
-    target: &'s Target<'s>,
+    target: &'s FunctionUnderTest<'s>,
     config: &'s Config,
     budget: &'s Budget,
     /// When they began.

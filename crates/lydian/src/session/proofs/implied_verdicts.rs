@@ -1,19 +1,19 @@
-//! Verdicts that follow from others: a hyperlabel is infeasible where each conjunction of its normal
-//! form needs a label that is.
+//! Verdicts that follow from others: a hyperlabel is infeasible if each conjunction of its normal form
+//! needs an infeasible label.
 
 use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::assumption::abridged;
 use lydian_objective::evidence::{Evidence, Verdict};
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::hyper::{Atom, Scope};
+use lydian_objective::hyper::{Atom, SequenceScope};
 use lydian_objective::{Assumption, FunctionObjectives, Hyper, LabelId};
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
-use crate::session::goals::{Goal, Target, Verdicts};
+use crate::session::goals::{FunctionUnderTest, Goal, Verdicts};
 use crate::session::state::Session;
 
-/// The most conjunctions of a normal form that are looked at.
+/// The most conjunctions of a normal form that are examined.
 const CONJUNCTIONS: usize = 4096;
 
 /// The labels of a function that objectives are or are made of, each once, in order.
@@ -41,10 +41,14 @@ fn atoms_of<'h>(objectives: &'h FunctionObjectives, part: Part<'h>) -> &'h [Atom
     }
 }
 
-/// Whether runs that do not begin with a call of the function may cover a hyperlabel of it though
-/// none that does covers it: it asks for sites of other functions alone, or for several activations
-/// or functions where something else in the program may call this one.
-pub(crate) fn others_may_cover(program: &Program, target: &Target<'_>, goal: Goal) -> bool {
+/// Whether runs that do not begin with a call of the function may cover a hyperlabel of it that no
+/// other run covers: it mentions only sites of other functions, or several activations or functions
+/// while other code of the program may call this one.
+pub(crate) fn others_may_cover(
+    program: &Program,
+    target: &FunctionUnderTest<'_>,
+    goal: Goal,
+) -> bool {
     let Goal::Hyper(_, hyper) = goal else { return false };
     let objectives = target.objectives;
     let own = |atom: &Atom| atom.function == objectives.function;
@@ -52,13 +56,13 @@ pub(crate) fn others_may_cover(program: &Program, target: &Target<'_>, goal: Goa
     objectives.hypers[hyper].hyper.for_each_part(&mut |part| {
         elsewhere |= !atoms_of(objectives, part).iter().any(own);
         if let Part::Sequence(id) = part {
-            of_run |= objectives.sequences[id].scope == Scope::Run;
+            of_run |= objectives.sequences[id].scope == SequenceScope::Run;
         }
     });
     elsewhere || of_run && may_be_called(program, objectives.function)
 }
 
-/// Whether something in the program calls a function, or may.
+/// Whether the program may call a function.
 fn may_be_called(program: &Program, func: FuncId) -> bool {
     let ty = program.functions[func].ty;
     let calls = |stmt: &Stmt| match stmt {
@@ -70,7 +74,7 @@ fn may_be_called(program: &Program, func: FuncId) -> bool {
 }
 
 impl Session<'_, '_> {
-    /// Records what follows for hyperlabels without a verdict.
+    /// Records implied verdicts on hyperlabels without a verdict.
     pub(crate) fn record_implied_verdicts(&mut self) -> Result<(), Error> {
         let mut derived: Vec<(Goal, Evidence)> = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
@@ -89,8 +93,9 @@ impl Session<'_, '_> {
     }
 }
 
-/// Why a hyperlabel is infeasible, if the verdicts on labels of its own function say so.
-fn infeasible(target: &Target<'_>, goal: Goal, verdicts: &Verdicts) -> Option<Evidence> {
+/// The reason for which a hyperlabel is infeasible, if the verdicts on labels of its own function imply
+/// it.
+fn infeasible(target: &FunctionUnderTest<'_>, goal: Goal, verdicts: &Verdicts) -> Option<Evidence> {
     let Goal::Hyper(_, id) = goal else { return None };
     let objectives = target.objectives;
     let hyper: &Hyper = &objectives.hypers[id].hyper;
@@ -110,7 +115,7 @@ fn infeasible(target: &Target<'_>, goal: Goal, verdicts: &Verdicts) -> Option<Ev
     for conjunction in &form {
         let atoms = conjunction.parts.iter().flat_map(|part| atoms_of(objectives, *part));
         let arguments = atoms.filter_map(argument_on);
-        // Of several arguments the one that takes the least for granted.
+        // Of several arguments, the one with the fewest assumptions.
         let argument = arguments.min_by_key(|argument| argument.assumptions().map(<[_]>::len))?;
         if let Evidence::Complete { preconditions, assumptions, .. } = argument {
             explored = true;

@@ -1,19 +1,19 @@
-//! Hyperlabels over the vectors of one decision that are infeasible whatever the program does before:
-//! no states allow vectors that cover them together.
+//! Proofs that hyperlabels over the vectors of one decision are infeasible in every program state: no
+//! possible vectors cover them together.
 //!
-//! A vector that no state allows is one whose conditions contradict each other, which a local proof
-//! finds as it does for a label. What is left are all vectors that a run could have; where these
-//! together do not cover a hyperlabel, no tests can.
+//! A vector is impossible if its conditions contradict each other, which a local proof finds as for a
+//! label. The remaining vectors are a superset of those that runs can have. If they do not cover a
+//! hyperlabel together, no tests can.
 
 use std::collections::BTreeMap;
 
 use lydian_ir::{Body, DecisionId};
-use lydian_objective::event::vector_bits;
-use lydian_objective::harvest::vectors_give;
+use lydian_objective::coverage_record::vectors_give;
+use lydian_objective::decision::vector::vector_bits;
 use lydian_objective::hyper::Atom;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{
-    DecisionVector, FunctionObjectives, Harvest, Hyper, HyperId, Label, LabelId, Pred,
+    CoverageRecord, DecisionVector, FunctionObjectives, Hyper, HyperId, Label, LabelId, Pred,
 };
 
 use rustc_hash::FxHashSet;
@@ -23,23 +23,23 @@ use crate::session::goals::Goal;
 /// Decisions with more conditions are left to exploration: their vectors are too many.
 const MOST_CONDITIONS: usize = 6;
 
-/// What can be asked of a label.
-pub(crate) trait Ask {
-    /// Whether some state is known on which it is true. Costs little.
+/// Questions about the labels of a decision.
+pub(crate) trait LabelQuestions {
+    /// Whether a state is known in which it is true. Costs little.
     fn is_possible(&mut self, label: &Label) -> bool;
 
-    /// Whether it is true on no state. Takes a solver.
+    /// Whether it is true in no state. Uses a solver.
     fn is_impossible(&mut self, label: &Label) -> bool;
 }
 
-/// Those of some hyperlabels that no vectors of their decision cover together but such as a label is
-/// impossible that asks for them.
+/// The hyperlabels that are covered by no vectors of their decision without a vector that is proved
+/// impossible.
 pub(crate) fn infeasible(
     objectives: &FunctionObjectives,
     body: &Body,
     left: &[Goal],
     short_circuit: bool,
-    ask: &mut dyn Ask,
+    ask: &mut dyn LabelQuestions,
 ) -> Vec<HyperId> {
     let mut known: BTreeMap<DecisionId, Vectors> = BTreeMap::new();
     let mut found = Vec::new();
@@ -57,8 +57,8 @@ pub(crate) fn infeasible(
     found
 }
 
-/// The decision whose vectors say whether a hyperlabel is covered, if there is one and it is small, with
-/// a label at it.
+/// The decision whose vectors decide whether a hyperlabel is covered, if there is one and it is small,
+/// with a label at it.
 fn decision_of(
     objectives: &FunctionObjectives,
     body: &Body,
@@ -84,13 +84,14 @@ fn decision_of_atom(objectives: &FunctionObjectives, atom: &Atom) -> Option<Deci
     vectors_give(objectives, atom.label, atom.bindings.iter().map(|binding| &binding.value))
 }
 
-/// The vectors of a decision, as far as it is known which of them states allow.
+/// The vectors of a decision, by whether states are known to allow them.
 struct Vectors {
     decision: DecisionId,
-    /// Those of which no state is known to allow them, nor that none does, with labels that ask for them.
+    /// The undecided vectors, for which neither a state nor a proof of impossibility is known, with
+    /// labels for them.
     open: Vec<(DecisionVector, Label)>,
-    /// The others that are not impossible.
-    allowed: Harvest,
+    /// The other vectors that are not impossible.
+    allowed: CoverageRecord,
 }
 
 impl Vectors {
@@ -100,9 +101,9 @@ impl Vectors {
         body: &Body,
         (decision, like): (DecisionId, LabelId),
         short_circuit: bool,
-        ask: &mut dyn Ask,
+        ask: &mut dyn LabelQuestions,
     ) -> Self {
-        let mut this = Self { decision, open: Vec::new(), allowed: Harvest::new() };
+        let mut this = Self { decision, open: Vec::new(), allowed: CoverageRecord::new() };
         let of = &body.decisions[decision];
         let count = vector_bits(of, short_circuit);
         let mut seen: FxHashSet<DecisionVector> = FxHashSet::default();
@@ -111,7 +112,7 @@ impl Vectors {
             if !seen.insert(vector.clone()) {
                 continue;
             }
-            // What is not known of the vector is left out, so that the label asks for less.
+            // Unknown conditions of the vector are left out, which makes the label weaker.
             let known = of.conditions.iter().filter(|(id, _)| vector.known.contains(*id));
             let asked = known.fold(Pred::Const(true), |all, (id, _)| {
                 let own = Pred::Cond(id);
@@ -127,13 +128,13 @@ impl Vectors {
         this
     }
 
-    /// Whether no vectors that are not impossible cover a hyperlabel together. Only as many are asked
-    /// about as it takes.
+    /// Whether the possible vectors do not cover a hyperlabel together. Asks only about as many vectors
+    /// as necessary.
     fn exclude(
         &mut self,
         objectives: &FunctionObjectives,
         hyper: &Hyper,
-        ask: &mut dyn Ask,
+        ask: &mut dyn LabelQuestions,
     ) -> bool {
         while self.allowed.covers(objectives, hyper) == Ok(false) {
             let Some((vector, label)) = self.open.pop() else { return true };

@@ -1,4 +1,4 @@
-//! Local proofs of what is left, before it is explored.
+//! Local proofs for open objectives, before they are explored.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use lydian_objective::Label;
 use lydian_objective::evidence::Evidence;
 use lydian_prove::call_graph::never_called;
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
-use lydian_smt::{ChainConfig, Limits, Solver, TermPool, standard_chain};
+use lydian_smt::{Limits, Solver, TermPool};
 use lydian_symex::Config;
 use lydian_symex::Unreached;
 
 use super::{implied_verdicts, infeasible_vectors};
 use crate::error::Error;
-use crate::session::goals::{Goal, Target};
+use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
-/// How long one local proof may take: most take no time at all, the others are left to exploration.
+/// The time for one local proof: most take almost none, and the others are left to exploration.
 pub(crate) const PROOF_TIME: Duration = Duration::from_millis(200);
 
-/// Local proofs may take one part of so many of the time that is left: where there are thousands of labels,
+/// Local proofs may take this fraction (one n-th) of the remaining time: with thousands of labels,
 /// exploration needs the rest.
 const SHARE_OF_PROOFS: u32 = 4;
 
 impl Session<'_, '_> {
-    /// Labels whose predicate no state satisfies are infeasible, explored or not.
+    /// Proves labels infeasible whose predicate no state satisfies, and records the proofs.
     pub(crate) fn prove(
         &mut self,
         left: &[Goal],
@@ -35,7 +35,7 @@ impl Session<'_, '_> {
         let budget = budget.part(budget.remaining().map(|time| time / SHARE_OF_PROOFS));
         let program = &self.project.program;
         let never_called =
-            self.project.entry.map_or_else(BTreeSet::new, |entry| never_called(program, entry));
+            self.project.entry().map_or_else(BTreeSet::new, |entry| never_called(program, entry));
         let mut proofs = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
             if never_called.contains(&target.objectives.function) {
@@ -48,11 +48,11 @@ impl Session<'_, '_> {
         self.record_evidence(&proofs)
     }
 
-    /// Proofs for a target, which is at a position, whose function the program never calls.
+    /// Proofs for the function under test at a position, if the program never calls it.
     fn proofs_by_calls(
         &self,
         at: usize,
-        target: &Target<'_>,
+        target: &FunctionUnderTest<'_>,
     ) -> Result<Vec<(Goal, Evidence)>, Error> {
         let left: Vec<Goal> = self.open_goals_of(at, target)?;
         let labels = implied_verdicts::labels_of(target.objectives, &left).into_iter();
@@ -60,10 +60,10 @@ impl Session<'_, '_> {
         Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
     }
 
-    /// Local proofs for what is left of a target, which is at a position.
+    /// Local proofs for the open labels of the function under test at a position.
     fn proofs_of(
         &self,
-        (at, target): (usize, &Target<'_>),
+        (at, target): (usize, &FunctionUnderTest<'_>),
         left: Vec<Goal>,
         config: &Config,
         budget: &Budget,
@@ -80,7 +80,7 @@ impl Session<'_, '_> {
         let mut asking = Prover {
             prover: prover.with_ranges(program),
             pool: TermPool::new(),
-            solver: standard_chain(&ChainConfig::default()),
+            solver: self.solver(target.objectives.function),
             limits,
             budget,
         };
@@ -115,11 +115,13 @@ struct Prover<'a, 'b> {
 
 impl Prover<'_, '_> {
     fn prove(&mut self, label: &Label) -> LocalOutcome {
-        self.prover.prove(&mut self.pool, &mut *self.solver, &self.limits, label)
+        let outcome = self.prover.prove(&mut self.pool, &mut *self.solver, &self.limits, label);
+        log::debug!("a proof that `{}` at {} is infeasible: {outcome}", label.text, label.place);
+        outcome
     }
 }
 
-impl infeasible_vectors::Ask for Prover<'_, '_> {
+impl infeasible_vectors::LabelQuestions for Prover<'_, '_> {
     fn is_possible(&mut self, label: &Label) -> bool {
         self.prover.is_open(&mut self.pool, label)
     }
@@ -129,7 +131,7 @@ impl infeasible_vectors::Ask for Prover<'_, '_> {
     }
 }
 
-/// What predicates mean as the exploration is configured.
+/// The semantics of predicates in an exploration's configuration.
 pub(crate) fn semantics(config: &Config) -> Semantics {
     let short_circuit = config.unreached == Unreached::Unknown;
     Semantics { overflow: config.overflow, short_circuit }

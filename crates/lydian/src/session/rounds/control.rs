@@ -1,9 +1,9 @@
-//! What is cheap to decide is decided first, whatever else is asked.
+//! A first exploration of the objectives of control flow, which are cheap to decide.
 //!
-//! Statements, branches and MC/DC are few, and paths of the program decide most of them. Mutants, boundaries and
-//! pairs are many, each a question of its own, and in a short time leave none for the others. So where both
-//! are asked for, those are explored alone at first, for a part of the time; their tests count for all. What
-//! that leaves is explored with the rest.
+//! Statements, branches and MC/DC are few, and paths of the program decide most of them. Mutants,
+//! boundaries and pairs are many, need one question each, and in a short time leave none for the
+//! others. If both kinds are requested, the former are explored alone at first for a part of the time.
+//! Their tests count for all objectives, and their open objectives are explored again with the rest.
 
 use std::time::Duration;
 
@@ -16,13 +16,14 @@ use crate::session::goals::Goal;
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
 use crate::session::state::{Conclusion, LastDiscovery, Round, Session};
 
-/// The time for this is so much and a part of what there is, but three quarters of that at most.
+/// The time for this: a fixed part and a fraction of the session's time, but at most three quarters of
+/// it.
 const TIME: Duration = Duration::from_millis(150);
 const SHARE: u32 = 5;
 
 impl Session<'_, '_> {
-    /// Proves and explores the objectives of control alone, where more others are asked for. Gives what
-    /// came of the exploration, if there was one.
+    /// Proves and explores the objectives of control flow alone, if there are more objectives of other
+    /// kinds. Returns the result of the exploration, if there was one.
     pub(crate) fn decide_control(
         &mut self,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
@@ -45,20 +46,20 @@ impl Session<'_, '_> {
         }
         let round =
             Round { spec: &self.project.spec, concludes: Conclusion::IfComplete, ends_well: false };
-        // What crashes does so afterwards, too.
+        // Crashes are found in the main exploration.
         let config = Config { crash_tests: false, ..config.clone() };
-        // What cannot be explored is said of all objectives then.
+        // An error is recorded for all objectives in the main exploration.
         let found =
             self.explore(&round, &control, hyper_coverage, &config, &budget, contradictions)?;
         Ok(found.ok())
     }
 
-    /// Those of some objectives that a criterion of control asks for.
+    /// The goals that a criterion of control flow asks for.
     fn of_control(&self, left: &[Goal]) -> Vec<Goal> {
         let left: FxHashSet<Goal> = left.iter().copied().collect();
         let mut seen = FxHashSet::default();
         let entries = self.entries_of(&left);
-        let control = entries.filter(|(.., criterion)| criterion.is_of_control());
-        control.map(|(_, goal, ..)| goal).filter(|goal| seen.insert(*goal)).collect()
+        let control = entries.filter(|(_, entry)| entry.criterion.is_of_control());
+        control.map(|(_, entry)| entry.goal).filter(|goal| seen.insert(*goal)).collect()
     }
 }

@@ -1,31 +1,31 @@
-//! What a test is kept for, as a reader of the source finds it there.
+//! The purpose of a test, in terms of the source text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
-use lydian_report::names;
+use lydian_report::suite::names;
 use rustc_hash::FxHashSet;
 
-use crate::session::goals::Goal;
+use crate::session::goals::{Entry, Goal};
 use crate::session::state::Session;
 
 /// Characters of a line of the source, or of a predicate, that are shown.
 const MOST: usize = 72;
 
-/// So many lines may an expression of the source have, from where it begins.
+/// The most lines of an expression in the source.
 const LINES: u32 = 6;
 
 impl Session<'_, '_> {
-    /// A text for each line of the source that has some of these objectives, in order: the place, and
-    /// what is to hold there, or the line itself where control passes it.
+    /// A text for each line of the source with some of these objectives, in order: the place, and the
+    /// condition that must hold there, or the line itself if control only has to pass it.
     pub(crate) fn kept_for(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
         let mut lines: BTreeMap<(&str, u32), Vec<String>> = BTreeMap::new();
-        for (target, goal, ..) in self.entries_of(goals) {
+        for (target, Entry { goal, .. }) in self.entries_of(goals) {
             let Place { file, line, .. } = target.place(goal);
             let texts = lines.entry((&**file, *line)).or_default();
             let text = self.text(goal);
-            // Of a sentence about conditions, these stand between quotes; the rest may be cut.
+            // In a sentence about conditions, the conditions stand between quotes; the rest may be cut.
             let conditions: String = match goal {
                 Goal::Label(..) => text.to_owned(),
                 Goal::Hyper(..) => text.split('`').skip(1).step_by(2).take(1).collect(),
@@ -38,7 +38,7 @@ impl Session<'_, '_> {
                 (Some(MacroLine { line, is_negated: false }), _) => format!("true in `{line}`"),
                 (Some(MacroLine { line, is_negated: true }), _) => format!("false in `{line}`"),
             };
-            // Its predicate is what is always so.
+            // Its predicate is always true.
             if text != "1" && !texts.contains(&text) {
                 texts.push(text);
             }
@@ -57,11 +57,12 @@ impl Session<'_, '_> {
 
     /// A line of the source without the blanks around it.
     fn line(&self, file: &str, line: u32) -> Option<&str> {
-        let source = self.project.sources().get(Path::new(file))?.ok()?;
+        let source = self.project.texts.files().get(Path::new(file))?.ok()?;
         Some(source.line(line)?.trim())
     }
 
-    /// The line of the source that a predicate is about, where it speaks of what macros there stand for.
+    /// The line of the source that a predicate is about, if the predicate has the expansion of macros
+    /// there.
     pub(crate) fn hidden_by_macros(&self, place: &Place, predicate: &str) -> Option<MacroLine<'_>> {
         let line = self.line(&place.file, place.line).filter(|line| !line.is_empty())?;
         let near = (place.line..place.line + LINES).filter_map(|line| self.line(&place.file, line));
@@ -75,11 +76,11 @@ impl Session<'_, '_> {
 pub(crate) struct MacroLine<'s> {
     /// The line that it is about.
     pub(crate) line: &'s str,
-    /// Whether it is that something there is false.
+    /// Whether the predicate is that an expression there is false.
     pub(crate) is_negated: bool,
 }
 
-/// The text, or its beginning where it is long.
+/// The text, cut if it is long.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}...", text[..end].trim_end()),

@@ -1,12 +1,13 @@
-//! Tests as small as they can be while they still do what they are kept for.
+//! Test reduction: tests become as small as possible while they serve their purpose.
 //!
-//! What exploration leaves in a test is what one path's model needs, with values as they came. Here parts
-//! are taken away from a test, one after the other, and its numbers are made small (delta debugging:
-//! Zeller and Hildebrandt, TSE 2002). Each candidate runs as every test does, natively and in the
-//! interpreter; it takes the place of the test if it ends in the same way, does nothing undefined that the
-//! test does not do, and the suite as a whole still covers what it covered.
+//! Exploration makes a test from the model of one path, with arbitrary values. Reduction removes parts
+//! of the test, one after the other, and makes its numbers small (delta debugging: Zeller and
+//! Hildebrandt, TSE 2002). Each candidate runs like any test, natively and in the interpreter. It
+//! replaces the test if it ends in the same way, has no undefined behaviour that the test does not
+//! have, and the suite as a whole keeps its coverage.
 //!
-//! At the end, what the function writes with the value that was there begins with another ([`super::write_probes`]).
+//! At the end, values that the function overwrites with the same value get another initial value
+//! ([`super::write_probes`]).
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -16,51 +17,51 @@ use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::{Measured, Outcome};
-use lydian_objective::Harvest;
-use lydian_report::suite_c::MOST_FAILING;
+use lydian_native::{MeasuredRun, Outcome};
+use lydian_objective::CoverageRecord;
+use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::measurement::test_runner::{STEPS_OF_ENDLESS, does_undefined};
 use crate::session::goals::Goal;
-use crate::session::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use crate::session::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 use crate::session::state::Session;
 
-/// A candidate may take twice the steps of the test, and so many.
+/// The steps that a candidate may take in addition to twice the steps of the test.
 const LEAST_STEPS: u64 = 2000;
 
-/// So many candidates of tests of one function are tried; one that takes so many steps counts as another.
+/// The most candidates for the tests of one function; [`STEPS_OF_UNIT`] steps count as one more.
 const MOST_WORK: u64 = 4000;
 const STEPS_OF_UNIT: u64 = 4000;
 
-/// So often everything is tried.
+/// The most rounds of removing everything that can be removed.
 const MOST_ROUNDS: u32 = 3;
 
-/// So often all ways to make a test smaller are gone through.
+/// The most passes through all kinds of reduction.
 const MOST_PASSES: u32 = 2;
 
-/// So many candidates of one test are run.
+/// The most candidates of one test.
 const MOST_RUNS: u32 = 600;
 
-/// Scalars of one object that are looked at one by one.
+/// The most scalars of one object that are tried one by one.
 const MOST_SCALARS: usize = 256;
 
 /// Bytes between two objects.
 const DISTANCE: u64 = 1 << 12;
 
-/// What the suite needs of one of its tests.
+/// The contribution of a test that its suite needs.
 pub(crate) struct Needs {
     /// Labels that no other test covers.
     pub(crate) labels: FxHashSet<Goal>,
     /// Hyperlabels that the others do not cover together.
-    pub(crate) hypers: Vec<HyperOf>,
-    /// What the others have together, function by function.
-    pub(crate) others: Vec<Harvest>,
+    pub(crate) hypers: Vec<MeasuredHyperlabel>,
+    /// The evidence of the other tests together, for each function.
+    pub(crate) others: Vec<CoverageRecord>,
 }
 
-/// How much work making tests of one function smaller may be. It is counted, so that the same tests come of
-/// it each time; the time is only a limit for what takes longer than it should.
+/// The work that the reduction of one function's tests may take. It is counted, so that each run gives
+/// the same tests. The time is only a limit for unexpectedly slow cases.
 pub(crate) struct Patience {
     left: Cell<u64>,
     end: Option<Instant>,
@@ -72,7 +73,7 @@ impl Patience {
         Self { left: Cell::new(MOST_WORK), end: time.map(|time| Instant::now() + time) }
     }
 
-    /// A candidate was followed so many steps.
+    /// Pays for a candidate that was followed through a number of steps.
     fn pay(&self, steps: u64) {
         self.left.set(self.left.get().saturating_sub(1 + steps / STEPS_OF_UNIT));
     }
@@ -87,46 +88,53 @@ impl Patience {
     }
 }
 
-/// A test on its way to a smaller one.
+/// The coverage that the reduction of one test must keep, and the work that it may take.
+pub(crate) struct SuiteNeeds<'s, 'j> {
+    pub(crate) needs: &'s Needs,
+    pub(crate) hyper_coverage: &'s HyperlabelCoverage<'j>,
+    pub(crate) patience: &'s Patience,
+}
+
+/// The reduction of one test.
 pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     pub(crate) session: &'s mut Session<'a, 'm>,
     needs: &'s Needs,
     hyper_coverage: &'s HyperlabelCoverage<'j>,
     patience: &'s Patience,
     pub(crate) test: Test,
-    pub(crate) measured: Measured,
+    pub(crate) measured: MeasuredRun,
     is_undefined: bool,
-    /// Whether it is refused memory for its size.
+    /// Whether an allocation is refused because of its size.
     is_refused: bool,
     /// Whether it ends by itself.
     is_orderly: bool,
     /// Whether the interpreter does not follow it to its end.
     is_stopped: bool,
-    /// Where it ends, as the interpreter says.
+    /// The place where it ends according to the interpreter.
     location: Option<Location>,
-    /// How far candidates are followed.
+    /// The steps through which candidates are followed.
     steps: u64,
     runs: u32,
 }
 
-/// Something that can be taken away from a test.
+/// A part of a test that can be removed.
 #[derive(Clone, Copy, Debug)]
 enum Atom {
-    /// What a call writes.
+    /// A write of a call.
     Write(usize, usize),
-    /// What a call returns.
+    /// The result of a call.
     Result(usize),
-    /// That a global has another value than at the start.
+    /// The value of a global that differs from its initial one.
     Global(usize),
     /// A pointer at an offset, which becomes null.
-    Pointer(Holder, u64),
-    /// A number, which becomes zero, or what it is at the program's start.
-    Number(Holder, Scalar),
+    Pointer(ByteHolder, u64),
+    /// A number, which becomes zero, or its value at the program's start.
+    Number(ByteHolder, Scalar),
 }
 
-/// A place of a test that has bytes.
+/// A part of a test that holds bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holder {
+pub(crate) enum ByteHolder {
     Argument(usize, usize),
     Variable(usize, usize),
     Object(usize),
@@ -136,15 +144,15 @@ pub(crate) enum Holder {
 }
 
 impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
-    /// The test as it is, with what it shows. None where it does not fit the program.
+    /// The test as it is, with its measurement. None if it does not fit the program.
     pub(crate) fn new(
         session: &'s mut Session<'a, 'm>,
-        (needs, hyper_coverage, patience): (&'s Needs, &'s HyperlabelCoverage<'j>, &'s Patience),
-        (test, measured): &(Test, Measured),
+        SuiteNeeds { needs, hyper_coverage, patience }: SuiteNeeds<'s, 'j>,
+        (test, measured): &(Test, MeasuredRun),
     ) -> Option<Self> {
         let run = session.runner.follow(test, STEPS_OF_ENDLESS)?;
         let mut test = test.clone();
-        // Whoever runs the suite may be granted what is refused here.
+        // An allocation that is refused here may succeed elsewhere.
         for (allocator, call) in &run.refused {
             if (*call as usize) < MOST_FAILING {
                 test.fail(allocator, *call);
@@ -173,11 +181,11 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         })
     }
 
-    /// Makes it as small as it gets, and gives it with what it shows.
-    pub(crate) fn run(mut self) -> Result<(Test, Measured), Error> {
+    /// Reduces the test as far as possible. Returns it with its measurement.
+    pub(crate) fn run(mut self) -> Result<(Test, MeasuredRun), Error> {
         let before = (self.test.clone(), self.measured.clone());
         self.spread()?;
-        // An array may be as long as a number says, which is small only afterwards.
+        // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
             self.drop_all()?;
@@ -192,14 +200,14 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.clear_away();
         self.probe()?;
         self.clear_away();
-        // What was taken away without a run is no difference; that is seen here.
+        // Parts that were removed without a run make no difference, which is checked here.
         let Ok(last) = self.session.runner.measure(&self.test)? else { return Ok(before) };
         let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
         Ok(if is_same { (self.test, last) } else { before })
     }
 
-    /// Objects lie far from each other: what goes past the end of one meets no other then, also where
-    /// the first becomes shorter.
+    /// Moves objects far from each other, so that an overrun of one meets no other even when the first
+    /// becomes shorter.
     fn spread(&mut self) -> Result<(), Error> {
         let mut candidate = self.test.clone();
         let mut next = INPUT_REGION + DISTANCE;
@@ -213,9 +221,9 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// Takes away what can be.
+    /// Removes parts as far as possible.
     fn drop_all(&mut self) -> Result<(), Error> {
-        // What one thing was needed for may be gone with another.
+        // A part may become removable after another was removed.
         for _ in 0..MOST_ROUNDS {
             let known = self.test.clone();
             let atoms = self.atoms();
@@ -232,16 +240,16 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.runs >= MOST_RUNS || self.patience.is_over()
     }
 
-    /// Takes a candidate if it does what the test is kept for; whether it does.
+    /// Accepts a candidate if it serves the test's purpose. Returns whether it does.
     pub(crate) fn take(&mut self, candidate: Test) -> Result<bool, Error> {
         self.attempt(candidate, |_| true)
     }
 
-    /// The same, if what it shows is right, too.
+    /// The same, if its measurement also satisfies a condition.
     pub(crate) fn attempt(
         &mut self,
         candidate: Test,
-        is_right: impl Fn(&Measured) -> bool,
+        is_right: impl Fn(&MeasuredRun) -> bool,
     ) -> Result<bool, Error> {
         if self.is_over() || candidate == self.test {
             return Ok(false);
@@ -261,36 +269,36 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(true)
     }
 
-    /// Whether the interpreter has nothing against a candidate: it comes to an end, does nothing undefined
-    /// that the test does not do, and covers the labels that it must, as far as it is followed.
+    /// Whether the interpreter accepts a candidate: it ends, has no undefined behaviour that the test
+    /// does not have, and covers the required labels, as far as it is followed.
     fn is_promising(&self, candidate: &Test) -> bool {
-        let Some(foreseen) = self.session.runner.foresee(candidate, self.steps) else {
+        let Some(interpreted) = self.session.runner.interpret(candidate, self.steps) else {
             return false;
         };
-        self.patience.pay(foreseen.outcome.steps);
-        let end = foreseen.outcome.end;
+        self.patience.pay(interpreted.outcome.steps);
+        let end = interpreted.outcome.end;
         if self.is_orderly && matches!(end, End::Stopped(_)) && !self.is_stopped {
             return false;
         }
-        // What a test shows that does not end well is where it ends.
-        if !self.is_orderly && foreseen.outcome.location != self.location {
+        // The purpose of a test that does not end well includes the place where it ends.
+        if !self.is_orderly && interpreted.outcome.location != self.location {
             return false;
         }
-        if !self.is_undefined && does_undefined(&foreseen.outcome) {
+        if !self.is_undefined && does_undefined(&interpreted.outcome) {
             return false;
         }
-        if !self.is_refused && !foreseen.outcome.refused.is_empty() {
+        if !self.is_refused && !interpreted.outcome.refused.is_empty() {
             return false;
         }
         let is_followed = matches!(end, End::Returned | End::Exited(_));
         !is_followed || {
-            let covered = self.session.covered_in(&foreseen.covered);
+            let covered = self.session.covered_in(&interpreted.covered);
             let found = covered.iter().filter(|goal| self.needs.labels.contains(goal)).count();
             found == self.needs.labels.len()
         }
     }
 
-    fn covers(&self, measured: &Measured) -> bool {
+    fn covers(&self, measured: &MeasuredRun) -> bool {
         let Needs { labels, hypers, others } = self.needs;
         let covered = self.session.covered_by(measured);
         let found = covered.iter().filter(|goal| labels.contains(goal)).count();
@@ -311,8 +319,8 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     // ---- what is taken away -------------------------------------------------------------------------
 
-    /// What can be taken away from the test: first what undefined functions do, then globals, pointers and
-    /// numbers.
+    /// The removable parts of the test: first the effects of undefined functions, then globals,
+    /// pointers and numbers.
     fn atoms(&self) -> Vec<Atom> {
         let mut atoms = Vec::new();
         for (at, call) in self.test.externals.iter().enumerate() {
@@ -335,7 +343,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         atoms
     }
 
-    /// Takes away all of these at once; where that is too much, halves of them, down to single ones.
+    /// Removes all of these parts at once; if that is too much, halves of them, down to single ones.
     fn drop(&mut self, atoms: &[Atom]) -> Result<(), Error> {
         if atoms.is_empty() || self.is_over() {
             return Ok(());
@@ -353,13 +361,13 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let mut test = self.test.clone();
         for atom in atoms {
             match atom {
-                // Writes of nothing are no writes; positions stay what they are.
+                // Empty writes are no writes; positions stay the same.
                 Atom::Write(call, at) => test.externals[*call].writes[*at].image = Image::default(),
                 Atom::Result(at) => {
                     let call = &mut test.externals[*at];
                     set_default(&mut call.result, &call.function);
                 }
-                Atom::Global(at) => test.globals[*at].image = self.base(Holder::Global(*at)),
+                Atom::Global(at) => test.globals[*at].image = self.base(ByteHolder::Global(*at)),
                 Atom::Pointer(holder, offset) => {
                     clear_pointers(image_mut(&mut test, *holder), |pointer| pointer == *offset);
                 }
@@ -372,7 +380,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         test
     }
 
-    /// Takes away what says nothing any more, which is no difference for a run.
+    /// Removes parts without meaning, which make no difference for a run.
     fn clear_away(&mut self) {
         for call in &mut self.test.externals {
             call.writes.retain(|write| !write.image.bytes.is_empty());
@@ -386,8 +394,8 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.drop_unreached();
     }
 
-    /// Takes away results at the end of a function's that are what a call without a result gives. That is no
-    /// difference for a run.
+    /// Removes results at the end of a function's list that equal the default for a call without a
+    /// result. They make no difference for a run.
     fn shorten_externals(&mut self) {
         let mut ended: FxHashSet<String> = FxHashSet::default();
         let mut kept = Vec::new();
@@ -410,13 +418,13 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.test.externals = kept;
     }
 
-    /// Objects that no pointer leads to, which is no difference for a run.
+    /// Removes objects that no pointer leads to, which make no difference for a run.
     fn drop_unreached(&mut self) {
         let count = self.test.objects.len();
         let mut reached = vec![false; count];
         let mut waiting: Vec<usize> = Vec::new();
         for holder in holders(&self.test) {
-            if !matches!(holder, Holder::Object(_)) {
+            if !matches!(holder, ByteHolder::Object(_)) {
                 waiting.extend(objects_of(image(&self.test, holder)));
             }
         }
@@ -451,15 +459,15 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.test = copy;
     }
 
-    pub(crate) fn image(&self, holder: Holder) -> &Image {
+    pub(crate) fn image(&self, holder: ByteHolder) -> &Image {
         image(&self.test, holder)
     }
 
-    /// What the bytes of a place are where a test says nothing.
-    fn base(&self, holder: Holder) -> Image {
+    /// The default bytes of a part.
+    fn base(&self, holder: ByteHolder) -> Image {
         let size = image(&self.test, holder).bytes.len();
         let initial = match holder {
-            Holder::Global(at) => {
+            ByteHolder::Global(at) => {
                 let program = self.program();
                 let id = program.global_named(&self.test.globals[at].name);
                 id.map(|id| Image::initial(program, id))
@@ -469,15 +477,15 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         initial.unwrap_or_else(|| Image { bytes: vec![0; size], pointers: Vec::new() })
     }
 
-    /// The numbers of a place, but those under pointers.
-    pub(crate) fn numbers(&self, holder: Holder) -> Vec<Scalar> {
+    /// The numbers of a part, without those at pointers.
+    pub(crate) fn numbers(&self, holder: ByteHolder) -> Vec<Scalar> {
         let types = &self.program().types;
         let ty = self.type_of(holder);
         let own = image(&self.test, holder);
         let bytes = own.bytes.len() as u64;
         let all = match (ty, holder) {
             (Some(ty), _) if bytes <= 1 << 16 => scalars(types, ty, bytes),
-            (None, Holder::Write(..)) => (0..bytes)
+            (None, ByteHolder::Write(..)) => (0..bytes)
                 .step_by(4)
                 .map(|offset| {
                     let size = (bytes - offset).min(4);
@@ -493,7 +501,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         all.into_iter().filter(|place| !under(place)).take(MOST_SCALARS).collect()
     }
 
-    fn type_of(&self, holder: Holder) -> Option<CTypeId> {
+    fn type_of(&self, holder: ByteHolder) -> Option<CTypeId> {
         let program = self.program();
         let function = |name: &str| {
             let id = program.function_named(name)?;
@@ -503,26 +511,26 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             }
         };
         match holder {
-            Holder::Argument(_, at) => function(&self.test.function)?.1.get(at).copied(),
-            Holder::Variable(call, at) => {
+            ByteHolder::Argument(_, at) => function(&self.test.function)?.1.get(at).copied(),
+            ByteHolder::Variable(call, at) => {
                 self.test.calls().nth(call)?.variable.get(at).map(|passed| passed.ty)
             }
-            Holder::Object(at) => Some(self.test.objects[at].ty),
-            Holder::Global(at) => {
+            ByteHolder::Object(at) => Some(self.test.objects[at].ty),
+            ByteHolder::Global(at) => {
                 let id = program.global_named(&self.test.globals[at].name)?;
                 Some(program.globals[id].ty)
             }
-            Holder::Result(at) => {
+            ByteHolder::Result(at) => {
                 let call = &self.test.externals[at];
                 let (result, _) = function(&call.function)?;
                 let fits = program.types.size(result) == Some(call.result.bytes.len() as u64);
                 fits.then_some(result)
             }
-            Holder::Write(..) => None,
+            ByteHolder::Write(..) => None,
         }
     }
 
-    /// Arrays end where the run no longer looks at them.
+    /// Shortens arrays to the elements that the run reads.
     fn shorten(&mut self) -> Result<(), Error> {
         for at in 0..self.test.objects.len() {
             let object = &self.test.objects[at];
@@ -533,7 +541,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 continue;
             }
             let (mut low, mut high) = (1, object.count);
-            // The smallest length that does, if longer ones do wherever one does.
+            // The smallest sufficient length, if sufficiency is monotonic.
             while low < high && !self.is_over() {
                 let middle = low + (high - low) / 2;
                 let does = match shortened(&self.test, at, size, middle) {
@@ -549,7 +557,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// Numbers become small, characters ones that can be read.
+    /// Makes numbers small and characters readable.
     fn lessen(&mut self) -> Result<(), Error> {
         for holder in holders(&self.test) {
             for place in self.numbers(holder) {
@@ -561,7 +569,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                     ScalarKind::Character => self.readable(holder, &place, own[0])?,
                     ScalarKind::Integer { signed } => self.nearer(holder, &place, signed)?,
                     ScalarKind::Float => self.rounder(holder, &place, &own)?,
-                    // What a function writes has no type here. Little is a number, and a truth value is 1.
+                    // Written values have no type here. Few bytes are a number, and a truth value is 1.
                     ScalarKind::Other if image(&self.test, holder).bytes.len() <= 8 => {
                         self.nearer(holder, &place, false)?;
                     }
@@ -572,13 +580,13 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    pub(crate) fn with(&self, holder: Holder, place: &Scalar, bytes: &[u8]) -> Test {
+    pub(crate) fn with(&self, holder: ByteHolder, place: &Scalar, bytes: &[u8]) -> Test {
         let mut candidate = self.test.clone();
         put(image_mut(&mut candidate, holder), place, bytes);
         candidate
     }
 
-    fn readable(&mut self, holder: Holder, place: &Scalar, own: u8) -> Result<(), Error> {
+    fn readable(&mut self, holder: ByteHolder, place: &Scalar, own: u8) -> Result<(), Error> {
         let is_plain =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'\n' | b'\t');
         if is_plain(own) {
@@ -596,8 +604,9 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// The number that is nearest to zero, where all between it and the one that there is do, too.
-    fn nearer(&mut self, holder: Holder, place: &Scalar, signed: bool) -> Result<(), Error> {
+    /// The sufficient number that is nearest to zero, if all between it and the present one are
+    /// sufficient.
+    fn nearer(&mut self, holder: ByteHolder, place: &Scalar, signed: bool) -> Result<(), Error> {
         let own = bytes_of(image(&self.test, holder), place);
         let value = number(&own, signed);
         let write = |value: i128| value.to_le_bytes()[..own.len()].to_vec();
@@ -619,8 +628,8 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// The float with the fewest digits that does.
-    fn rounder(&mut self, holder: Holder, place: &Scalar, own: &[u8]) -> Result<(), Error> {
+    /// The sufficient float with the fewest digits.
+    fn rounder(&mut self, holder: ByteHolder, place: &Scalar, own: &[u8]) -> Result<(), Error> {
         let value = match own.len() {
             4 => f64::from(f32::from_le_bytes(own.try_into().expect("four bytes"))),
             _ => f64::from_le_bytes(own.try_into().expect("eight bytes")),
@@ -649,49 +658,49 @@ pub(crate) fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
     }
 }
 
-/// All places of a test that have bytes.
-fn holders(test: &Test) -> Vec<Holder> {
+/// All parts of a test that hold bytes.
+fn holders(test: &Test) -> Vec<ByteHolder> {
     let mut all = Vec::new();
     for (call, passed) in test.calls().enumerate() {
-        all.extend((0..passed.args.len()).map(|at| Holder::Argument(call, at)));
-        all.extend((0..passed.variable.len()).map(|at| Holder::Variable(call, at)));
+        all.extend((0..passed.args.len()).map(|at| ByteHolder::Argument(call, at)));
+        all.extend((0..passed.variable.len()).map(|at| ByteHolder::Variable(call, at)));
     }
-    all.extend((0..test.globals.len()).map(Holder::Global));
+    all.extend((0..test.globals.len()).map(ByteHolder::Global));
     for (at, call) in test.externals.iter().enumerate() {
         if call.variable().is_none() && !call.result.bytes.is_empty() {
-            all.push(Holder::Result(at));
+            all.push(ByteHolder::Result(at));
         }
-        all.extend((0..call.writes.len()).map(|write| Holder::Write(at, write)));
+        all.extend((0..call.writes.len()).map(|write| ByteHolder::Write(at, write)));
     }
-    all.extend((0..test.objects.len()).map(Holder::Object));
+    all.extend((0..test.objects.len()).map(ByteHolder::Object));
     all
 }
 
-fn image(test: &Test, holder: Holder) -> &Image {
+fn image(test: &Test, holder: ByteHolder) -> &Image {
     let last = test.earlier.len();
     match holder {
-        Holder::Argument(call, at) if call == last => &test.args[at],
-        Holder::Argument(call, at) => &test.earlier[call].args[at],
-        Holder::Variable(call, at) if call == last => &test.variable[at].image,
-        Holder::Variable(call, at) => &test.earlier[call].variable[at].image,
-        Holder::Object(at) => &test.objects[at].image,
-        Holder::Global(at) => &test.globals[at].image,
-        Holder::Result(at) => &test.externals[at].result,
-        Holder::Write(call, at) => &test.externals[call].writes[at].image,
+        ByteHolder::Argument(call, at) if call == last => &test.args[at],
+        ByteHolder::Argument(call, at) => &test.earlier[call].args[at],
+        ByteHolder::Variable(call, at) if call == last => &test.variable[at].image,
+        ByteHolder::Variable(call, at) => &test.earlier[call].variable[at].image,
+        ByteHolder::Object(at) => &test.objects[at].image,
+        ByteHolder::Global(at) => &test.globals[at].image,
+        ByteHolder::Result(at) => &test.externals[at].result,
+        ByteHolder::Write(call, at) => &test.externals[call].writes[at].image,
     }
 }
 
-fn image_mut(test: &mut Test, holder: Holder) -> &mut Image {
+fn image_mut(test: &mut Test, holder: ByteHolder) -> &mut Image {
     let last = test.earlier.len();
     match holder {
-        Holder::Argument(call, at) if call == last => &mut test.args[at],
-        Holder::Argument(call, at) => &mut test.earlier[call].args[at],
-        Holder::Variable(call, at) if call == last => &mut test.variable[at].image,
-        Holder::Variable(call, at) => &mut test.earlier[call].variable[at].image,
-        Holder::Object(at) => &mut test.objects[at].image,
-        Holder::Global(at) => &mut test.globals[at].image,
-        Holder::Result(at) => &mut test.externals[at].result,
-        Holder::Write(call, at) => &mut test.externals[call].writes[at].image,
+        ByteHolder::Argument(call, at) if call == last => &mut test.args[at],
+        ByteHolder::Argument(call, at) => &mut test.earlier[call].args[at],
+        ByteHolder::Variable(call, at) if call == last => &mut test.variable[at].image,
+        ByteHolder::Variable(call, at) => &mut test.earlier[call].variable[at].image,
+        ByteHolder::Object(at) => &mut test.objects[at].image,
+        ByteHolder::Global(at) => &mut test.globals[at].image,
+        ByteHolder::Result(at) => &mut test.externals[at].result,
+        ByteHolder::Write(call, at) => &mut test.externals[call].writes[at].image,
     }
 }
 
@@ -736,7 +745,7 @@ fn number(bytes: &[u8], signed: bool) -> i128 {
     i128::from_le_bytes(all)
 }
 
-/// The result of a call of which a test says nothing: zero, and success for what allocates.
+/// The default result of a call: zero, and success for functions that allocate.
 fn set_default(result: &mut Image, function: &str) {
     let allocates = libc::model_named(function)
         .is_some_and(|model| model.family == Family::Allocation && result.bytes.len() == 1);
@@ -744,7 +753,7 @@ fn set_default(result: &mut Image, function: &str) {
     result.pointers.clear();
 }
 
-/// The test with so many elements of an object; none where something is behind them.
+/// The test with a number of elements of an object; none if a pointer leads beyond them.
 fn shortened(test: &Test, at: usize, size: u64, count: u64) -> Option<Test> {
     let end = size * count;
     let TestObject { image: own, .. } = &test.objects[at];

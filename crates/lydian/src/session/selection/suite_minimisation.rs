@@ -1,27 +1,27 @@
-//! The tests worth keeping: few that cover all that all of them cover.
+//! Suite minimisation: few tests with the coverage of all tests.
 //!
-//! Labels, and hyperlabels that one run covers, make a set cover problem. A hyperlabel that only runs
-//! together cover is none of its elements: where the chosen tests do not cover it, those that do
-//! together are added, and at the end tests are dropped that nothing needs.
+//! Labels, and hyperlabels that one run covers, make a set cover problem. Hyperlabels that only several
+//! runs cover together are no elements of it. If the chosen tests do not cover such a hyperlabel, tests
+//! that cover it together are added, and at the end redundant tests are dropped.
 
 use indexmap::IndexSet;
-use lydian_objective::Harvest;
-use lydian_report::minimise::{Effort, minimise};
+use lydian_objective::CoverageRecord;
+use lydian_report::suite::minimise::{Effort, minimise};
 use rustc_hash::FxHashSet;
 
-use crate::session::hyperlabel_coverage::{HyperOf, HyperlabelCoverage};
+use crate::session::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 
-/// A test with what it covers.
+/// A test with its coverage.
 pub(crate) struct Candidate<G> {
-    /// What it covers by itself, in order.
+    /// The objectives that it covers by itself, in order.
     pub(crate) covers: Vec<G>,
-    /// What it has that hyperlabels ask for, function by function.
-    pub(crate) has: Vec<Harvest>,
+    /// Its evidence for hyperlabels, for each function.
+    pub(crate) has: Vec<CoverageRecord>,
 }
 
-/// A hyperlabel that tests cover together, with tests that do.
+/// A hyperlabel that tests cover together, with these tests.
 pub(crate) struct JointCover {
-    pub(crate) hyper: HyperOf,
+    pub(crate) hyper: MeasuredHyperlabel,
     pub(crate) tests: Vec<usize>,
 }
 
@@ -53,10 +53,13 @@ pub(crate) fn minimise_suite<G: Copy + Eq + std::hash::Hash>(
     chosen
 }
 
-/// What some tests have together.
-pub(crate) fn coverage_together<G>(tests: &[Candidate<G>], chosen: &[usize]) -> Vec<Harvest> {
+/// The evidence of some tests together.
+pub(crate) fn coverage_together<G>(
+    tests: &[Candidate<G>],
+    chosen: &[usize],
+) -> Vec<CoverageRecord> {
     let functions = tests.first().map_or(0, |test| test.has.len());
-    let mut all = vec![Harvest::new(); functions];
+    let mut all = vec![CoverageRecord::new(); functions];
     for at in chosen {
         all.iter_mut().zip(&tests[*at].has).for_each(|(all, own)| _ = all.merge(own));
     }

@@ -1,4 +1,4 @@
-//! Texts of a test as a person writes them: as short as the path allows, and with an end.
+//! Readable texts in tests: as short as the path allows, and terminated.
 
 use lydian_ir::test::{Test, TestObject};
 use lydian_ir::{CType, IntKind};
@@ -6,11 +6,11 @@ use lydian_ir::{CType, IntKind};
 use super::reduction::TestReduction;
 use crate::error::Error;
 
-/// Characters of longer texts are not tried one by one.
+/// The length up to which characters of a text are tried one by one.
 const MOST_CHARACTERS: usize = 24;
 
 impl TestReduction<'_, '_, '_, '_> {
-    /// Takes away characters that the test does without, one by one.
+    /// Removes unnecessary characters, one by one.
     pub(crate) fn drop_characters(&mut self) -> Result<(), Error> {
         for at in self.texts() {
             if self.test.objects[at].image.bytes.len() > MOST_CHARACTERS {
@@ -33,7 +33,7 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Gives texts an end that the run does not read: what the function gets is a string then.
+    /// Appends a terminator that the run does not read, so that the function gets a string.
     pub(crate) fn end_texts(&mut self) -> Result<(), Error> {
         for at in self.texts() {
             let bytes = &self.test.objects[at].image.bytes;
@@ -46,7 +46,7 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// The objects that are characters and nothing else.
+    /// The objects that consist of characters.
     fn texts(&self) -> Vec<usize> {
         let types = &self.program().types;
         let is_text = |object: &TestObject| {
@@ -63,7 +63,7 @@ fn is_of_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
 
-/// The test with one more byte, which is zero, behind an object.
+/// The test with a zero byte appended to an object.
 fn ended(test: &Test, at: usize) -> Test {
     let mut candidate = test.clone();
     candidate.objects[at].image.bytes.push(0);

@@ -1,32 +1,32 @@
-//! What a function writes with the value that was there already.
+//! Detection of writes that store the value that was already there.
 //!
-//! A run that leaves 0 where 0 was does not show that the function wrote it. So a number of a test that is
-//! the same before the call and after it begins with something else, if the call then ends as before, with
-//! the same contents of everything: the function writes it, and the test asserts that.
+//! If a run leaves 0 where 0 was before, the test does not show that the function wrote it. So an
+//! unchanged number of a test gets another initial value. If the call then ends as before and leaves
+//! the same memory, the function writes the number, and the test asserts that.
 
 use lydian_ir::scalars::{Scalar, ScalarKind};
 use lydian_ir::test::{GlobalInput, Image};
 use lydian_ir::{
     Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, GlobalInit, Program, Stmt, libc,
 };
-use lydian_native::{Measured, Outcome};
+use lydian_native::{MeasuredRun, Outcome};
 use rustc_hash::FxHashSet;
 
-use super::reduction::{Holder, TestReduction, bytes_of};
+use super::reduction::{ByteHolder, TestReduction, bytes_of};
 use crate::error::Error;
 
-/// So many numbers of a test are tried.
+/// The most numbers of a test that are tried.
 const MOST_PROBES: usize = 24;
 
 impl TestReduction<'_, '_, '_, '_> {
-    /// Begins with other values where the function writes what was there.
+    /// Gives other initial values to numbers that the function writes.
     pub(crate) fn probe(&mut self) -> Result<(), Error> {
         if !matches!(self.measured.run.outcome, Outcome::Returned(_)) {
             return Ok(());
         }
         let objects = (0..self.test.objects.len()).filter(|at| !self.test.objects[*at].read_only);
-        let mut holders: Vec<Holder> = objects.map(Holder::Object).collect();
-        holders.extend(self.give_written_globals().into_iter().map(Holder::Global));
+        let mut holders: Vec<ByteHolder> = objects.map(ByteHolder::Object).collect();
+        holders.extend(self.give_written_globals().into_iter().map(ByteHolder::Global));
         let mut left = MOST_PROBES;
         for holder in holders {
             for place in self.numbers(holder) {
@@ -39,15 +39,15 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Begins with another value at one place; whether that was tried.
-    fn probe_place(&mut self, holder: Holder, place: &Scalar) -> Result<bool, Error> {
+    /// Tries another initial value at one place. Returns whether there was one to try.
+    fn probe_place(&mut self, holder: ByteHolder, place: &Scalar) -> Result<bool, Error> {
         let own = bytes_of(self.image(holder), place);
         let is_number = !matches!(place.kind, ScalarKind::Other | ScalarKind::Pointer);
         if !is_number || own.is_empty() || self.value_after(holder, place) != Some(own.clone()) {
             return Ok(false);
         }
         let known = self.measured.run.clone();
-        let is_same = |measured: &Measured| {
+        let is_same = |measured: &MeasuredRun| {
             let run = &measured.run;
             run.outcome == known.outcome
                 && run.globals == known.globals
@@ -58,12 +58,12 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(true)
     }
 
-    /// What a place has after the call.
-    fn value_after(&self, holder: Holder, place: &Scalar) -> Option<Vec<u8>> {
+    /// The value of a place after the call.
+    fn value_after(&self, holder: ByteHolder, place: &Scalar) -> Option<Vec<u8>> {
         let run = &self.measured.run;
         let bytes = match holder {
-            Holder::Object(at) => run.objects.get(at)?.clone(),
-            Holder::Global(at) => {
+            ByteHolder::Object(at) => run.objects.get(at)?.clone(),
+            ByteHolder::Global(at) => {
                 let name = &self.test.globals[at].name;
                 match run.globals.iter().find(|(changed, _)| changed == name) {
                     Some((_, bytes)) => bytes.clone(),
@@ -77,7 +77,7 @@ impl TestReduction<'_, '_, '_, '_> {
         bytes.get(place.offset as usize..(place.offset + place.size) as usize).map(<[u8]>::to_vec)
     }
 
-    /// Has the test give all globals that the function may write, as they are at the program's start;
+    /// Adds to the test all globals that the function may write, with their initial values. Returns
     /// their positions.
     fn give_written_globals(&mut self) -> Vec<usize> {
         let program = self.program();
@@ -97,7 +97,7 @@ impl TestReduction<'_, '_, '_, '_> {
     }
 }
 
-/// Another value than this one.
+/// A value that differs from this one.
 fn another(own: &[u8], kind: ScalarKind) -> Vec<u8> {
     let mut other = vec![0; own.len()];
     if own.iter().all(|byte| *byte == 0) {
@@ -141,7 +141,7 @@ fn written_globals(program: &Program, function: FuncId) -> Vec<GlobalId> {
     written
 }
 
-/// The global that an address lies in by its text.
+/// The global that an address lies in, by its expression.
 fn global_of(exprs: &ExprArena, addr: ExprId) -> Option<GlobalId> {
     match &exprs[addr] {
         Expr::AddrGlobal(id) => Some(*id),

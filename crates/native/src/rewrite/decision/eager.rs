@@ -3,11 +3,11 @@
 use lydian_base::EntityId;
 use lydian_ir::BoolTree;
 
-use super::DecisionEdit;
+use crate::rewrite::decision::DecisionEdit;
 
 impl DecisionEdit {
     /// The bits of all conditions.
-    pub(super) fn eager_bits(&self) -> String {
+    pub(crate) fn eager_bits(&self) -> String {
         let bit = |index: usize| match index {
             0 => format!("(unsigned int){}", self.settled(index)),
             _ => format!("(unsigned int){} << {index}", self.settled(index)),
@@ -16,7 +16,7 @@ impl DecisionEdit {
     }
 
     /// The outcome, computed from the conditions' bits.
-    pub(super) fn computed(&self, tree: &BoolTree) -> String {
+    pub(crate) fn computed(&self, tree: &BoolTree) -> String {
         let part = |tree: &BoolTree| self.computed(tree);
         match tree {
             BoolTree::Const(value) => u8::from(*value).to_string(),

@@ -1,10 +1,10 @@
 //! Mutants of a decision's conditions.
 //!
-//! Each is evaluated just before its condition into a byte of its own: 0 has no value, 1 is false, 2
-//! is true. Byte 0 is no mutant's: it says whether any was evaluated. At the outcome the labels that
-//! speak of mutants are judged. Most labels say that a condition differs from its mutant and decides
-//! the outcome. Where that holds hangs on the byte that the condition asks for, one number a
-//! condition, so that a loop compares the bytes of all of its mutants with it.
+//! Each is evaluated just before its condition into a byte of its own: 0 means no value, 1 false,
+//! and 2 true. Byte 0 belongs to no mutant: it says whether any was evaluated. The labels of the
+//! mutants are judged at the outcome. Most labels say that a condition differs from its mutant and
+//! decides the outcome. For these, each condition has one byte that its mutants must have, so that
+//! a loop compares the bytes of all its mutants with it.
 
 use lydian_base::EntityId;
 use lydian_ir::source::Capture;
@@ -12,42 +12,44 @@ use lydian_ir::{ConditionId, ExprId};
 use lydian_objective::Pred;
 use rustc_hash::FxHashMap;
 
-use super::leaves::EventLeaves;
-use super::unreached::Late;
-use super::{DecisionEdit, condition_captures};
-use crate::rewrite::code::{Coder, Known, Outcome, Shared};
-use crate::rewrite::hooks::{Hooks, Recorded, Standing};
-use crate::rewrite::judges::{Entries, Gate, Judges, Parameters, Place, open_flag};
-use crate::rewrite::rails::{RailWriter, Rails};
+use crate::rewrite::decision::leaves::EventLeaves;
+use crate::rewrite::decision::unreached::LateEvaluation;
+use crate::rewrite::decision::{DecisionEdit, condition_captures};
+use crate::rewrite::mutant_probes::{MutantProbes, ProbeEntries, ProbeGate, ProbeSite, open_flag};
+use crate::rewrite::predicates::code::{CodeWriter, DecisionEvent, SharedValues, ValuePresence};
+use crate::rewrite::predicates::dual_rail::{DualRail, DualRailWriter};
+use crate::rewrite::predicates::parameters::ProbeParameters;
+use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter, TextContext};
 
-/// The mutants of a decision's conditions, and the labels that speak of them.
+/// The mutants of a decision's conditions, and their labels.
 #[derive(Debug, Default)]
-pub(super) struct Mutants {
+pub(crate) struct DecisionMutants {
     /// In the order of their bytes, from byte 1 on.
     all: Vec<Mutant>,
     bytes: FxHashMap<(ConditionId, ExprId), usize>,
-    /// What each condition's mutants read: those that are text, and those that are code.
-    read: Vec<Parameters>,
-    read_by_code: Vec<(Parameters, Shared)>,
-    /// What the labels read: those that are text, and those that are code.
-    pub(super) read_by_labels: Parameters,
-    read_by_coded_labels: (Parameters, Shared),
+    /// The parameters of each condition's mutants: of mutants that are text, and of mutants that
+    /// are code.
+    read: Vec<ProbeParameters>,
+    read_by_code: Vec<(ProbeParameters, SharedValues)>,
+    /// The parameters of the labels: of labels that are text, and of labels that are code.
+    pub(crate) read_by_labels: ProbeParameters,
+    read_by_coded_labels: (ProbeParameters, SharedValues),
     /// Parts of the predicates of labels that are text.
-    writer: RailWriter,
+    writer: DualRailWriter,
     /// The labels that say that a condition differs from a mutant and decides.
-    runs: Vec<Run>,
+    runs: Vec<MutantRun>,
     /// For each condition the code of the byte that a mutant must have for that.
     wanted: FxHashMap<ConditionId, Option<Vec<u8>>>,
     /// The other labels whose predicates are code.
     coded: Vec<CodedLabel>,
-    /// What judges the others, and their cells.
+    /// The statements that judge the labels that are text, and their cells.
     judged: String,
-    judged_cells: Vec<Recorded>,
-    /// Whether all mutants are judged at the outcome, where the state is that on which the conditions
-    /// were evaluated, so that nothing is kept for them.
+    judged_cells: Vec<LabelCell>,
+    /// Whether all mutants are evaluated and judged at the outcome. This is possible if the
+    /// conditions have no effects, so that the state is still the same, and no bytes are kept.
     at_once: bool,
     /// The calls that judge.
-    calls: Calls,
+    calls: ProbeCalls,
 }
 
 /// A mutant of a condition.
@@ -57,31 +59,31 @@ struct Mutant {
     /// The cells of the labels that ask for it.
     cells: Vec<usize>,
     /// Evaluates it.
-    value: Value,
+    value: MutantValue,
     /// Whether it has a value where its condition is not reached.
     pure: bool,
 }
 
-/// What evaluates a mutant.
+/// The evaluation of a mutant.
 #[derive(Debug)]
-enum Value {
-    /// Code that leaves what its byte is to be.
+enum MutantValue {
+    /// Code whose result is the mutant's byte.
     Code(Vec<u8>),
     /// A statement that sets its byte.
     Text(String),
 }
 
-/// Mutants of a condition, and cells of labels that say that it differs from them and decides: both
-/// with consecutive numbers.
+/// Mutants of a condition, and the cells of the labels that say that the condition differs from
+/// them and decides. Both have consecutive numbers.
 #[derive(Debug)]
-struct Run {
+struct MutantRun {
     condition: ConditionId,
     byte: usize,
     cell: usize,
     count: usize,
     /// The flag to set while a cell is not.
     open: &'static str,
-    /// Whether code says which byte the mutants must have; else the text of a variable's name does.
+    /// Whether code computes the byte that the mutants must have. Otherwise a variable has it.
     is_code: bool,
 }
 
@@ -94,7 +96,7 @@ struct CodedLabel {
 
 /// The calls that judge a decision's mutants.
 #[derive(Debug, Default)]
-struct Calls {
+struct ProbeCalls {
     /// Of each condition, statements; its value is `lydian_c`.
     conditions: Vec<String>,
     /// Of each condition where it is not reached.
@@ -103,18 +105,17 @@ struct Calls {
     outcome: String,
 }
 
-/// Of how many conditions the operands' signs are looked at in every pass, where only negative ones
-/// matter.
+/// The most conditions whose operands' signs are tested in every pass.
 const MOST_TESTS: usize = 4;
 
 /// A label that says that a condition differs from its mutant and decides the outcome.
-struct Differs<'p> {
+struct DiffersLabel<'p> {
     condition: ConditionId,
     mutant: ExprId,
     decides: &'p Pred,
 }
 
-impl<'p> Differs<'p> {
+impl<'p> DiffersLabel<'p> {
     fn of(pred: &'p Pred) -> Option<Self> {
         let (differs, decides) = match pred {
             Pred::And(differs, decides) => (&**differs, &**decides),
@@ -134,7 +135,7 @@ impl<'p> Differs<'p> {
 
 impl Mutant {
     const fn is_text(&self) -> bool {
-        matches!(self.value, Value::Text(_))
+        matches!(self.value, MutantValue::Text(_))
     }
 
     /// A statement, unless all labels that ask for the mutant are covered.
@@ -144,7 +145,7 @@ impl Mutant {
     }
 }
 
-impl Run {
+impl MutantRun {
     /// Takes the next label into the run, if it is the next.
     fn takes(&mut self, next: &Self) -> bool {
         let is_next = (self.byte + self.count, self.cell + self.count) == (next.byte, next.cell);
@@ -171,17 +172,17 @@ fn is_by_sign(open: &str) -> bool {
     open == open_flag(true)
 }
 
-impl Mutants {
+impl DecisionMutants {
     /// `is_calm`: the text becomes a user's program, and no condition has effects.
-    pub(super) fn new(conditions: usize, is_calm: bool) -> Self {
+    pub(crate) fn new(conditions: usize, is_calm: bool) -> Self {
         let mut new = Self { at_once: is_calm, ..Self::default() };
-        new.read.resize_with(conditions, Parameters::default);
+        new.read.resize_with(conditions, ProbeParameters::default);
         new.read_by_code.resize_with(conditions, Default::default);
         new
     }
 
     /// Whether bytes are kept while the decision is evaluated.
-    pub(super) fn keeps_bytes(&self) -> bool {
+    pub(crate) fn keeps_bytes(&self) -> bool {
         let is_text = self.all.iter().any(Mutant::is_text)
             || !self.judged.is_empty()
             || self.runs.iter().any(|run| !run.is_code);
@@ -189,12 +190,12 @@ impl Mutants {
     }
 
     /// Whether labels are judged at the outcome.
-    pub(super) const fn judges(&self) -> bool {
+    pub(crate) const fn has_judged_labels(&self) -> bool {
         !self.judged.is_empty() || !self.runs.is_empty() || !self.coded.is_empty()
     }
 
     /// The bytes of the mutants: a declaration.
-    pub(super) fn declarations(&self, decision: usize) -> String {
+    pub(crate) fn declarations(&self, decision: usize) -> String {
         match self.keeps_bytes() {
             false => String::new(),
             true => format!("unsigned char lydian_m{decision}[{}]; ", self.all.len() + 1),
@@ -202,30 +203,30 @@ impl Mutants {
     }
 
     /// The calls that a condition makes: statements.
-    pub(super) fn called(&self, index: usize) -> &str {
+    pub(crate) fn called(&self, index: usize) -> &str {
         self.calls.conditions.get(index).map_or("", String::as_str)
     }
 
     /// The calls that are made for a condition that is not reached.
-    pub(super) fn called_late(&self, index: usize) -> &str {
+    pub(crate) fn called_late(&self, index: usize) -> &str {
         self.calls.late.get(index).map_or("", String::as_str)
     }
 
-    /// What is done at the outcome: a statement.
-    pub(super) fn at_outcome(&self, decision: usize) -> String {
-        match self.judges() {
+    /// The probe at the outcome: a statement.
+    pub(crate) fn at_outcome(&self, decision: usize) -> String {
+        match self.has_judged_labels() {
             true if self.at_once => self.calls.outcome.clone(),
             true => format!("if (lydian_m{decision}[0]) {{ {}}} ", self.calls.outcome),
             false => String::new(),
         }
     }
 
-    /// The statements that judge the labels which are text.
-    fn text_of_labels(&self, bytes: &str, judges: &mut Judges) -> String {
+    /// The statements that judge the labels that are text.
+    fn text_of_labels(&self, bytes: &str, probes: &mut MutantProbes) -> String {
         let runs = self.runs.iter().filter(|run| !run.is_code);
         let runs: String = runs.map(|run| run.statement(bytes)).collect();
         if !runs.is_empty() {
-            judges.compare();
+            probes.compare();
         }
         if runs.is_empty() && self.judged.is_empty() {
             return String::new();
@@ -233,7 +234,8 @@ impl Mutants {
         format!("{}{runs}{}", self.writer.common_declarations(), self.judged)
     }
 
-    /// The mutants of a condition; `late`: those that have a value where it is not reached.
+    /// The mutants of a condition. With `late`, only those that have a value if the condition is
+    /// not reached.
     fn of_condition(&self, index: usize, late: bool) -> impl Iterator<Item = (usize, &Mutant)> {
         let numbered = (1..).zip(&self.all);
         numbered.filter(move |(_, mutant)| mutant.condition == index && (!late || mutant.pure))
@@ -241,12 +243,12 @@ impl Mutants {
 }
 
 impl DecisionEdit {
-    /// Adds a label that speaks of mutants.
-    pub(super) fn hook_mutants(
+    /// Adds a label whose predicate depends on mutants.
+    pub(crate) fn hook_mutants(
         &mut self,
         pred: &Pred,
-        cell: Recorded,
-        hooks: &mut Hooks<'_>,
+        cell: LabelCell,
+        hooks: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         let before = self.mutants.all.len();
         let mut writer = std::mem::take(&mut self.mutants.writer);
@@ -263,11 +265,11 @@ impl DecisionEdit {
     fn judged_label(
         &mut self,
         pred: &Pred,
-        cell: Recorded,
-        hooks: &mut Hooks<'_>,
-        writer: &mut RailWriter,
+        cell: LabelCell,
+        hooks: &mut PredicateWriter<'_>,
+        writer: &mut DualRailWriter,
     ) -> Result<(), String> {
-        let differs = Differs::of(pred).zip(cell.open);
+        let differs = DiffersLabel::of(pred).zip(cell.open);
         if let Some((differs, open)) = differs {
             let byte = self.mutant(differs.condition, differs.mutant, hooks, cell)?;
             let is_code = hooks.is_program() && self.has_code_of_wanted(&differs, hooks);
@@ -278,7 +280,7 @@ impl DecisionEdit {
                 declare_wanted(writer, (differs.condition, &own), &decides);
             }
             let (condition, cell) = (differs.condition, cell.number);
-            let next = Run { condition, byte, cell, count: 1, open, is_code };
+            let next = MutantRun { condition, byte, cell, count: 1, open, is_code };
             let runs = &mut self.mutants.runs;
             if !runs.last_mut().is_some_and(|run| run.takes(&next)) {
                 runs.push(next);
@@ -299,7 +301,12 @@ impl DecisionEdit {
     }
 
     /// Adds a label whose predicate is code at the outcome. Whether it is.
-    fn is_coded(&mut self, pred: &Pred, cell: Recorded, hooks: &Hooks<'_>) -> Result<bool, String> {
+    fn is_coded(
+        &mut self,
+        pred: &Pred,
+        cell: LabelCell,
+        hooks: &PredicateWriter<'_>,
+    ) -> Result<bool, String> {
         let mut mutants = Vec::new();
         pred.for_each_mutant(&mut |condition, expr| mutants.push((condition, expr)));
         for (condition, expr) in mutants {
@@ -315,8 +322,12 @@ impl DecisionEdit {
         Ok(is_code)
     }
 
-    fn has_code_of_wanted(&mut self, differs: &Differs<'_>, hooks: &Hooks<'_>) -> bool {
-        let Differs { condition, decides, .. } = *differs;
+    fn has_code_of_wanted(
+        &mut self,
+        differs: &DiffersLabel<'_>,
+        hooks: &PredicateWriter<'_>,
+    ) -> bool {
+        let DiffersLabel { condition, decides, .. } = *differs;
         if let Some(known) = self.mutants.wanted.get(&condition) {
             return known.is_some();
         }
@@ -328,29 +339,30 @@ impl DecisionEdit {
 
     fn code_at_outcome(
         &mut self,
-        hooks: &Hooks<'_>,
-        write: impl FnOnce(&mut Coder<'_>) -> Option<Vec<u8>>,
+        hooks: &PredicateWriter<'_>,
+        write: impl FnOnce(&mut CodeWriter<'_>) -> Option<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         let known = self.unreached.iter().map(|late| match late {
-            Late::Never => Known::Reached,
-            Late::Always => Known::Always,
-            Late::WhereDefined { bit, .. } => Known::OrBit(*bit),
+            LateEvaluation::Never => ValuePresence::Reached,
+            LateEvaluation::Always => ValuePresence::Always,
+            LateEvaluation::WhereDefined { bit, .. } => ValuePresence::OrBit(*bit),
         });
-        let known: Vec<Known> = known.collect();
+        let known: Vec<ValuePresence> = known.collect();
         let at = self.spans.last().map_or(0, |span| span.start);
         let words = self.words();
-        let Mutants { bytes, read_by_coded_labels: (parameters, shared), .. } = &mut self.mutants;
-        let outcome = Outcome { words, known: &known, bytes };
-        hooks.code(Standing::at(at), (parameters, shared), Some(outcome), write)
+        let DecisionMutants { bytes, read_by_coded_labels: (parameters, shared), .. } =
+            &mut self.mutants;
+        let outcome = DecisionEvent { words, known: &known, bytes };
+        hooks.code(TextContext::at(at), (parameters, shared), Some(outcome), write)
     }
 
     /// The number of a mutant's byte, made on first use.
-    pub(super) fn mutant(
+    pub(crate) fn mutant(
         &mut self,
         condition: ConditionId,
         expr: ExprId,
-        hooks: &Hooks<'_>,
-        cell: Recorded,
+        hooks: &PredicateWriter<'_>,
+        cell: LabelCell,
     ) -> Result<usize, String> {
         let mutants = &mut self.mutants;
         if let Some(byte) = mutants.bytes.get(&(condition, expr)) {
@@ -362,10 +374,10 @@ impl DecisionEdit {
         }
         let index = condition.index();
         let captures: Vec<Capture> = condition_captures(hooks, self.id, condition)?;
-        let standing = Standing {
+        let standing = TextContext {
             guard_from: hooks.body().exprs.len(),
             captures: &captures,
-            ..Standing::at(self.spans[index].start)
+            ..TextContext::at(self.spans[index].start)
         };
         let number = mutants.all.len() + 1;
         let code = match hooks.is_program() {
@@ -374,12 +386,12 @@ impl DecisionEdit {
         };
         let mutants = &mut self.mutants;
         let value = match code {
-            Some(code) => Value::Code(code),
+            Some(code) => MutantValue::Code(code),
             None => {
                 let parameters = Some(&mutants.read[index]);
-                let value = hooks.text(expr, Standing { parameters, ..standing })?;
+                let value = hooks.text(expr, TextContext { parameters, ..standing })?;
                 let byte = format!("lydian_m{}[{number}]", self.id.index());
-                Value::Text(format!(
+                MutantValue::Text(format!(
                     "lydian_bad = 0; {byte} = ({value}) ? 2 : 1; if (lydian_bad) {byte} = 0;"
                 ))
             }
@@ -395,19 +407,19 @@ impl DecisionEdit {
         &mut self,
         expr: ExprId,
         index: usize,
-        standing: Standing<'_>,
-        hooks: &Hooks<'_>,
+        standing: TextContext<'_>,
+        hooks: &PredicateWriter<'_>,
     ) -> Option<Vec<u8>> {
         let words = self.words();
         let mutants = &mut self.mutants;
         let (own, shared) = &mut mutants.read_by_code[index];
-        let write = |coder: &mut Coder<'_>| coder.test(expr);
+        let write = |coder: &mut CodeWriter<'_>| coder.test(expr);
         if !mutants.at_once {
             return hooks.code(standing, (own, shared), None, write);
         }
         // Among the words of the outcome.
         let parameters = &mutants.read_by_coded_labels.0;
-        let outcome = Outcome { words, known: &[], bytes: &FxHashMap::default() };
+        let outcome = DecisionEvent { words, known: &[], bytes: &FxHashMap::default() };
         hooks.code(standing, (parameters, shared), Some(outcome), write)
     }
 
@@ -416,7 +428,7 @@ impl DecisionEdit {
         format!("lydian_m{}", self.id.index())
     }
 
-    /// The bytes as a parameter of a function: a declaration, and what is passed.
+    /// The bytes as a parameter of a function: its declaration and its argument.
     fn bytes_parameter(&self) -> (String, String) {
         let bytes = self.bytes();
         (format!("unsigned char *{bytes}"), bytes)
@@ -452,14 +464,14 @@ impl DecisionEdit {
         words
     }
 
-    /// Makes the functions that judge its mutants in objects for tests, when all of its labels are
-    /// there. `signs` has, for each condition, tests of operands for mutants that differ only where
-    /// one is negative.
-    pub(in crate::rewrite) fn make_judges(
+    /// Makes the mutant probes in objects for tests, once all labels were added. `signs` has, for
+    /// each condition, tests of operands' signs for mutants that differ only if an operand is
+    /// negative.
+    pub(crate) fn make_probes(
         &mut self,
-        gate: &Gate,
+        gate: &ProbeGate,
         signs: &[Vec<String>],
-        judges: &mut Judges,
+        probes: &mut MutantProbes,
     ) {
         let mutants = &self.mutants;
         let (own, open) = ([self.bytes_parameter()], self.opened_bytes());
@@ -468,42 +480,41 @@ impl DecisionEdit {
             if statements.is_empty() {
                 return String::new();
             }
-            let call = judges.call(&own, &mutants.read[index], &statements);
+            let call = probes.call(&own, &mutants.read[index], &statements);
             gate.pass(&signs[index], &open, &call)
         };
         let conditions = self.called_at(&mut calls);
-        let statements = mutants.text_of_labels(&self.bytes(), judges) + &gate.update();
-        let outcome = judges.call(&self.event_parameters(), &mutants.read_by_labels, &statements);
-        self.mutants.calls = Calls { outcome, ..conditions };
+        let statements = mutants.text_of_labels(&self.bytes(), probes) + &gate.update();
+        let outcome = probes.call(&self.event_parameters(), &mutants.read_by_labels, &statements);
+        self.mutants.calls = ProbeCalls { outcome, ..conditions };
     }
 
-    /// Makes what judges its mutants in a user's program, as [`Self::make_judges`]. The cell
-    /// `signs_only` says that only what needs a negative operand is open.
-    pub(in crate::rewrite) fn make_sampled(
+    /// Makes the mutant probes in a user's program, as [`Self::make_probes`] does in objects for
+    /// tests. The cell `signs_only` says that only mutants that need a negative operand are open.
+    pub(crate) fn make_sampled(
         &mut self,
         signs_only: Option<u32>,
         signs: &[Vec<String>],
-        judges: &mut Judges,
+        probes: &mut MutantProbes,
     ) {
         let mutants = &self.mutants;
         if mutants.at_once {
-            let outcome = self.judged_at_once(signs_only, signs, judges);
-            self.mutants.calls = Calls { outcome, ..Calls::default() };
+            let outcome = self.judged_at_once(signs_only, signs, probes);
+            self.mutants.calls = ProbeCalls { outcome, ..ProbeCalls::default() };
             return;
         }
         let (own, bytes) = ([self.bytes_parameter()], self.bytes());
-        // Of each condition the passes in which it is false, those in which it is true, and those
-        // in which it is not reached.
-        let sampled = judges.sampled(3 * self.spans.len(), signs_only, self.most_slots());
+        // Each condition has a counter of passes for false, for true, and for not reached.
+        let sampled = probes.sampled(3 * self.spans.len(), signs_only, self.most_slots());
         let mut calls = |index: usize, late: bool| {
-            let mut entries = Entries::default();
+            let mut entries = ProbeEntries::default();
             entries.bytes(mutants.all.len());
             let (parameters, shared) = &mutants.read_by_code[index];
             entries.shared(shared);
             let mut any = false;
             for (byte, mutant) in mutants.of_condition(index, late) {
                 any = true;
-                if let Value::Code(code) = &mutant.value {
+                if let MutantValue::Code(code) = &mutant.value {
                     entries.mutant(byte, &mutant.cells, code);
                 }
             }
@@ -515,43 +526,43 @@ impl DecisionEdit {
                 false => format!("{} + lydian_c", sampled.turn(3 * index)),
             };
             let (before, bytes) = (&[][..], Some(bytes.as_str()));
-            let place = Place { parameters, before, bytes, turn: Some(&turn) };
-            let mut calls = judges.by_data(&entries, place);
+            let place = ProbeSite { parameters, before, bytes, turn: Some(&turn) };
+            let mut calls = probes.by_data(&entries, place);
             let statements = texts_of(mutants.of_condition(index, late));
             if !statements.is_empty() {
-                calls.push_str(&judges.call(&own, &mutants.read[index], &statements));
+                calls.push_str(&probes.call(&own, &mutants.read[index], &statements));
             }
             sampled.pass(&turn, &signs[index], &calls)
         };
         let conditions = self.called_at(&mut calls);
         let mut entries = self.entries_of_labels();
         entries.gate(&sampled);
-        let place = Place {
+        let place = ProbeSite {
             parameters: &mutants.read_by_coded_labels.0,
             before: &self.event_words(),
             bytes: Some(&bytes),
             turn: None,
         };
-        let outcome = self.text_at_outcome(judges) + &judges.by_data(&entries, place);
-        self.mutants.calls = Calls { outcome, ..conditions };
+        let outcome = self.text_at_outcome(probes) + &probes.by_data(&entries, place);
+        self.mutants.calls = ProbeCalls { outcome, ..conditions };
     }
 
-    /// What judges the mutants of a decision whose conditions have no effects, at its outcome.
+    /// The mutant probe of a decision whose conditions have no effects, at its outcome.
     fn judged_at_once(
         &self,
         signs_only: Option<u32>,
         signs: &[Vec<String>],
-        judges: &mut Judges,
+        probes: &mut MutantProbes,
     ) -> String {
         let (mutants, bytes) = (&self.mutants, self.bytes());
-        let mut entries = Entries::default();
+        let mut entries = ProbeEntries::default();
         entries.bytes(mutants.all.len());
         let mut texts = String::new();
         for index in 0..self.spans.len() {
             let coded = |pure: bool| {
-                let mut entries = Entries::default();
+                let mut entries = ProbeEntries::default();
                 for (byte, mutant) in mutants.of_condition(index, false) {
-                    if let Value::Code(code) = &mutant.value
+                    if let MutantValue::Code(code) = &mutant.value
                         && mutant.pure == pure
                     {
                         entries.mutant(byte, &mutant.cells, code);
@@ -559,15 +570,15 @@ impl DecisionEdit {
                 }
                 entries
             };
-            // Shared values are parts of the condition, which may trap where nothing is pure.
-            let (everywhere, mut reached) = (coded(true), Entries::default());
+            // Shared values are parts of the condition, and may trap if none of it is pure.
+            let (everywhere, mut reached) = (coded(true), ProbeEntries::default());
             let shared = &mutants.read_by_code[index].1;
             let of_all = if everywhere.is_empty() { &mut reached } else { &mut entries };
             of_all.shared(shared);
             entries.append(everywhere);
             reached.append(coded(false));
             entries.if_reached(index, self.words(), &reached);
-            texts.push_str(&self.texts_at_once(index, judges));
+            texts.push_str(&self.texts_at_once(index, probes));
         }
         entries.append(self.entries_of_labels());
         // Vectors are counted apart, as far as there are numbers for them.
@@ -587,27 +598,27 @@ impl DecisionEdit {
             })
             .collect();
         let signs_only = signs_only.filter(|_| (1..=MOST_TESTS).contains(&tests.len()));
-        let sampled = judges.sampled(kinds, signs_only, self.most_slots());
+        let sampled = probes.sampled(kinds, signs_only, self.most_slots());
         entries.gate(&sampled);
         let turn = format!("{} + {kind}", sampled.turn(0));
-        let place = Place {
+        let place = ProbeSite {
             parameters: &mutants.read_by_coded_labels.0,
             before: &self.event_words(),
             bytes: mutants.keeps_bytes().then_some(bytes.as_str()),
             turn: Some(&turn),
         };
-        let calls = texts + &judges.by_data(&entries, place) + &self.text_at_outcome(judges);
+        let calls = texts + &probes.by_data(&entries, place) + &self.text_at_outcome(probes);
         sampled.pass(&turn, &tests, &calls)
     }
 
     /// The calls, at the outcome, that evaluate a condition's mutants that are text.
-    fn texts_at_once(&self, index: usize, judges: &mut Judges) -> String {
+    fn texts_at_once(&self, index: usize, probes: &mut MutantProbes) -> String {
         let statements = texts_of(self.mutants.of_condition(index, false));
         if statements.is_empty() {
             return String::new();
         }
         let own = [self.bytes_parameter()];
-        let call = judges.call(&own, &self.mutants.read[index], &statements);
+        let call = probes.call(&own, &self.mutants.read[index], &statements);
         format!("if ({}) {{ {}{call}}} ", self.is_reached(index), self.opened_bytes())
     }
 
@@ -616,10 +627,11 @@ impl DecisionEdit {
         format!("{} >> {} & 1", self.reached_word(index), index % 64)
     }
 
-    /// What judges the labels, but for those that are text, of which it is said that they are open.
-    fn entries_of_labels(&self) -> Entries {
+    /// The entries that judge the labels. Labels that are text have entries that say whether they
+    /// are open.
+    fn entries_of_labels(&self) -> ProbeEntries {
         let mutants = &self.mutants;
-        let mut entries = Entries::default();
+        let mut entries = ProbeEntries::default();
         entries.shared(&mutants.read_by_coded_labels.1);
         for run in &mutants.runs {
             let by_sign = is_by_sign(run.open);
@@ -640,47 +652,48 @@ impl DecisionEdit {
     }
 
     /// The call that judges the labels that are text.
-    fn text_at_outcome(&self, judges: &mut Judges) -> String {
+    fn text_at_outcome(&self, probes: &mut MutantProbes) -> String {
         let mutants = &self.mutants;
-        let statements = mutants.text_of_labels(&self.bytes(), judges);
+        let statements = mutants.text_of_labels(&self.bytes(), probes);
         if statements.is_empty() {
             return String::new();
         }
-        judges.call(&self.event_parameters(), &mutants.read_by_labels, &statements)
+        probes.call(&self.event_parameters(), &mutants.read_by_labels, &statements)
     }
 
     /// The most values that are shared at one of its places.
     fn most_slots(&self) -> usize {
-        let Mutants { read_by_code, read_by_coded_labels, .. } = &self.mutants;
+        let DecisionMutants { read_by_code, read_by_coded_labels, .. } = &self.mutants;
         let all = read_by_code.iter().chain([read_by_coded_labels]);
         all.map(|(_, shared)| shared.slots()).max().unwrap_or(0)
     }
 
-    /// The calls of each condition; `calls` makes those of one, where it is reached or not.
-    fn called_at(&self, calls: &mut impl FnMut(usize, bool) -> String) -> Calls {
+    /// The calls of each condition. `calls` makes the calls of one condition, for where it is
+    /// reached or not.
+    fn called_at(&self, calls: &mut impl FnMut(usize, bool) -> String) -> ProbeCalls {
         let all = 0..self.spans.len();
         let conditions = all.clone().map(|index| calls(index, false)).collect();
         let late = self.late();
         let of_late =
             |index| if late.contains(&index) { calls(index, true) } else { String::new() };
-        Calls { conditions, late: all.map(of_late).collect(), outcome: String::new() }
+        ProbeCalls { conditions, late: all.map(of_late).collect(), outcome: String::new() }
     }
 }
 
-/// The statements that evaluate those mutants that are text.
+/// The statements that evaluate the mutants that are text.
 fn texts_of<'a>(mutants: impl Iterator<Item = (usize, &'a Mutant)>) -> String {
     let text = |(_, mutant): (usize, &Mutant)| match &mutant.value {
-        Value::Text(text) => Some(mutant.unless_covered(text)),
-        Value::Code(_) => None,
+        MutantValue::Text(text) => Some(mutant.unless_covered(text)),
+        MutantValue::Code(_) => None,
     };
     mutants.filter_map(text).collect()
 }
 
 /// Declares the variable of the byte that a condition's mutants must have, on first use.
 fn declare_wanted(
-    writer: &mut RailWriter,
-    (condition, own): (ConditionId, &Rails),
-    decides: &Rails,
+    writer: &mut DualRailWriter,
+    (condition, own): (ConditionId, &DualRail),
+    decides: &DualRail,
 ) {
     let value = format!("{} ? {} ? 1 : {} ? 2 : 0 : 0", decides.yes, own.yes, own.no);
     writer.declare_once(&wanted(condition), &value);

@@ -1,4 +1,4 @@
-//! What several workers found, put together.
+//! Puts together the results of several workers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use crate::exploration::explore::Engine;
 use crate::exploration::outcome::FoundTest;
 use crate::exploration::workers::FoundByWorker;
 use crate::exploration::workers::rounds::found_tests;
-use crate::goals::hyper::FoundOfHypers;
+use crate::goals::hyper::HyperReasons;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
 use crate::machine::ending::Ending;
@@ -15,8 +15,8 @@ use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Omissions;
 use crate::machine::reports::statistics::Statistics;
 
-/// What a worker found that does not talk to the caller.
-pub(crate) struct Part {
+/// The results of a worker that does not talk to the caller.
+pub(crate) struct WorkerResults {
     paths: BTreeMap<Ending, u64>,
     label_paths: u64,
     omissions: Omissions,
@@ -28,21 +28,21 @@ pub(crate) struct Part {
     /// Whether a path began the function under test.
     begun: bool,
     invariants_met: BTreeMap<usize, bool>,
-    hypers: FoundOfHypers,
+    hypers: HyperReasons,
     /// The tests that were not delivered.
     tests: Vec<FoundByWorker>,
 }
 
 impl Engine<'_, '_> {
-    /// What this worker found.
-    pub(crate) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> Part {
+    /// The results of this worker.
+    pub(crate) fn into_part(mut self, outbox: &RefCell<Vec<Box<FoundTest>>>) -> WorkerResults {
         self.machine.note_left_out_targets();
         self.machine.statistics.terms = self.machine.pool.len();
         (self.machine.statistics.term_time, self.machine.statistics.clock_time) =
             self.machine.term_clock.result();
         let given = std::mem::take(&mut self.exchange.given);
         let hindered = self.goals.labels.hindered().map(|(goal, cut)| (goal, cut.clone()));
-        Part {
+        WorkerResults {
             hindered: hindered.collect(),
             covered: self.goals.labels.covered_goals().to_vec(),
             reached: self.goals.labels.reached().collect(),
@@ -58,8 +58,8 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Adds what another worker found.
-    pub(crate) fn take_over(&mut self, part: Part) {
+    /// Adds the results of another worker.
+    pub(crate) fn take_over(&mut self, part: WorkerResults) {
         part.tests.into_iter().for_each(|found| self.pass_on(found));
         part.covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
         part.reached.iter().for_each(|goal| self.goals.labels.note_reached(*goal));
@@ -76,12 +76,13 @@ impl Engine<'_, '_> {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }
         self.goals.hypers.take_over(part.hypers);
-        // A path of this worker that broke an assumption may have opened what another covers.
+        // A path of this worker that broke an assumption may have reopened labels that another
+        // worker covers.
         let published: Vec<GoalId> = self.exchange.published.iter().copied().collect();
         published.into_iter().for_each(|goal| self.goals.labels.cover_elsewhere(goal));
     }
 
-    /// What a worker was given is lost.
+    /// Notes that the states of a worker are lost.
     pub(crate) fn lose_a_worker(&mut self) {
         self.machine
             .cut(Cut::Unsupported("what was given to a worker that could not begin".into()));

@@ -1,7 +1,7 @@
-//! What a path met for hyperlabels, on its way to another worker with its state.
+//! The notes of a path about hyperlabels, in a form that can go to another worker with its state.
 //!
-//! The evaluations of decisions, what it bound for guards, and the sequences that it is in the midst of
-//! do not come back when its log is played, since nothing is looked at then. They are terms over the
+//! The evaluations of decisions, the bindings for guards, and the sequences under way are not
+//! recovered by a replay of the log, since a replay looks at no objective. They are terms over the
 //! inputs of the path, which are the same in any pool.
 
 use lydian_smt::{PortableTerms, Term, TermPool};
@@ -9,19 +9,19 @@ use rustc_hash::FxHashMap;
 
 use crate::State;
 use crate::goals::hyper_rows::Trail;
-use crate::goals::hyper_sequences::Underway;
+use crate::goals::hyper_sequences::SequencesUnderWay;
 
-/// It, with terms of the pool that it comes from.
+/// The notes, with terms of the pool that they come from.
 pub(crate) struct PortableNotes {
     trail: Trail,
-    underway: Underway,
-    /// Its terms, each once, the oldest first.
+    underway: SequencesUnderWay,
+    /// Their terms, each once, the oldest first.
     terms: Vec<Term>,
     portable: PortableTerms,
 }
 
 impl PortableNotes {
-    /// What a state's path met; none if that is nothing.
+    /// The notes of a state's path; `None` if there are none.
     pub(crate) fn take(pool: &TermPool, state: &State) -> Option<Self> {
         let (trail, underway) =
             (state.notes.goals.trail.clone(), state.notes.goals.underway.clone());
@@ -32,7 +32,7 @@ impl PortableNotes {
         };
         trail.with_terms(&mut note);
         underway.with_terms(&mut note);
-        if trail.is(&Trail::default()) && underway.is(&Underway::default()) {
+        if trail.is(&Trail::default()) && underway.is(&SequencesUnderWay::default()) {
             return None;
         }
         terms.sort_unstable();
@@ -41,8 +41,8 @@ impl PortableNotes {
         Some(Self { trail, underway, terms, portable })
     }
 
-    /// The same in another pool.
-    pub(crate) fn make(&self, pool: &mut TermPool) -> (Trail, Underway) {
+    /// The notes with terms of another pool.
+    pub(crate) fn make(&self, pool: &mut TermPool) -> (Trail, SequencesUnderWay) {
         let made = self.portable.make(pool);
         let made: FxHashMap<Term, Term> = self.terms.iter().copied().zip(made).collect();
         let mut of = |term: Term| made[&term];

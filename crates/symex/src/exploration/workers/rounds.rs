@@ -1,10 +1,10 @@
-//! Rounds of work, and what workers tell each other at their ends.
+//! Rounds of work, and the deliveries between workers at their ends.
 //!
-//! What a worker tells at the end of a round reaches each other one [`LAG`] rounds later than the next
-//! begins: always then, and never earlier, however fast the workers are. Each pair of workers has a
-//! channel in each direction with one delivery a round, so a worker that is too far ahead waits for
-//! the delivery that it is to have, and nothing else is ever waited for. All decide by the same
-//! notices, of the same round, that an exploration is at its end.
+//! What a worker tells at the end of a round reaches each other worker [`LAG`] rounds after the
+//! next round begins: always then, and never earlier, however fast the workers are. Each pair of
+//! workers has a channel in each direction with one delivery for each round. So a worker that is
+//! too far ahead waits for the delivery that is due, and no worker waits for anything else. All
+//! decide from the same notices, of the same round, whether the exploration is at its end.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,49 +22,50 @@ use crate::exploration::workers::state_transfer::Parcel;
 use crate::exploration::workers::synchronisation::Findings;
 use crate::exploration::workers::{FoundByWorker, TestMessage, Totals};
 use crate::goals::labels::GoalId;
+use crate::machine::FollowedValues;
 use crate::machine::traps::crashes::CrashPlace;
 
-/// How many rounds a delivery is under way. With none, each round would take as long as that of the
-/// slowest.
+/// How many rounds a delivery is under way. With 0, each round would take as long as that of the
+/// slowest worker.
 const LAG: u64 = 1;
-/// A worker is given states where it has less than this part of what another one has.
+/// A worker is given states where another one has more than this many times as many.
 const HUNGER: usize = 8;
-/// A worker with fewer states gives none.
+/// A worker with fewer states gives none away.
 const FEWEST: usize = 4;
 
-/// How a worker stands at the end of a round.
+/// The status of a worker at the end of a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Notice {
     totals: Totals,
     /// Whether it has no states.
     idle: bool,
-    /// Whether nothing is left at all, and no state can come.
+    /// Whether nothing at all is left, and no state can come.
     done: bool,
-    /// How many states, and pieces of findings, it sent and received since others help. Findings for several
-    /// workers count once for each.
+    /// How many states and findings it sent and received since the other workers started. Findings
+    /// for several workers count once for each.
     sent: u64,
     received: u64,
-    /// Whether it stopped: no delivery follows.
+    /// Whether it stopped, so that no delivery follows.
     ended: bool,
 }
 
-/// What a worker tells another at the end of a round.
+/// The message of a worker to another at the end of a round.
 struct Delivery {
     notice: Notice,
-    /// What tests that were given cover.
+    /// Labels that given tests cover.
     covered: Vec<GoalId>,
-    /// Labels whose sites were passed.
+    /// Labels with sites that were passed.
     reached: Vec<GoalId>,
-    /// Where tests trap.
+    /// The places of traps of tests.
     crashes: Vec<CrashPlace>,
-    /// What is new of hyperlabels.
+    /// New knowledge about hyperlabels.
     findings: Arc<Findings>,
     parcels: Vec<Parcel>,
-    /// For the worker that talks to the caller.
+    /// Tests, for the worker that talks to the caller.
     tests: Vec<FoundByWorker>,
 }
 
-/// What one worker has of the channels between all.
+/// The ends of channels that one worker has.
 pub(crate) struct Links {
     index: usize,
     to: Vec<Option<Sender<Delivery>>>,
@@ -72,7 +73,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Channels between so many workers, those of each.
+    /// Makes the channels between so many workers. Returns the links of each.
     pub(crate) fn between(count: usize) -> Vec<Self> {
         let none = || (0..count).map(|_| None).collect::<Vec<_>>();
         let mut all: Vec<Self> = (0..count)
@@ -93,39 +94,40 @@ impl Links {
     }
 }
 
-/// What a worker that begins to help gets.
-pub(crate) struct Seed {
+/// The start of a worker that begins to help.
+pub(crate) struct WorkerStart {
     parcels: Vec<Parcel>,
     covered: Vec<GoalId>,
     reached: Vec<GoalId>,
     crashes: Vec<CrashPlace>,
     findings: Arc<Findings>,
     choices: FxHashMap<(FuncId, BlockId), u32>,
-    followed_values: FxHashMap<(FuncId, BlockId, usize), u32>,
+    followed_values: FollowedValues,
     shortages: Arc<AtomicU64>,
 }
 
-/// A worker's part in the rounds.
-pub(crate) struct Member {
+/// The part of a worker in the rounds.
+pub(crate) struct RoundMember {
     links: Links,
-    /// The work of a round.
+    /// The work of a round, in steps.
     size: u64,
     round: u64,
-    /// Its own notices that it did not reach yet.
+    /// Its own notices that are not in `view` yet.
     own: VecDeque<Notice>,
-    /// Everybody's notice of the last round that everybody knows.
+    /// The notice of each worker, of the last round for which every worker knows them all.
     view: Vec<Notice>,
-    /// Until which round nobody gives a worker anything, as what it got may not have shown yet.
+    /// For each worker, the round until which it is given no states, since the effect of those it
+    /// got is not yet in its notices.
     fed: Vec<u64>,
     sent: u64,
     received: u64,
     /// Whether all states were run.
     last_phase: bool,
-    /// The labels that others know this worker to have reached.
+    /// The labels that the others know this worker to have reached.
     told: FxHashSet<GoalId>,
 }
 
-impl Member {
+impl RoundMember {
     pub(crate) fn new(links: Links, size: u64) -> Self {
         let count = links.to.len();
         Self {
@@ -142,7 +144,8 @@ impl Member {
         }
     }
 
-    /// Who is to get states of whom, as everybody sees it.
+    /// The pairs of a worker that gives states and a worker that gets them. All workers compute the
+    /// same pairs.
     fn pairs(&mut self) -> Vec<(usize, usize)> {
         if self.round <= LAG || self.last_phase {
             return Vec::new();
@@ -163,15 +166,15 @@ impl Member {
 }
 
 impl Engine<'_, '_> {
-    /// What some workers that begin to help get: equal shares of the states that wait.
-    pub(crate) fn seeds(&mut self, count: usize) -> Vec<Seed> {
+    /// The starts of workers that begin to help: equal shares of the waiting states.
+    pub(crate) fn seeds(&mut self, count: usize) -> Vec<WorkerStart> {
         let shares = self.shares(count);
         let crashes = self.machine.found_crashes();
         let given = std::mem::take(&mut self.exchange.given);
         let covered: Vec<GoalId> = given.into_iter().flat_map(|given| given.goals).collect();
         let reached: Vec<GoalId> = self.goals.labels.reached().collect();
         let findings = self.all_findings();
-        let seed = |parcels| Seed {
+        let seed = |parcels| WorkerStart {
             parcels,
             covered: covered.clone(),
             reached: reached.clone(),
@@ -184,9 +187,10 @@ impl Engine<'_, '_> {
         shares.into_iter().map(seed).collect()
     }
 
-    /// An engine that was just set up takes its share.
-    pub(crate) fn begin_to_help(&mut self, member: &Member, seed: Seed) {
-        // The first worker's engine was set up in the same way, and has noted all of it.
+    /// Gives its share to an engine that was just set up.
+    pub(crate) fn begin_to_help(&mut self, member: &RoundMember, seed: WorkerStart) {
+        // The first worker's engine was set up in the same way, and has counted and noted these
+        // already.
         self.paths.clear();
         self.machine.begin_as(member.links.index, seed.followed_values);
         self.exchange.index = member.links.index;
@@ -200,11 +204,11 @@ impl Engine<'_, '_> {
         seed.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
-    /// Takes part in rounds until everything is explored or the exploration is to stop. A worker that
-    /// does not talk to the caller has the tests that it found in an `outbox`.
+    /// Takes part in rounds until everything is explored or the exploration is to stop. A worker
+    /// that does not talk to the caller finds its tests in an `outbox`.
     pub(crate) fn take_part(
         &mut self,
-        member: &mut Member,
+        member: &mut RoundMember,
         outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
     ) {
         while self.receive(member) {
@@ -214,6 +218,7 @@ impl Engine<'_, '_> {
                 is_busy = self.work_on(member.last_phase);
             }
             self.send(member, outbox, is_busy);
+            self.log_round(member);
             if self.stopped {
                 return;
             }
@@ -221,8 +226,21 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Follows inputs that what was told asks for, runs a state or, in the last phase, looks at what
-    /// waited for all states to be run; false where there is none.
+    fn log_round(&self, member: &RoundMember) {
+        let Totals { waiting, paths, steps, queries } = self.totals();
+        log::debug!(
+            "worker {} after round {}: {waiting} states wait, {paths} paths, {steps} steps, {queries} \
+             questions; {} states and findings sent, {} received",
+            member.links.index,
+            member.round,
+            member.sent,
+            member.received
+        );
+    }
+
+    /// Does one piece of work. It replays inputs for questions of others, runs a state or, in the
+    /// last phase, asks a question that waited until all states were run. Returns false where there
+    /// is nothing to do.
     fn work_on(&mut self, last_phase: bool) -> bool {
         if !self.goals.runs.is_empty() {
             self.run_replays();
@@ -236,8 +254,8 @@ impl Engine<'_, '_> {
                     || !self.stopped && self.goals.follow_all_that_cover())
     }
 
-    /// Receives what the others told at the end of a round; false where all is done.
-    fn receive(&mut self, member: &mut Member) -> bool {
+    /// Receives the deliveries of a round. Returns false where everything is done.
+    fn receive(&mut self, member: &mut RoundMember) -> bool {
         if member.round <= LAG {
             return true;
         }
@@ -255,7 +273,7 @@ impl Engine<'_, '_> {
                     self.machine.statistics.waited += begun.elapsed();
                     self.take_delivery(delivery);
                 }
-                // It ended before its time; whoever started it says why.
+                // It ended early; the worker that started it reports why.
                 Err(_) => {
                     member.view[sender].ended = true;
                     member.links.from[sender] = None;
@@ -273,7 +291,7 @@ impl Engine<'_, '_> {
             self.tell_progress();
         }
         let view = &member.view;
-        // Whoever stopped either met a limit, or knows that nothing is left.
+        // A worker that stopped either met a limit, or knows that nothing is left.
         self.stopped |= view.iter().any(|notice| notice.ended);
         let sum = |of: fn(&Notice) -> u64| view.iter().map(of).sum::<u64>();
         let none_underway = sum(|notice| notice.sent) == sum(|notice| notice.received);
@@ -292,7 +310,7 @@ impl Engine<'_, '_> {
         delivery.parcels.into_iter().for_each(|parcel| self.unpack(parcel));
     }
 
-    /// Notes what others found.
+    /// Notes the results of another worker.
     fn learn(&mut self, covered: &[GoalId], reached: &[GoalId], crashes: &[CrashPlace]) {
         covered.iter().for_each(|goal| self.goals.labels.cover_elsewhere(*goal));
         reached.iter().for_each(|goal| self.goals.labels.note_reached(*goal));
@@ -301,11 +319,11 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Tells the others what was found in a round, and whether there was anything to do at its end, and
-    /// gives states to those that have few.
+    /// Tells the others the results of a round, and whether there was anything to do at its end.
+    /// Gives states to workers that have few.
     fn send(
         &mut self,
-        member: &mut Member,
+        member: &mut RoundMember,
         outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
         is_busy: bool,
     ) {
@@ -352,7 +370,7 @@ impl Engine<'_, '_> {
             let (covered, reached) = (covered.clone(), reached.clone());
             let (crashes, findings) = (crashes.clone(), Arc::clone(&findings));
             let delivery = Delivery { notice, covered, reached, crashes, findings, parcels, tests };
-            // One that ended needs nothing more.
+            // A worker that ended needs no delivery.
             let _ = to.send(delivery);
         }
     }
@@ -366,10 +384,10 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Takes what the others still told, after the first worker's last round.
-    pub(crate) fn hear_the_rest(&mut self, member: Member) {
+    /// Takes the deliveries that were under way after the first worker's last round.
+    pub(crate) fn hear_the_rest(&mut self, member: RoundMember) {
         let Links { to, from, .. } = member.links;
-        // They are not to wait for this one.
+        // The others must not wait for this worker.
         drop(to);
         for from in from.into_iter().flatten() {
             for delivery in from {
@@ -380,7 +398,7 @@ impl Engine<'_, '_> {
     }
 }
 
-/// The tests of a worker's outbox, each with what it says to others.
+/// The tests of a worker's outbox, each with its message to other workers.
 pub(crate) fn found_tests(
     outbox: Option<&RefCell<Vec<Box<FoundTest>>>>,
     given: Vec<TestMessage>,

@@ -1,4 +1,4 @@
-//! States on their way from one worker to another.
+//! State transfer: states on their way from one worker to another.
 
 use lydian_ir::{ConditionId, DecisionId};
 use lydian_smt::{Model, PortableTerms, Sort, TermPool, Value};
@@ -17,24 +17,24 @@ use crate::notes::Home;
 use crate::search::directed::Progress;
 use crate::search::searcher::Origin;
 
-/// So many states a worker gives another at once at most.
+/// The most states that one worker gives another at once.
 const MOST: usize = 2048;
 
-/// What makes a state again in any pool.
+/// The data of which any worker can make a state again.
 pub(crate) struct Parcel {
     /// The worker that evicted it.
     home: usize,
-    /// Whether it comes back to that one, since another could not make it again.
+    /// Whether it goes back to that worker, since another could not replay it.
     returned: bool,
     fingerprint: u64,
     places: SmallVec<[ActivationPlace; 4]>,
     log: DecisionLog,
     model: NamedModel,
     /// The labels to be looked at.
-    queue: SmallVec<[PortablePassed; 4]>,
-    /// For each label of the queue where it is known to hold, in their order.
+    queue: SmallVec<[PortableSite; 4]>,
+    /// The conditions of the labels of the queue with a known condition, in their order.
     terms: PortableTerms,
-    /// What it met for hyperlabels.
+    /// The notes about hyperlabels.
     seen: Option<Box<PortableNotes>>,
     pending: bool,
     tries: u8,
@@ -51,7 +51,7 @@ pub(crate) struct Parcel {
 pub(crate) struct NamedModel(Vec<(String, Sort, Value)>);
 
 impl NamedModel {
-    /// A model of a pool's symbols.
+    /// The values of a pool's symbols by their names.
     pub(crate) fn take(pool: &TermPool, model: &Model) -> Self {
         let named = model.iter().filter_map(|(var, value)| {
             Some((pool.var_name(var)?.to_owned(), pool.sort(var), value.clone()))
@@ -59,7 +59,7 @@ impl NamedModel {
         Self(named.collect())
     }
 
-    /// The model of another pool's.
+    /// The same model over the symbols of another pool.
     pub(crate) fn make(&self, pool: &mut TermPool) -> Model {
         let values = self.0.iter();
         let values = values.map(|(name, sort, value)| (pool.var(name, *sort), value.clone()));
@@ -72,16 +72,16 @@ impl NamedModel {
     }
 }
 
-/// What is to be looked at.
+/// Labels to be looked at.
 #[derive(Clone, Copy)]
-enum PortablePassed {
-    /// The labels of a site.
+enum PortableSite {
+    /// All labels of a site.
     Site(SiteKey),
-    /// A label of which it is known where it holds.
+    /// One label, with a known condition under which it holds.
     Where(SiteKey, GoalId),
 }
 
-/// Whether what a parcel has says all about a state.
+/// Whether a parcel can hold everything of a state.
 fn is_portable(state: &State) -> bool {
     !state.course.replay
         && !state.claims.keep
@@ -89,13 +89,13 @@ fn is_portable(state: &State) -> bool {
         && state.claims.promises.is_empty()
         && state.notes.goals.undecided.is_empty()
         && state.notes.eviction.home != Home::Here
-        // Its log does not begin where all paths do.
+        // Its log does not begin at the first state.
         && state.notes.merging.start.is_none()
 }
 
 impl Engine<'_, '_> {
-    /// Takes states that wait for each of some others, and leaves a share as large. They are those that
-    /// have come least far.
+    /// Takes waiting states for each of some other workers, and leaves a share of the same size. It
+    /// takes those with the fewest steps.
     pub(crate) fn shares(&mut self, others: usize) -> Vec<Vec<Parcel>> {
         let portable = self.frontier.states().filter(|(_, state)| is_portable(state));
         let mut all: Vec<(u64, u64)> =
@@ -104,7 +104,7 @@ impl Engine<'_, '_> {
         all.truncate(MOST * (others + 1));
         let mut shares: Vec<Vec<Parcel>> = (0..others).map(|_| Vec::new()).collect();
         for (at, (_, number)) in all.into_iter().enumerate() {
-            // The first is kept, so that nobody gives all.
+            // The first is kept, so that no worker gives all.
             let Some(share) = (at % (others + 1)).checked_sub(1) else { continue };
             let Some(mut state) = self.frontier.take(number) else { continue };
             if state.notes.eviction.evicted.is_none() {
@@ -117,22 +117,22 @@ impl Engine<'_, '_> {
         shares
     }
 
-    /// An evicted state goes back to the worker that evicted it.
+    /// Sends an evicted state back to the worker that evicted it.
     pub(crate) fn give_back(&mut self, state: &mut State, worker: usize) {
         self.machine.statistics.given_back += 1;
         let parcel = self.pack(state, true);
         self.exchange.back.extend(parcel.map(|parcel| (worker, parcel)));
     }
 
-    /// An evicted state, to be sent.
+    /// Packs an evicted state.
     fn pack(&self, state: &mut State, returned: bool) -> Option<Parcel> {
         let holds = state.passing.queue.iter().filter_map(|passed| match passed {
             PassedSite::Site(_) => None,
             PassedSite::Where { holds, .. } => Some(*holds),
         });
         let queued = |passed: &PassedSite| match passed {
-            PassedSite::Site(site) => PortablePassed::Site(*site),
-            PassedSite::Where { site, goal, .. } => PortablePassed::Where(*site, *goal),
+            PassedSite::Site(site) => PortableSite::Site(*site),
+            PassedSite::Where { site, goal, .. } => PortableSite::Where(*site, *goal),
         };
         Some(Parcel {
             home: match state.notes.eviction.home {
@@ -159,7 +159,7 @@ impl Engine<'_, '_> {
         })
     }
 
-    /// Lets a state wait that was received.
+    /// Puts a received state in the queue.
     pub(crate) fn unpack(&mut self, parcel: Parcel) {
         let Some(start) = self.machine.start() else { return self.lose_a_worker() };
         let mut state = start.fork();
@@ -167,8 +167,8 @@ impl Engine<'_, '_> {
         state.model = parcel.model.make(&mut self.machine.pool);
         let mut holds = parcel.terms.make(&mut self.machine.pool).into_iter();
         let passed = |queued| match queued {
-            PortablePassed::Site(site) => Some(PassedSite::Site(site)),
-            PortablePassed::Where(site, goal) => {
+            PortableSite::Site(site) => Some(PassedSite::Site(site)),
+            PortableSite::Where(site, goal) => {
                 holds.next().map(|holds| PassedSite::Where { site, goal, holds })
             }
         };
@@ -204,7 +204,7 @@ mod tests {
     use crate::config::{Config, Mode};
     use crate::exploration::eviction::tests::{program, with_engine};
 
-    /// Runs some states and gives all that wait then, but for the first.
+    /// Runs some states, and returns all states that wait then except the first.
     fn half_way(engine: &mut Engine<'_, '_>, first: Box<State>) -> Vec<Parcel> {
         engine.push(first);
         for _ in 0..40 {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_made_again_in_the_pool_of_another_worker() {
+    fn a_state_is_replayed_in_the_pool_of_another_worker() {
         let (program, func) = program();
         for merge in [false, true] {
             let config = Config { merge, mode: Mode::Plain, ..Config::default() };
@@ -225,7 +225,7 @@ mod tests {
             assert!(parcels.len() > 5, "{}", parcels.len());
             with_engine(&program, func, &config, |engine, _| {
                 engine.exchange.index = 1;
-                // Terms come to be in another order than they did there.
+                // The other pool makes terms in another order.
                 for parcel in parcels.into_iter().rev() {
                     let (fingerprint, named) = (parcel.fingerprint, parcel.model.len());
                     engine.unpack(parcel);
@@ -234,7 +234,7 @@ mod tests {
                         (state.notes.eviction.evicted, state.model.len()),
                         (Some(fingerprint), named)
                     );
-                    // The fingerprint is held against the state that is made.
+                    // A replay compares the fingerprint of the state.
                     assert!(engine.revive(&mut state));
                     assert!(
                         state.notes.eviction.evicted.is_none()
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_another_worker_cannot_make_again_comes_back_and_is_not_lost() {
+    fn a_state_that_another_worker_cannot_replay_comes_back_and_is_not_lost() {
         let (program, func) = program();
         let config = Config { mode: Mode::Plain, ..Config::default() };
         with_engine(&program, func, &config, |home, first| {

@@ -1,35 +1,37 @@
-//! What workers tell each other of hyperlabels.
+//! Synchronisation of workers about hyperlabels.
 
 use std::sync::Arc;
 
 use lydian_ir::{DecisionId, FuncId};
-use lydian_objective::{DecisionVector, Harvest};
+use lydian_objective::{CoverageRecord, DecisionVector};
 use lydian_smt::{PortableTerms, Term};
 use smallvec::SmallVec;
 
 use crate::exploration::explore::Engine;
-use crate::exploration::workers::Has;
+use crate::exploration::workers::SharedRecord;
 use crate::exploration::workers::state_transfer::NamedModel;
 use crate::goals::hyper_formula::Number;
 use crate::goals::hyper_pairs::Occurrence;
+use crate::goals::shared::OccurrencePlace;
 use crate::machine::memory::Facts;
 
 /// What one worker tells all others at the end of a round.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// What the tests give that it found.
-    has: Vec<Has>,
-    /// The vectors of decisions with which it found inputs.
+    /// The coverage records of its tests.
+    has: Vec<SharedRecord>,
+    /// The vectors of decisions for which it found inputs.
     vectors: Vec<((FuncId, DecisionId), DecisionVector)>,
     occurrences: Vec<SharedOccurrence>,
 }
 
 /// A path that covers a part of a guarded conjunction.
 struct SharedOccurrence {
-    /// The pairing and its part.
+    /// The index of the pairing, and of the part in it.
     of: (usize, usize),
     number: usize,
-    /// Its facts, where the part is covered, and what that binds.
+    /// The facts of the path, the condition under which the part is covered, and the values that it
+    /// binds.
     terms: PortableTerms,
     facts: usize,
     model: NamedModel,
@@ -43,8 +45,8 @@ impl Findings {
 }
 
 impl Engine<'_, '_> {
-    /// What was found since others were told, with what the tests give that were given.
-    pub(crate) fn findings(&mut self, has: Vec<Has>) -> Arc<Findings> {
+    /// The results since the last delivery, with the coverage records of given tests.
+    pub(crate) fn findings(&mut self, has: Vec<SharedRecord>) -> Arc<Findings> {
         let vectors = std::mem::take(&mut self.goals.shared.vectors);
         let places = std::mem::take(&mut self.goals.shared.occurrences);
         let occurrences = self.told(places.into_iter());
@@ -52,33 +54,32 @@ impl Engine<'_, '_> {
         Arc::new(Findings { has, vectors, occurrences })
     }
 
-    /// All that is known to the only worker that there was.
+    /// All results so far, for the workers that are just starting.
     pub(crate) fn all_findings(&mut self) -> Arc<Findings> {
-        let given: Vec<(usize, Harvest)> =
+        let given: Vec<(usize, CoverageRecord)> =
             self.goals.hypers.given.iter().cloned().enumerate().collect();
         let mut vectors = Vec::new();
         for (of, rows) in &self.goals.hypers.decisions {
             vectors.extend(rows.vectors().map(|vector| (*of, vector.clone())));
         }
-        // Stable: the vectors of one decision stay in their order.
+        // A stable sort: the vectors of one decision stay in their order.
         vectors.sort_by_key(|(of, _)| *of);
         let places: Vec<_> = self.goals.hypers.pairs.all_occurrences().collect();
         let occurrences = self.told(places.into_iter());
         Arc::new(Findings { has: vec![given.into()], vectors, occurrences })
     }
 
-    /// What is to be told of these occurrences. Nobody is told of those of a hyperlabel that is
-    /// covered.
-    fn told(&self, places: impl Iterator<Item = (usize, usize, usize)>) -> Vec<SharedOccurrence> {
+    /// The occurrences to be told. Those of a covered hyperlabel are left out.
+    fn told(&self, places: impl Iterator<Item = OccurrencePlace>) -> Vec<SharedOccurrence> {
         let pairs = &self.goals.hypers.pairs;
         let is_open = |pairing: usize| !self.goals.hypers.goals[pairs.goal(pairing)].covered;
-        let places = places.filter(|(pairing, ..)| is_open(*pairing));
+        let places = places.filter(|place| is_open(place.pairing));
         let told = places.map(|place| {
             let Occurrence { state, holds, bound, number, .. } = pairs.occurrence(place);
             let bound = bound.iter().flat_map(|number| [number.known, number.value]);
             let terms = state.path.facts.iter().chain([holds]).copied().chain(bound);
             SharedOccurrence {
-                of: (place.0, place.1),
+                of: (place.pairing, place.part),
                 number: *number,
                 terms: PortableTerms::take(&self.machine.pool, terms),
                 facts: state.path.facts.len(),
@@ -88,8 +89,8 @@ impl Engine<'_, '_> {
         told.collect()
     }
 
-    /// Notes what another worker told. `asks` says whether what follows from its occurrences is to be
-    /// asked, and was not before there were several workers.
+    /// Notes the results of another worker. `asks` says whether this worker is to ask the questions
+    /// that follow from the occurrences, which nobody asked before there were several workers.
     pub(crate) fn learn_findings(&mut self, findings: &Findings, asks: bool) {
         for has in &findings.has {
             self.goals.learn_given(has, self.stopped);
@@ -105,7 +106,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// What was told of an occurrence, in this worker's terms.
+    /// An occurrence of another worker, in this worker's terms.
     fn occurrence_of(&mut self, told: &SharedOccurrence) -> Option<Occurrence> {
         let made = told.terms.make(&mut self.machine.pool);
         let (facts, rest) = made.split_at(told.facts);

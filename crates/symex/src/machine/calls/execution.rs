@@ -1,5 +1,5 @@
-//! Calls and returns. Defined functions are entered, so that exploration is interprocedural;
-//! library functions have models; all others return a fresh input.
+//! Execution of calls and returns. Defined functions are entered, so exploration is
+//! interprocedural. Library functions have models. All other functions return a fresh input.
 
 use std::sync::Arc;
 
@@ -23,9 +23,10 @@ use crate::machine::ending::Ending;
 use crate::machine::inputs::permitted::PermittedWrites;
 use crate::machine::inputs::reachable::is_of_system;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
-    Background, Knowledge, NewObject, ObjectKind, Resolution, Target, flatten_address, function_at,
-    mentions_other_than,
+    AddressTarget, Background, Knowledge, NewObject, ObjectKind, Resolution, flatten_address,
+    function_at, mentions_other_than,
 };
 use crate::machine::program::context::Context;
 use crate::machine::program::site::SiteKey;
@@ -55,7 +56,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
         let dst_addr = dst_addr.map(|addr| self.eval(state, addr, &mut traps)).transpose()?;
         self.leave_traps(state, &traps)?;
-        // A call uses its arguments: compilers may take them for defined. The length of a string is.
+        // A call uses its arguments: compilers may take them as defined. A string's length is
+        // defined.
         for value in values.iter().chain(&dst_addr) {
             if mentions_other_than(&mut self.pool, *value, Undetermined::Length) {
                 self.meet_undefined(state, *value);
@@ -97,8 +99,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         self.call_external(state, func, site, arg_types)
     }
 
-    /// The position of the function that a pointer points to; splits the path where it may be
-    /// one of several.
+    /// The position of the function that a pointer points to. Splits the path where there are
+    /// several.
     fn called_function(
         &mut self,
         state: &mut State<N>,
@@ -130,18 +132,18 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
         }
         let function = match target {
-            Target::Known(address, None) => {
+            AddressTarget::Known(address, None) => {
                 let of_inputs = self.context.inputs.function_at(address).map(FuncId::index);
                 function_at(address).or(of_inputs)
             }
-            Target::Input(address) => {
+            AddressTarget::Input(address) => {
                 let (mut scope, pool) = self.scope(state);
                 let found = scope.expand_function(pool, address, ty);
                 return Err(
                     found.map_or_else(|stop| self.stopped(state, stop), |()| Interrupt::Yield)
                 );
             }
-            Target::Opaque(number) if !self.bounds.is_no_pointer(&mut self.pool, number) => {
+            AddressTarget::Opaque(number) if !self.bounds.is_no_pointer(&mut self.pool, number) => {
                 return Err(Interrupt::unsupported("a call through a pointer made from bytes"));
             }
             _ => None,
@@ -242,7 +244,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(())
     }
 
-    /// Where structs and unions that are passed by value are copied from.
+    /// The sources of structs and unions that are passed by value.
     fn struct_arguments(
         &mut self,
         state: &mut State<N>,
@@ -262,14 +264,14 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 sources.push(None);
                 continue;
             }
-            // Before the first frame there is nothing that a split could return to: arguments of
-            // the function under test lie at constant addresses.
+            // Before the first frame there is no point that a split could return to, but arguments
+            // of the function under test lie at constant addresses.
             let source = self.resolve(state, *arg)?;
             if !state.frames.is_empty() {
                 self.meet_invariants(state, &source)?;
             }
-            self.note_access(state, &source, size, false);
-            state.memory.access_traps(&mut self.pool, &source, size, false, &mut traps);
+            self.note_access(state, &source, size, AccessKind::Read);
+            state.memory.access_traps(&mut self.pool, &source, size, AccessKind::Read, &mut traps);
             sources.push(Some(source));
         }
         self.leave_traps(state, &traps)?;
@@ -321,7 +323,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(())
     }
 
-    /// A precondition or the function under test returned.
+    /// Handles the return of a precondition or of the function under test.
     fn end_root(&mut self, state: &mut State<N>, value: Option<Term>) -> Result<(), Interrupt> {
         if let Some(check) = &mut state.course.check {
             check.value = value;
@@ -356,7 +358,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         state.frame_mut().registers[register.index()] = Some(value);
     }
 
-    /// The resolution of an object's own start.
+    /// The resolution of the address of an object's first byte.
     pub(crate) fn resolution_of(&self, object: crate::machine::memory::ObjectId) -> Resolution {
         let candidate = crate::machine::memory::Candidate {
             guard: self.pool.tt(),
@@ -366,7 +368,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Resolution { candidates: vec![candidate], null: self.pool.ff(), wild: self.pool.ff() }
     }
 
-    /// An undefined function: its result is a fresh input, and so is what it writes.
+    /// Calls an undefined function: its result is a fresh input, and so is everything that it
+    /// writes.
     fn call_external(
         &mut self,
         state: &mut State<N>,
@@ -375,7 +378,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         arg_types: &[CTypeId],
     ) -> Result<(), Interrupt> {
         if let Some(dst) = site.dst {
-            // Whatever the address needs to be decided comes before anything is made.
+            // The address is decided before anything is made.
             let size = self.context.program.types.size(site.result).unwrap_or(0);
             let mut traps = Traps::none();
             self.resolve_for_write(state, dst, size, &mut traps)?;
@@ -403,8 +406,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(())
     }
 
-    /// Notes what is assumed of an undefined function: that it writes to no more than what its
-    /// arguments point to. Where nothing can be written, nothing is assumed.
+    /// Notes the assumption that an undefined function writes only to memory that its arguments
+    /// point to. Nothing is assumed where there is nothing to be written.
     fn assume_writes(&mut self, func: FuncId) {
         let program = self.context.program;
         let Function { name, ty, .. } = &program.functions[func];
@@ -427,7 +430,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         }
     }
 
-    /// The symbolic result of the next call of an undefined function, and what it writes.
+    /// The symbolic result of the next call of an undefined function, and its writes.
     fn fresh_result(
         &mut self,
         state: &mut State<N>,
@@ -448,7 +451,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(plan)
     }
 
-    /// Adds new inputs to a path: their objects, and what holds of them.
+    /// Adds new inputs to a path: their objects and constraints.
     pub(crate) fn take_inputs(
         &mut self,
         state: &mut State<N>,
@@ -469,7 +472,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(())
     }
 
-    /// Adds constraints on new inputs; the state waits for a model where its own does not meet
+    /// Adds constraints on new inputs. The state becomes pending where its model does not meet
     /// them.
     pub(crate) fn assume(
         &mut self,
@@ -485,7 +488,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         Ok(())
     }
 
-    /// Writes cells over zero bytes to an address.
+    /// Writes zero bytes to an address, and cells over them.
     pub(crate) fn store_cells(
         &mut self,
         state: &mut State<N>,

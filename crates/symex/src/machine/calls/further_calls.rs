@@ -18,12 +18,13 @@ use crate::machine::calls::statics::{
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Contents, Memory, Region};
 use crate::machine::program::context::{Context, TouchedSymbols};
-use crate::machine::program::static_values::Uses;
+use crate::machine::program::static_values::VariableUses;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// A static local has its first value where the first call begins, and any that earlier calls gave it
-    /// elsewhere. So has a static of another file, which only others can give another.
+    /// Notes the assumptions about static locals: their values where the function under test is
+    /// first called are the initial ones, unless earlier calls changed them elsewhere. The same is
+    /// true of a static of another file, which only other code can change.
     pub(crate) fn note_static_locals(&mut self, touched: &TouchedSymbols) {
         let program = self.context.program;
         let function = &program.functions[self.plan.function];
@@ -42,7 +43,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 }
                 continue;
             }
-            let uses = Uses::of(program, &touched.functions, *id);
+            let uses = VariableUses::of(program, &touched.functions, *id);
             if !uses.may_change() {
                 continue;
             }
@@ -70,7 +71,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// A variable, by this name.
+    /// A variable of this name.
     fn variable(&self, id: GlobalId, name: &str) -> Variable {
         let Context { program, globals, .. } = &self.context;
         let global = &program.globals[id];
@@ -82,8 +83,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// What others may write to between two calls stays as it is: that is an assumption of what is left,
-    /// where the path hangs on it.
+    /// Assumes that variables which other code may change between two calls stay as they are, where
+    /// the path depends on them.
     fn assume_unchanged_between_calls(&mut self, state: &State<N>) {
         let mut asked = FxHashSet::default();
         for fact in state.path.facts.iter() {
@@ -115,7 +116,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Whether further calls of the function under test can be made: with scalars alone.
+    /// Whether further calls of the function under test can be made, which need arguments that are
+    /// scalars.
     fn has_further_calls(&self) -> bool {
         let program = self.context.program;
         let types = &program.types;
@@ -128,7 +130,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         follows_calls(&self.context.config) && self.context.spec.lazy && !is_variadic && scalars
     }
 
-    /// What the static variables have when the first call begins.
+    /// The contents of the static variables at the beginning of the first call.
     pub(crate) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
         for (variable, first) in &mut self.statics.shared {
             let object = memory.object_at(variable.address);
@@ -142,7 +144,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         contents
     }
 
-    /// Takes back what is assumed of variables all of whose values were followed.
+    /// Withdraws the assumptions about variables for which all values were followed.
     pub(crate) fn settle_statics(&mut self) {
         if self.statics.were_all_followed() {
             for variable in &self.statics.of_others {
@@ -151,15 +153,15 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Whether a path may go on with a further call, so that nothing is out of its reach.
+    /// Whether a path may go on with a further call, so that every place is still ahead of it.
     pub(crate) fn may_call_again(&self, state: &State<N>) -> bool {
         !self.statics.are_none()
             && !state.course.replay
             && state.further_calls() + 1 < self.context.config.limits.calls
     }
 
-    /// Whether a path goes on with a further call: where the static variables have values with which no
-    /// call began, as far as that is seen.
+    /// Whether a path goes on with a further call: the static variables have values with which no
+    /// call began, as far as that can be seen.
     pub(crate) fn calls_again(&mut self, state: &State<N>, is_done: bool) -> bool {
         if self.statics.are_none() || state.course.replay {
             return false;
@@ -175,7 +177,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let own = self.statics.own.len();
         let is_new = match self.numbers_of(&contents) {
             Some(numbers) => self.statics.begun.insert(numbers),
-            // What others have that is no number is followed no further.
+            // Contents of other functions' variables that are no numbers are not followed.
             None => {
                 self.statics.omissions = true;
                 contents[..own] != state.inputs.began_with[..own]
@@ -198,7 +200,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         may
     }
 
-    /// What the static variables have as bytes; none where they do not have numbers, or addresses.
+    /// The contents of the static variables as bytes; `None` where some are neither numbers nor
+    /// addresses.
     fn numbers_of(&mut self, contents: &[Contents]) -> Option<[Vec<u8>; 2]> {
         let Statics { own, of_others, .. } = &self.statics;
         let mut numbers = Vec::new();
@@ -238,7 +241,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.begin_root(state)
     }
 
-    /// The arguments of the call that a path is in.
+    /// The arguments of the current call.
     pub(crate) fn arguments_of(&self, state: &State<N>) -> Vec<Term> {
         let further = state.inputs.externals.iter().rfind(|call| call.is_further_call());
         match further {

@@ -13,7 +13,7 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Executes a call of `setjmp`, `longjmp` or their like.
+    /// Executes a call of `setjmp`, `longjmp` or a similar function.
     pub(crate) fn jump_function(
         &mut self,
         state: &mut State<N>,
@@ -51,7 +51,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// The ticket in a buffer; a trap where it holds another constant.
+    /// The ticket in a buffer. Traps where the buffer holds another constant.
     fn ticket_at(&mut self, state: &mut State<N>, buffer: Term) -> Result<Ticket, Interrupt> {
         let mut words = [0; 2];
         for (index, word) in (0..).zip(&mut words) {
@@ -65,7 +65,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ticket::of_words(words).ok_or_else(|| self.trapped(state, TrapKind::BadJump))
     }
 
-    /// Ends the activations above the one that waits, whose `setjmp` returns again.
+    /// Ends the activations above the one that called `setjmp`, and lets that call return again.
     fn jump_back(
         &mut self,
         state: &mut State<N>,

@@ -1,5 +1,5 @@
-//! What is made while a function runs: arrays of variable length, variable arguments, and the
-//! unknown values that inline assembly leaves.
+//! Objects and values that come into being while a function runs: arrays of variable length,
+//! variable arguments, and the unknown results of inline assembly.
 
 use std::sync::Arc;
 
@@ -16,14 +16,15 @@ use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::libc::{ROOM, Size};
+use crate::machine::libc::{AllocationSize, ROOM};
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     Background, Contents, LEFT_BY_ASSEMBLY, NewObject, ObjectId, ObjectKind, Region, Resolution,
 };
 use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
 
-/// What is passed after a call's fixed arguments.
+/// The arguments of a call after its fixed ones.
 pub(crate) struct VariableArguments {
     area: Area,
     values: Vec<VariableArgument>,
@@ -32,13 +33,14 @@ pub(crate) struct VariableArguments {
 /// One argument.
 enum VariableArgument {
     Value(Term),
-    /// A struct or union is copied from here.
+    /// A struct or union, copied from this address.
     From(Resolution),
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// `Stmt::Alloca`. A size that depends on the input is a length of the object, as for `malloc`;
-    /// the path is split where it may be bad, or more than the room that such an object has.
+    /// Executes `Stmt::Alloca`. A size that depends on the input is a length of the object, as for
+    /// `malloc`. The path is split where the size may be invalid, or greater than the room that
+    /// such an object has.
     pub(crate) fn alloca(
         &mut self,
         state: &mut State<N>,
@@ -59,8 +61,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Err(self.trapped(state, TrapKind::BadSize));
         };
         let (size, length) = match size {
-            Size::Known(size) => (size, None),
-            Size::Symbolic(length, room) => (room, Some(length)),
+            AllocationSize::Known(size) => (size, None),
+            AllocationSize::Symbolic(length, room) => (room, Some(length)),
         };
         let name = self.body(state).locals[dst].name.clone();
         let object = self.make_object(state, size, length, &name)?;
@@ -69,8 +71,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// A size that is a constant or at most [`ROOM`]. Of the larger ones that an input can ask for
-    /// one is followed, and the others are cut.
+    /// A size that is a constant or at most [`ROOM`]. Where inputs ask for more, the path is split
+    /// and one larger size is followed; the others are cut.
     fn within_room(&mut self, state: &mut State<N>, size: Term) -> Result<Term, Interrupt> {
         if self.pool.as_u64(size).is_some() {
             return Ok(size);
@@ -93,7 +95,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(constant)
     }
 
-    /// An object of the innermost activation, with indeterminate bytes.
+    /// Makes an object of the innermost activation, with indeterminate bytes.
     fn make_object(
         &mut self,
         state: &mut State<N>,
@@ -116,7 +118,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(object)
     }
 
-    /// `Stmt::Release`.
+    /// Executes `Stmt::Release`.
     pub(crate) fn release(
         &mut self,
         state: &mut State<N>,
@@ -139,7 +141,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// What a call passes after its fixed arguments; nothing where the function takes no more.
+    /// The arguments of a call after its fixed ones; `None` where the function takes no more.
     pub(crate) fn variable_arguments(
         &mut self,
         state: &mut State<N>,
@@ -162,8 +164,14 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             let from = self.resolve(state, arg)?;
             if slot.size > 0 {
-                self.note_access(state, &from, slot.size, false);
-                state.memory.access_traps(&mut self.pool, &from, slot.size, false, &mut traps);
+                self.note_access(state, &from, slot.size, AccessKind::Read);
+                state.memory.access_traps(
+                    &mut self.pool,
+                    &from,
+                    slot.size,
+                    AccessKind::Read,
+                    &mut traps,
+                );
             }
             values.push(VariableArgument::From(from));
         }
@@ -171,7 +179,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(Some(VariableArguments { area, values }))
     }
 
-    /// Makes the variable arguments of the activation that was just begun.
+    /// Makes the variable arguments of the new activation.
     pub(crate) fn pass_variable(
         &mut self,
         state: &mut State<N>,
@@ -196,8 +204,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// Makes room for the variable arguments of the function under test; `va_arg` makes them
-    /// ([`Self::va_arg`]).
+    /// Makes room for the variable arguments of the function under test. They are made where
+    /// `va_arg` reads them ([`Self::va_arg`]).
     pub(crate) fn open_variable(
         &mut self,
         state: &mut State<N>,
@@ -211,7 +219,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let object = self.make_object(state, room, None, "...")?;
         let object = state.memory.object(object).base;
         state.frame_mut().variable = object;
-        // Only what does not use `va_arg` gets there.
+        // Only code that does not use `va_arg` accesses this memory.
         let reach = Reach::Behind { object, from: room, element: 1 };
         let name = &program.functions[func].name;
         let sentence = format!("{name} is given at most {room} bytes of arguments for `...`");
@@ -220,14 +228,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// `Stmt::VaArg`: where the path read all variable arguments that the function under test has
-    /// so far, it gets one more, an input of the type that is read.
+    /// Executes `Stmt::VaArg`. Where the path has read all variable arguments of the function under
+    /// test that exist so far, it gets one more: an input of the type that is read.
     ///
-    /// So a path has exactly those arguments that it reads, which are all that it can tell of them:
-    /// more of them it would not see, and with fewer or others the call would be undefined. What
-    /// cannot be an input (another type, more than there is room for, an argument that is read with
-    /// two types) cuts the path, so that nothing is infeasible for want of it. What is read without
-    /// `va_arg` has no value, or lies behind a bound.
+    /// So a path has exactly the arguments that it reads, which are all that it can observe. It
+    /// would not notice more of them, and with fewer or others the call would be undefined. An
+    /// argument that cannot be an input (another type, more than there is room for, or two reads
+    /// with different types) cuts the path, so that nothing is infeasible because it is missing.
+    /// Memory that is read without `va_arg` has no value, or lies behind a bound.
     pub(crate) fn va_arg(
         &mut self,
         state: &mut State<N>,
@@ -311,22 +319,24 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// `Stmt::VaStart`.
+    /// Executes `Stmt::VaStart`.
     pub(crate) fn va_start(&mut self, state: &mut State<N>, list: ExprId) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let list = self.eval(state, list, &mut traps)?;
         let target = self.context.program.types.target;
         let to = self.resolve_for_write(state, list, variadic::list_bytes(target), &mut traps)?;
         self.leave_traps(state, &traps)?;
-        for (offset, size, value) in variadic::started(target, state.frame().variable) {
+        for variadic::ListWord { offset, size, value } in
+            variadic::started(target, state.frame().variable)
+        {
             let value = self.pool.bv(size as u32 * 8, value);
             state.memory.store(&mut self.pool, &to.shifted(offset), size, value);
         }
         Ok(())
     }
 
-    /// `Stmt::Havoc`: values that the engine does not compute. What depends on them is not claimed
-    /// as covered, but the path's test is given, to be measured.
+    /// Executes `Stmt::Havoc`: sets values that the engine does not compute. Labels that depend on
+    /// them are not claimed as covered, but the path's test is given and measured.
     pub(crate) fn havoc(&mut self, state: &mut State<N>, havoc: &Havoc) -> Result<(), Interrupt> {
         let mut traps = Traps::none();
         let mut places = Vec::with_capacity(havoc.places.len());
@@ -366,26 +376,26 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// Bytes of as many variable arguments as there can be.
+/// The bytes of the most variable arguments of a class that there can be.
 const fn room_bytes(room: Room) -> u64 {
     8 * (room.words + room.floats) as u64
 }
 
-/// Makes the contents of all memory that can be written unknown.
+/// Makes the contents of all writable memory unknown.
 fn forget_memory<N: Notes>(state: &mut State<N>, number: u64) {
     for region in [Region::Input, Region::Global, Region::Dynamic, Region::Lazy] {
         let objects = state.memory.objects(region);
         let writable = objects.filter(|(_, object)| object.alive && !object.read_only);
         let writable: Vec<ObjectId> = writable.map(|(id, _)| id).collect();
         for (index, id) in writable.into_iter().enumerate() {
-            // A number that is no object's address, and that no other place has.
+            // The number is no object's address, and differs from that of any other place.
             let name = LEFT_BY_ASSEMBLY | number << 24 | (region as u64) << 22 | index as u64;
             state.memory.object_mut(id).contents = Contents::new(Background::Undefined(name));
         }
     }
 }
 
-/// Ends the innermost activation, with all objects that live in it.
+/// Ends the innermost activation and the lifetime of its objects.
 pub(crate) fn leave_frame<N: Notes>(state: &mut State<N>) {
     let Some(frame) = state.frames.pop() else { return };
     state.notes.leave(frame.serial);

@@ -1,21 +1,24 @@
 //! Several calls of the function under test in one run.
 //!
-//! A static variable of a function has its first value at the first call, and what earlier calls left in it
-//! at the others. So a path that ends with other values of the function's own static variables than its
-//! call began with goes on with a further call, which has arguments of its own. Where each path ends with
-//! values that some call began with, all values were followed that the function's own code can give them,
-//! and what is left is infeasible for every sequence of calls: a call from values that were followed
-//! already does nothing new, since its arguments have any values again. Variables that others may write to
-//! between two calls have what the earlier call left there: where it looked at one, that is an assumption of
-//! what is left, and so it is where a static variable has a pointer to what others may write to.
+//! A static variable of a function has its initial value at the first call, and at later calls the
+//! value that earlier calls left. So a path goes on with a further call, which has arguments of its
+//! own, if it ends with other values of the function's own static variables than its call began
+//! with. Where each path ends with values that some call began with, all values that the function's
+//! own code can give them were followed. The labels left are then infeasible for every sequence of
+//! calls. A call from values that were already followed does nothing new, since its arguments again
+//! have any values.
 //!
-//! The static variables of functions that it calls have what the text says that they can have
-//! ([`crate::machine::program::static_values`]): anybody may have called those before. Where paths began with each of these
-//! values, whatever the function's own variables had then, nothing is assumed of them.
+//! Variables that other code may write to between two calls keep the contents that the earlier call
+//! left. Where a path looked at one, that is an assumption of the verdict *infeasible*. It is also
+//! one where a static variable points to memory that other code may write to.
 //!
-//! Values are compared as terms, and those that are known numbers by what they are. No run has more calls
-//! than [`Limits::calls`](crate::Limits::calls) says; where one would need more, that is an assumption of
-//! what is left.
+//! The static variables of functions that it calls have the values that the text allows
+//! ([`crate::machine::program::static_values`]): any code may have called those functions before.
+//! Where paths began with each of these values, in combination with each value of the function's
+//! own variables, nothing is assumed about them.
+//!
+//! Values are compared as terms, and constants by their numbers. No run has more calls than
+//! [`Limits::calls`](crate::Limits::calls); where one would need more, that is an assumption.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,19 +29,19 @@ use rustc_hash::FxHashSet;
 use crate::config::{Config, Mode};
 use crate::machine::memory::{Contents, Memory};
 
-/// Bytes of static variables whose values are compared.
+/// The most bytes of static variables with values that are compared.
 pub(crate) const MOST_BYTES: u64 = 256;
 
-/// So many combinations of values of other functions' variables are followed.
+/// The most combinations of values of other functions' variables that are followed.
 const MOST_COMBINATIONS: usize = 16;
 
-/// A static variable whose values are followed from call to call.
+/// A static variable with values that are followed from call to call.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) name: String,
-    /// Whether it has a pointer, or may have one.
+    /// Whether it contains a pointer, or may contain one.
     pub(crate) has_pointer: bool,
 }
 
@@ -47,22 +50,23 @@ pub(crate) struct Variable {
 #[derive(Debug, Default)]
 pub(crate) struct Statics {
     pub(crate) own: Vec<Variable>,
-    /// Those of other functions.
+    /// The variables of other functions.
     pub(crate) of_others: Vec<Variable>,
-    /// Variables that the function gets at and that others may write to between two calls, each with what
-    /// it has when the first call begins, from there on.
+    /// Variables that the function uses and that other code may write to between two calls, each
+    /// with its contents at the beginning of the first call, once that has begun.
     pub(crate) shared: Vec<(Variable, Option<Contents>)>,
-    /// All combinations of values that those of other functions can have, as bytes one after the other; none where
-    /// there are no such variables.
+    /// All combinations of values that the variables of other functions can have, as concatenated
+    /// bytes; empty where there are no such variables.
     combinations: Vec<Vec<u8>>,
-    /// Values with which calls began that are numbers: the function's own, and the others'.
+    /// The constant values with which calls began: those of the function's own variables, and those
+    /// of the others.
     pub(crate) begun: FxHashSet<[Vec<u8>; 2]>,
-    /// Whether there are values with which a call was not followed, or that are no numbers.
+    /// Whether there are values with which no call was followed, or that are no numbers.
     pub(crate) omissions: bool,
 }
 
 impl Statics {
-    /// What they have, the function's own first.
+    /// The contents of all variables, the function's own first.
     pub(crate) fn contents(&self, memory: &Memory) -> Arc<[Contents]> {
         let variables = self.own.iter().chain(&self.of_others);
         let objects = variables.filter_map(|variable| memory.object_at(variable.address));
@@ -73,7 +77,8 @@ impl Statics {
         self.own.is_empty() && self.of_others.is_empty()
     }
 
-    /// Adds one of another function that can have these values, if there are few enough of all.
+    /// Adds a variable of another function that can have these values, if there are few enough
+    /// combinations.
     pub(crate) fn add_of_other(&mut self, variable: Variable, values: &BTreeSet<Vec<u8>>) {
         if self.of_others.is_empty() {
             self.combinations = vec![Vec::new()];
@@ -88,8 +93,8 @@ impl Statics {
         }
     }
 
-    /// Whether calls began with all that the variables of others can have, for each that those of the
-    /// function's own had.
+    /// Whether calls began with all values of the variables of others, in combination with each
+    /// value of the function's own.
     pub(crate) fn were_all_followed(&self) -> bool {
         let all_began = |[own, _]: &[Vec<u8>; 2]| {
             let began = |others: &Vec<u8>| self.begun.contains(&[own.clone(), others.clone()]);
@@ -99,12 +104,13 @@ impl Statics {
     }
 }
 
-/// Whether a run begins with a function: `main`, where the program does not use it itself.
+/// Whether a run begins with a function: it is `main`, and the program does not use it itself.
 pub(crate) fn is_begin_of_program(program: &Program, function: FuncId) -> bool {
     program.functions[function].name == "main" && !program.is_used(function)
 }
 
-/// Whether an exploration may follow several calls: it looks for labels, and ends when none is left.
+/// Whether an exploration may follow several calls: it looks for labels, and ends when none is
+/// left.
 pub(crate) fn follows_calls(config: &Config) -> bool {
     config.mode == Mode::Tight
         && config.label_deletion.deletes()
@@ -117,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_was_followed_where_calls_began_with_each_value_of_others_for_each_of_its_own() {
+    fn all_values_were_followed_where_calls_began_with_each_combination() {
         let variable =
             |name: &str| Variable { address: 0, size: 1, name: name.into(), has_pointer: false };
         let mut statics = Statics::default();

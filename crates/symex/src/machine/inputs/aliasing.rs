@@ -1,13 +1,15 @@
-//! Which pointers of the inputs need be told whether they lead into the same object.
+//! A static analysis of aliasing: for which pointers of the inputs does it make a difference
+//! whether they lead into the same object?
 //!
-//! Two pointers that lead into one object can be told from two that lead into two objects with the
-//! same contents only where one of them is written through and the other read, where pointers are
-//! compared or subtracted, or where an object ends its life. What the code does, whatever its paths, is
-//! found out once: for pointers to what is never written so, an object of its own is no restriction.
+//! Two pointers into one object differ from two pointers into two objects with the same contents
+//! only in three cases: one of them is written through and the other read, pointers are compared or
+//! subtracted, or an object ends its life. The analysis finds once what the code does on any path.
+//! For pointers to values that are never written in this way, an object of its own is no
+//! restriction.
 
 use std::collections::BTreeSet;
 
-use lydian_inputs::shape::Shape;
+use lydian_inputs::lazy::shape::Shape;
 use lydian_ir::expr::type_of;
 use lydian_ir::libc::{library_function, model_of};
 use lydian_ir::{
@@ -15,23 +17,23 @@ use lydian_ir::{
     Storage, Type,
 };
 
-/// What some functions do through pointers.
+/// Operations of some functions on pointers.
 #[derive(Debug, Default)]
 pub(crate) struct Aliasing {
-    /// Machine types that are written through pointers.
+    /// The machine types that are written through pointers.
     written: BTreeSet<Type>,
-    /// Whether anything may be written, or end its life.
+    /// Whether any memory may be written, or end its life.
     anything: bool,
     /// Whether pointers are compared with each other.
     compares: bool,
-    /// Sizes of elements by which pointers are moved.
+    /// The sizes of elements by which pointers are moved.
     moved_by: BTreeSet<u64>,
     /// The globals that are written.
     globals: BTreeSet<GlobalId>,
 }
 
 impl Aliasing {
-    /// What functions do.
+    /// The operations of functions.
     pub(crate) fn of(program: &Program, functions: &[FuncId]) -> Self {
         let mut found = Self::default();
         for func in functions {
@@ -78,9 +80,9 @@ impl Aliasing {
     fn add_stmt(&mut self, program: &Program, body: &Body, stmt: &Stmt) {
         match stmt {
             Stmt::Store { addr, ty, .. } => match base_of(body, *addr) {
-                Base::Pointer => _ = self.written.insert(*ty),
-                Base::Global(global) => _ = self.globals.insert(global),
-                Base::Local => {}
+                AddressOrigin::Pointer => _ = self.written.insert(*ty),
+                AddressOrigin::Global(global) => _ = self.globals.insert(global),
+                AddressOrigin::Local => {}
             },
             Stmt::StoreBits { addr, .. } | Stmt::VaStart { list: addr } => {
                 self.add_any(body, *addr);
@@ -98,18 +100,19 @@ impl Aliasing {
 
     fn add_any(&mut self, body: &Body, addr: ExprId) {
         match base_of(body, addr) {
-            Base::Pointer => self.anything = true,
-            Base::Global(global) => _ = self.globals.insert(global),
-            Base::Local => {}
+            AddressOrigin::Pointer => self.anything = true,
+            AddressOrigin::Global(global) => _ = self.globals.insert(global),
+            AddressOrigin::Local => {}
         }
     }
 
-    /// Whether it may show that two pointers to values of a shape lead into the same object.
+    /// Whether the functions may show that two pointers to values of a shape lead into the same
+    /// object.
     pub(crate) fn may_show(&self, shape: &Shape) -> bool {
         self.anything || self.compares || has_part(shape, &|ty| self.written.contains(&ty))
     }
 
-    /// Whether it may show that a pointer leads to a global.
+    /// Whether the functions may show that a pointer leads to a global.
     pub(crate) fn may_show_global(&self, global: GlobalId, shape: &Shape) -> bool {
         self.globals.contains(&global) || self.may_show(shape)
     }
@@ -120,28 +123,28 @@ impl Aliasing {
     }
 }
 
-/// What an address is made from.
-pub(crate) enum Base {
+/// The origin of an address.
+pub(crate) enum AddressOrigin {
     Local,
     Global(GlobalId),
     Pointer,
 }
 
-/// What an address is made from, as far as its expression says it.
-pub(crate) fn base_of(body: &Body, addr: ExprId) -> Base {
+/// The origin of an address, as far as its expression shows it.
+pub(crate) fn base_of(body: &Body, addr: ExprId) -> AddressOrigin {
     match &body.exprs[addr] {
-        Expr::AddrLocal(_) => Base::Local,
-        Expr::AddrGlobal(global) => Base::Global(*global),
+        Expr::AddrLocal(_) => AddressOrigin::Local,
+        Expr::AddrGlobal(global) => AddressOrigin::Global(*global),
         Expr::Field { base, .. } | Expr::Index { base, .. } => base_of(body, *base),
-        _ => Base::Pointer,
+        _ => AddressOrigin::Pointer,
     }
 }
 
 fn is_through_pointer(body: &Body, addr: ExprId) -> bool {
-    matches!(base_of(body, addr), Base::Pointer)
+    matches!(base_of(body, addr), AddressOrigin::Pointer)
 }
 
-/// Whether a function without a body may write to what its arguments point to, or end its life.
+/// Whether a function without a body may write to memory that its arguments point to, or free it.
 fn may_write(program: &Program, func: FuncId) -> bool {
     let function = &program.functions[func];
     if let Some(model) = model_of(&program.types, &function.name, function.ty) {
@@ -156,7 +159,8 @@ fn may_write(program: &Program, func: FuncId) -> bool {
     *variadic || params.iter().any(writable)
 }
 
-/// Whether a shape has a number or a pointer of a machine type that `is_meant`, or bytes without one.
+/// Whether a shape has a number or pointer of a machine type that `is_meant`, or bytes without a
+/// type.
 fn has_part(shape: &Shape, is_meant: &dyn Fn(Type) -> bool) -> bool {
     match shape {
         Shape::Number { machine, .. } => is_meant(*machine),
@@ -174,28 +178,28 @@ fn has_part(shape: &Shape, is_meant: &dyn Fn(Type) -> bool) -> bool {
     }
 }
 
-/// Where a value of a type lies within another.
+/// The places of values of a type within another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Within {
+pub(crate) struct PlacesWithin {
     /// The first place.
     pub(crate) first: u64,
-    /// Bytes from one to the next, and how many there are.
+    /// The distance from one to the next, in bytes, and their number.
     pub(crate) elements: (u64, u64),
 }
 
-/// Members of one type that lie next to each other. They are like an array to a pointer to the first: C
-/// does not say so, but programs walk over them.
+/// Adjacent members of one type. For a pointer to the first of them they are like an array: C does
+/// not allow that, but programs walk over them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    /// How many bytes hold values of the type, from a place on.
+pub(crate) struct MemberRun {
+    /// The number of bytes with values of the type, from a place on.
     pub(crate) bytes: u64,
-    /// Whether such a value lies right before that place.
+    /// Whether such a value lies directly before that place.
     pub(crate) follows: bool,
 }
 
-impl Within {
-    /// The run from the first place on, where all places of the type are known.
-    pub(crate) fn run_among(self, all: &[Self]) -> Run {
+impl PlacesWithin {
+    /// The run from the first place on, given all places of the type.
+    pub(crate) fn run_among(self, all: &[Self]) -> MemberRun {
         let bytes = |place: &Self| place.elements.0 * place.elements.1;
         let alike = || all.iter().filter(|place| place.elements.0 == self.elements.0);
         let mut end = self.first + bytes(&self);
@@ -203,16 +207,20 @@ impl Within {
             end += bytes(next);
         }
         let follows = alike().any(|place| place.first + bytes(place) == self.first);
-        Run { bytes: end - self.first, follows }
+        MemberRun { bytes: end - self.first, follows }
     }
 }
 
-/// Most places of one type within another.
+/// The most places of one type within another.
 const MOST_PLACES: usize = 64;
 
-/// The places in a value of a type at which one of another type lies, itself among them, and whether these
-/// are all. Numbers that differ only in their sign are alike.
-pub(crate) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> (Vec<Within>, bool) {
+/// The places in a value of a type at which a value of another type lies, itself included, and
+/// whether these are all. Integer types that differ only in their sign are alike.
+pub(crate) fn places_within(
+    types: &CTypes,
+    whole: CTypeId,
+    part: CTypeId,
+) -> (Vec<PlacesWithin>, bool) {
     let mut found = Vec::new();
     add_places(types, whole, part, 0, &mut found);
     let are_all = found.len() <= MOST_PLACES;
@@ -220,13 +228,19 @@ pub(crate) fn places_within(types: &CTypes, whole: CTypeId, part: CTypeId) -> (V
     (found, are_all)
 }
 
-fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mut Vec<Within>) {
+fn add_places(
+    types: &CTypes,
+    whole: CTypeId,
+    part: CTypeId,
+    at: u64,
+    found: &mut Vec<PlacesWithin>,
+) {
     if found.len() > MOST_PLACES {
         return;
     }
     if are_alike(types, whole, part) {
         let size = types.size(whole).unwrap_or(1).max(1);
-        found.push(Within { first: at, elements: (size, 1) });
+        found.push(PlacesWithin { first: at, elements: (size, 1) });
         return;
     }
     match types.get(whole) {
@@ -236,11 +250,11 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
             add_places(types, *element, part, at, &mut inner);
             for place in inner {
                 if place.elements.1 == 1 {
-                    found.push(Within { first: place.first, elements: (size, *length) });
+                    found.push(PlacesWithin { first: place.first, elements: (size, *length) });
                     continue;
                 }
                 for index in (0..*length).take(MOST_PLACES + 1 - found.len().min(MOST_PLACES)) {
-                    found.push(Within { first: place.first + index * size, ..place });
+                    found.push(PlacesWithin { first: place.first + index * size, ..place });
                 }
             }
         }
@@ -253,13 +267,13 @@ fn add_places(types: &CTypes, whole: CTypeId, part: CTypeId, at: u64, found: &mu
     }
 }
 
-/// Whether values of a type are single characters, through pointers to which C lets anything be read.
+/// Whether values of a type are single characters, with which C allows access to any memory.
 pub(crate) fn is_character(types: &CTypes, ty: CTypeId) -> bool {
     types.scalar(ty) == Some(Type::Int(8))
 }
 
-/// Whether two types are one to C's rules about which type may access what. A pointer to `void` or to
-/// characters counts as any pointer, since programs exchange pointers through such.
+/// Whether two types are one type for C's rules on access (strict aliasing). A pointer to `void` or
+/// to characters counts as any pointer, since programs exchange pointers through such.
 fn are_alike(types: &CTypes, a: CTypeId, b: CTypeId) -> bool {
     if a == b {
         return true;

@@ -1,39 +1,40 @@
-//! Records that lie behind or before the elements of an object of the inputs.
+//! Records that lie behind or before the elements of an input object.
 //!
-//! Programs keep data of their own next to a struct that others know, in one allocation: `dev + 1` is
-//! used as a pointer to it. Nothing but that use says so. Where a path accesses such a record for the
-//! first time, the object gets elements of its type there ([`LazyObject::behind`]), with symbols for its
-//! members. What the path knows of the object stays what it is.
+//! Programs keep data of their own next to a struct that other code knows, in one allocation:
+//! `dev + 1` is used as a pointer to them. Only that use shows it. Where a path accesses such a record
+//! for the first time, the object gets elements of its type there ([`LazyObject::behind`]), with
+//! symbols for its members. The path's knowledge about the object stays valid.
 //!
-//! This leaves out no input: the bytes there have any value either way, and C does not allow to access
-//! them as elements of the object's own type, too. What another pointer could not lead to before, as
-//! nobody knew that the record lies there, is an assumption.
+//! No input is lost: the bytes there have any value either way, and C does not allow access to them
+//! as elements of the object's own type, too. Other pointers could not lead to the record before,
+//! as it was not known; that is an assumption.
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::{Laid, LazyObject};
+use lydian_inputs::lazy::{LazyObject, Placement};
 use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::inputs::aliasing::{Within, is_character, places_within};
+use crate::machine::inputs::aliasing::{PlacesWithin, is_character, places_within};
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{
     Background, Candidate, ObjectKind, Offset, Region, Resolution, distance,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::Notes;
 
-/// The place in an object of which an offset says that it is the first.
+/// The first place in an object that an offset may stand for.
 const fn first_place(offset: Offset) -> i64 {
     match offset {
         Offset::Known(at) => at,
-        Offset::Scaled { start, .. } => start,
+        Offset::Scaled(ScaledOffset { start, .. }) => start,
     }
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// An address was resolved: records at known places in objects of the inputs, as pointers into which
-    /// it was made, lie there.
+impl<N: Notes> StateView<'_, '_, N> {
+    /// Lays out records at known places in input objects, given an address that was resolved and
+    /// was made as a pointer into such a record.
     pub(crate) fn lay_out_records(
         &mut self,
         pool: &mut TermPool,
@@ -51,7 +52,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// Whether a candidate is a place in an object of the inputs outside of its first element.
+    /// Whether a candidate is a place in an input object outside of its first element.
     fn is_beyond_first_element(&self, candidate: &Candidate) -> bool {
         let object = self.state.memory.object(candidate.object);
         let Background::Lazy { object: lazy, .. } = object.contents.background() else {
@@ -61,8 +62,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         object.kind == ObjectKind::Lazy && !(0..lazy.own.period() as i64).contains(&at)
     }
 
-    /// The type of the outermost record in which an address lies that was made as one of a member of it,
-    /// and how far the address lies behind the record's first byte where all subscripts are 0.
+    /// The type of the outermost record with a member that an address was made as, and the distance
+    /// of the address from the record's first byte where all subscripts are 0.
     fn record_around(&self, pool: &TermPool, addr: Term) -> Option<(CTypeId, i64)> {
         let (mut at, mut back, mut outermost) = (addr, 0_i64, None);
         loop {
@@ -80,12 +81,12 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// A record lies at a distance from the home of a candidate's object.
+    /// Lays out a record at a distance from the home of a candidate's object.
     fn lay_out(
         &mut self,
         pool: &mut TermPool,
         candidate: &Candidate,
-        (ty, at): Laid,
+        (ty, at): Placement,
     ) -> Result<(), Stop> {
         let types = &self.context.program.types;
         let object = self.state.memory.object(candidate.object);
@@ -103,7 +104,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let (is_before, is_behind) = (at + size as i64 <= lazy.own.origin, from_first >= period);
         let within = from_first.rem_euclid(period) as u64;
         let (places, are_all) = places_within(types, elements.ty, ty);
-        let is_there = |place: &Within| {
+        let is_there = |place: &PlacesWithin| {
             let (stride, count) = place.elements;
             (0..count).any(|index| place.first + index * stride == within)
         };
@@ -113,13 +114,13 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.give_layout(pool, candidate, &lazy, ((ty, at), size))
     }
 
-    /// An object has elements of a type at a distance from its home from now on.
+    /// Gives an object elements of a type at a distance from its home.
     fn give_layout(
         &mut self,
         pool: &mut TermPool,
         candidate: &Candidate,
         lazy: &Arc<LazyObject>,
-        (of, size): (Laid, u64),
+        (of, size): (Placement, u64),
     ) -> Result<(), Stop> {
         let object = self.state.memory.object(candidate.object);
         let is_before = of.1 < lazy.own.origin;
@@ -135,8 +136,8 @@ impl<N: Notes> Scope<'_, '_, N> {
             return Ok(());
         }
         self.assume_unaliased_record(lazy, of);
-        if self.state.log.is_aside() {
-            self.uses.keep_aside(self.state);
+        if self.state.log.is_in_predicate() {
+            self.uses.keep_before_predicate(self.state);
         }
         let new = self.context.inputs.object_with(&self.context.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);
@@ -147,8 +148,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// Pointers to such a record that were followed before do not lead to this one, where there are any.
-    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Laid) {
+    /// Assumes that pointers to such a record that were followed before do not lead to this one,
+    /// where there are any.
+    fn assume_unaliased_record(&mut self, lazy: &LazyObject, (ty, _): Placement) {
         let context = self.context;
         let types = &context.program.types;
         if !context.aliasing.may_show(&context.inputs.shape(types, ty)) {

@@ -1,6 +1,6 @@
-//! Invariants of types: what the user says is true of every object of a type among the inputs when the
-//! function is called. Here is where a path meets one: it is about to look at an object for the first time
-//! whose invariant it does not suppose yet.
+//! Invariants of types: conditions that, as the user states, every object of a type among the
+//! inputs meets when the function is called. This part finds where a path meets one: it is about to
+//! look at an object with an invariant that it does not suppose yet.
 
 use lydian_inputs::lazy::REACH;
 use lydian_ir::{CType, CTypeId, CTypes};
@@ -9,27 +9,28 @@ use smallvec::SmallVec;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset, Resolution};
 use crate::machine::program::context::Context;
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, State};
 
-/// Of more objects than this no test's invariants are looked at.
+/// The most objects with invariants that are looked at for one test.
 pub(crate) const MOST_OBJECTS: usize = 1 << 10;
-/// Values of a type that lie one after the other.
+/// Consecutive values of a type.
 struct Elements {
     ty: CTypeId,
-    /// Where one begins, from the start of the object that they lie in.
+    /// The offset of one of them from the start of their object.
     first: i64,
     /// The address of the object's start in first contents.
     base: u64,
-    /// Bytes that the object has, where that is known.
+    /// The size of the object in bytes, where known.
     size: Option<u64>,
 }
 
 impl Context<'_> {
-    /// The objects with an invariant over a byte of a value: the invariants' positions, and where the
-    /// objects begin.
+    /// The objects with an invariant that contain a byte of a value: the positions of the
+    /// invariants, and the offsets at which the objects begin.
     pub(crate) fn invariants_over(&self, ty: CTypeId, at: u64) -> SmallVec<[(usize, u64); 2]> {
         let mut found = SmallVec::new();
         self.add_over(ty, (0, at), &mut found);
@@ -98,8 +99,7 @@ impl Context<'_> {
     }
 }
 
-/// The element or member of a type that a byte lies in, and where it begins. What lies where in a union
-/// nobody says.
+/// The element or member of a type that contains a byte, and its offset. Unions have no such parts.
 fn part_over(types: &CTypes, ty: CTypeId, at: u64) -> Option<(CTypeId, u64)> {
     match types.get(ty) {
         CType::Array { element, length } => {
@@ -121,15 +121,15 @@ fn part_over(types: &CTypes, ty: CTypeId, at: u64) -> Option<(CTypeId, u64)> {
     }
 }
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// The path is about to look at places: it supposes the invariants of the objects there first.
+impl<N: Notes> StateView<'_, '_, N> {
+    /// Supposes the invariants of the objects at places that the path is about to look at.
     pub(crate) fn meet_invariants(
         &mut self,
         pool: &mut TermPool,
         found: &Resolution,
     ) -> Result<(), Stop> {
         let is_idle = self.context.invariants.is_empty() || self.state.course.check.is_some();
-        if is_idle || self.state.log.is_aside() {
+        if is_idle || self.state.log.is_in_predicate() {
             return Ok(());
         }
         for candidate in &found.candidates {
@@ -141,13 +141,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// The values that an object of the inputs is made of.
+    /// The values that an input object is made of.
     fn elements_of(&self, candidate: &Candidate) -> Option<Elements> {
         let object = self.state.memory.object(candidate.object);
         if let Some(first) = &object.first {
             let elements = match candidate.offset {
                 Offset::Known(at) => first.elements_at(at.wrapping_sub(REACH as i64)),
-                Offset::Scaled { start, .. } => first.elements_at(start.wrapping_sub(REACH as i64)),
+                Offset::Scaled(ScaledOffset { start, .. }) => {
+                    first.elements_at(start.wrapping_sub(REACH as i64))
+                }
             };
             let (ty, first, base) =
                 (elements.ty, REACH as i64 + elements.origin, first.home - REACH);
@@ -167,7 +169,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let at = match offset {
             Offset::Known(at) => at,
-            Offset::Scaled { .. } => {
+            Offset::Scaled(_) => {
                 let term = offset.term(pool);
                 self.value_on_model(pool, term) as i64
             }
@@ -185,7 +187,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                 continue;
             }
             let object = match offset {
-                Offset::Scaled { stride, .. } if stride >= size => {
+                Offset::Scaled(ScaledOffset { stride, .. }) if stride >= size => {
                     if elements.size.is_some() {
                         continue; // whether it lies inside is for the access to say
                     }
@@ -218,7 +220,7 @@ fn has_tail(types: &CTypes, ty: CTypeId) -> bool {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The same for what was resolved outside of an expression.
+    /// As `StateView::meet_invariants`, for an address that was resolved outside of an expression.
     pub(crate) fn meet_invariants(
         &mut self,
         state: &mut State<N>,

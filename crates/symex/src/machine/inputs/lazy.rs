@@ -1,51 +1,63 @@
-//! Pointers of the inputs: what they may lead to is found when a path first follows them
+//! Lazy initialisation: a pointer of the inputs gets its targets when a path first follows it
 //! ([`lydian_inputs::lazy`]).
 //!
 //! Where an address is resolved that is made of a pointer which was not followed yet, the path gets
-//! the object in the pointer's home, and the fact that the pointer leads there or into an object that
-//! the path has already. That is no restriction of the inputs: every other value is null, which the
-//! access itself excludes, or no pointer that C lets anybody follow. Where several objects are
-//! possible the access is one to all of them, each under its guard, and not several paths.
+//! an object in the pointer's home. It also gets the fact that the pointer leads there or into an
+//! object that the path already has. This is no restriction of the inputs: every other value is
+//! null, which the access itself excludes, or no pointer that C allows to be followed. Where
+//! several objects are possible, the access is one to all of them, each under its guard, and the
+//! path is not split.
 //!
-//! What only the predicate of a label follows is forgotten behind it, so that the path does not depend
-//! on which labels were left; its facts are added to what the predicate asks for.
+//! Objects that only the predicate of a label follows are forgotten after its evaluation, so that
+//! the path does not depend on the labels left; their facts are added to the predicate's question.
 
 mod compared;
 
 use std::sync::Arc;
 
-use lydian_inputs::asked::Asked;
 use lydian_inputs::callback::callback_of;
+use lydian_inputs::concretise::relevant_inputs::RelevantInputs;
+use lydian_inputs::concretise::test_objects::{Needs, ObjectAccesses};
 use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
-use lydian_inputs::looked_at::{LookedAt, Needs};
 use lydian_ir::{CType, CTypeId, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::inputs::aliasing::{Run, Within, is_character, places_within};
-use crate::machine::inputs::places::{Around, Elements, Places};
+use crate::machine::inputs::aliasing::{MemberRun, PlacesWithin, is_character, places_within};
+use crate::machine::inputs::places::{Around, Elements, PossibleTargets};
 use crate::machine::inputs::pointer_uses::UsedRecord;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
-    Offset, Region, Resolution, distance, range_within,
+    Offset, PointerPlace, Region, Resolution, distance, range_within,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
 
-/// A pointer that may lead to more objects than this is split from its home first.
+/// A pointer with more possible objects than this is first split from its home.
 const MOST_MERGED: usize = 4;
 
-/// A value may lie around an object in so many ways where its member is an array.
+/// The most ways in which a value may contain an object as an element of an array member.
 const MOST_AROUND: u64 = 4;
 
-/// What is said where a pointer leads around an object in more ways than are followed.
+/// Message where a pointer leads around an object in more ways than are followed.
 const AROUND: &str = "a struct around an object that was looked at before as one of its members";
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// An address is used as that of a record. Where the path has a part of that record there, and more of
-    /// its kind around it, it is outgrown.
+/// The place of an object's elements within a value of a larger type.
+struct EnclosingPlace {
+    /// The places of the elements' type in the larger type.
+    before: PlacesWithin,
+    /// The run of these places that the object may begin.
+    run: MemberRun,
+    /// The address of the object's first element.
+    first: u64,
+}
+
+impl<N: Notes> StateView<'_, '_, N> {
+    /// Notes that an address is used as that of a record. The object is outgrown where the path has
+    /// a part of that record there, with further elements around it.
     pub(crate) fn use_as_record(&mut self, pool: &TermPool, base: Term, record: RecordId) {
         let size = self.context.program.types.records[record].size.unwrap_or(0);
         let noted = self.uses.note(pool, self.derived, base, (record, size));
@@ -56,8 +68,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// The record as which the object in the home of a pointer is laid out, if the path followed the
-    /// pointer and it is one.
+    /// The record that the object in a pointer's home is laid out as; `None` if the path did not
+    /// follow the pointer, or the object is no record.
     fn laid_at_home(&self, address: Term) -> Option<UsedRecord> {
         self.state.path.expanded.get(&address)?;
         let pointer = self.context.inputs.pointer_at(address)?;
@@ -73,8 +85,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         is_home.then_some(UsedRecord { record: *record, origin: object.own.origin, size })
     }
 
-    /// Finds what a pointer of the inputs may lead to, which is followed under a condition as one to a
-    /// value of a type, if that is known.
+    /// Finds the possible targets of a pointer of the inputs. `guard` is the condition under which
+    /// it is followed, and `access` the type of the accessed value, if known.
     pub(crate) fn expand(
         &mut self,
         pool: &mut TermPool,
@@ -93,7 +105,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         if is_character(&context.program.types, of.0) && context.has_other_variables {
             self.bounds.part_characters();
         }
-        let mut found = Places::default();
+        let mut found = PossibleTargets::default();
         found.add_exact(pool, address, home);
         if let Some(place) = self.known_place(pool, address)? {
             self.note_places(address, vec![place]);
@@ -105,15 +117,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
         let is_around = !found.around.is_empty();
         let many = found.has_choices || is_around || found.places.len() > MOST_MERGED;
-        if many && !self.state.log.is_aside() {
-            // The model says to which of them the path goes first.
+        if many && !self.state.log.is_in_predicate() {
+            // The model selects the target that the path follows first.
             let somewhere = found.leads_somewhere(pool);
             if !self.holds_on_model(pool, somewhere) {
                 self.suppose_that_leads(pool, (&pointer, address), somewhere, home)?;
             }
-            self.split_from_home(pool, found.places[0].0)?;
+            self.split_from_home(pool, found.places[0].guard)?;
         }
-        match self.state.knowledge().known(pool, found.places[0].0) {
+        match self.state.knowledge().known(pool, found.places[0].guard) {
             Some(true) => found.places.truncate(1),
             Some(false) => {
                 found.places.remove(0);
@@ -122,26 +134,26 @@ impl<N: Notes> Scope<'_, '_, N> {
             None if is_around => return Err(Stop::Unsupported(AROUND.into())),
             None => {}
         }
-        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let any = pool.or_all(found.places.iter().map(|place| place.guard));
         self.suppose_that_leads(pool, (&pointer, address), any, home)?;
         self.make_home(&PointerInput { home, ..(*pointer).clone() }, of)?;
         let places = found
             .places
             .into_iter()
-            .filter(|(guard, _, _)| self.state.knowledge().known(pool, *guard) != Some(false));
+            .filter(|place| self.state.knowledge().known(pool, place.guard) != Some(false));
         let places = places.collect();
         self.note_places(address, places);
         Ok(())
     }
 
-    /// The path knows from now on where a pointer may lead.
-    fn note_places(&mut self, address: Term, places: Vec<(Term, u64, Option<Term>)>) {
+    /// Notes the places that a pointer may lead to.
+    fn note_places(&mut self, address: Term, places: Vec<PointerPlace>) {
         let expansion = Arc::new(Expansion { places });
         Arc::make_mut(&mut self.state.path.expanded).insert(address, expansion);
     }
 
-    /// What a pointer leads to is called as a function, though its type does not say that it leads to one:
-    /// it leads to the test's own function of the type.
+    /// Expands a pointer that is called as a function although its type is not that of a function
+    /// pointer: it leads to the test's own function of the type.
     pub(crate) fn expand_function(
         &mut self,
         pool: &mut TermPool,
@@ -162,18 +174,19 @@ impl<N: Notes> Scope<'_, '_, N> {
         let at = pool.bv(64, place);
         let leads = pool.eq(address, at);
         self.suppose_that_leads(pool, (&pointer, address), leads, place)?;
-        self.note_places(address, vec![(leads, place, None)]);
+        let place = PointerPlace { guard: leads, address: place, distance: None };
+        self.note_places(address, vec![place]);
         Ok(())
     }
 
-    /// A pointer may lead to the struct around an object that the path looked at before as one of its
-    /// members: the path is split until it is known whether it does, and if so, that object is the
-    /// whole struct from now on.
+    /// Handles a pointer that may lead to the struct around an object that the path looked at
+    /// before as one of its members. The path is split until it is known whether it does. If so,
+    /// the object becomes the whole struct.
     fn look_around(
         &mut self,
         pool: &mut TermPool,
         (element, origin): (CTypeId, i64),
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) -> Result<(), Stop> {
         for around in std::mem::take(&mut found.around) {
             let Around { place, part, room, guard, distance, within } = around;
@@ -182,11 +195,13 @@ impl<N: Notes> Scope<'_, '_, N> {
                     self.suppose(pool, within, None)?;
                     let of = (element, place.wrapping_sub(part.home) as i64 + origin);
                     self.widen(pool, (&part, room), of)?;
-                    found.places = vec![(guard, place, distance)];
+                    found.places = vec![PointerPlace { guard, address: place, distance }];
                     return Ok(());
                 }
                 Some(false) => {}
-                None if self.state.log.is_aside() => return Err(Stop::Unsupported(AROUND.into())),
+                None if self.state.log.is_in_predicate() => {
+                    return Err(Stop::Unsupported(AROUND.into()));
+                }
                 None => {
                     return Err(self.split_by_model(pool, guard));
                 }
@@ -195,13 +210,14 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// What the path accessed of an object of the inputs that it has.
+    /// The bytes of an input object that the path accessed.
     fn touched_of(&self, object: &LazyObject) -> Option<&AccessRanges> {
         let memory = &self.state.memory;
         memory.object_near(object.home).map(|id| &memory.object(id).touched)
     }
 
-    /// Where all that the path accessed of an object lies within bytes of it from its first element on.
+    /// The condition that all accessed bytes of an object lie within `room` bytes from its first
+    /// element on.
     pub(crate) fn lies_within(&self, pool: &mut TermPool, part: &LazyObject, room: u64) -> Term {
         let Some(touched) = self.touched_of(part) else { return pool.tt() };
         let start = REACH.wrapping_add_signed(part.own.origin);
@@ -222,8 +238,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         within
     }
 
-    /// An object that the path looked at becomes part of one of elements of a type of which one begins
-    /// so far from home, and which has so many bytes for it, where all that was accessed lies.
+    /// Makes an object that the path looked at a part of an object of larger elements. One of these
+    /// begins at the given distance from home and has `room` bytes for the part; all its accessed
+    /// bytes lie there.
     fn widen(
         &mut self,
         pool: &mut TermPool,
@@ -254,8 +271,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// Objects of their own make simple paths, and mostly cover what there is: paths on which a pointer
-    /// leads elsewhere are others where that has many ways.
+    /// Splits the path on whether a pointer leads home. Objects of their own make simple paths, and
+    /// mostly cover everything; where a pointer leads elsewhere in many ways, those are other
+    /// paths.
     fn split_from_home(&mut self, pool: &mut TermPool, is_home: Term) -> Result<(), Stop> {
         if self.state.knowledge().known(pool, is_home).is_some() {
             return Ok(());
@@ -263,8 +281,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         Err(self.split_by_model(pool, is_home))
     }
 
-    /// The type of the elements that a pointer leads to, and how far the first begins from there: what
-    /// its own type says, where that says anything, or the struct that the code takes it for.
+    /// The type of the elements that a pointer leads to, and the distance to the beginning of the
+    /// first. They come from the pointer's own type, if that says anything, or from the struct that
+    /// the code uses it with.
     fn element_of(
         &self,
         address: Term,
@@ -275,35 +294,36 @@ impl<N: Notes> Scope<'_, '_, N> {
         let plain = self.declared_element(pointer);
         let used = self.uses.records.get(&address).and_then(|used| {
             let ty = self.context.record_type(used.record)?;
-            types.size(ty).map(|size| (ty, used.origin, size))
+            types.size(ty).map(|_| (ty, used.origin))
         });
         match (plain, used) {
-            (Some(ty), Some((used, origin, size))) => {
-                let larger = origin < 0 || origin == 0 && size > types.size(ty).unwrap_or(0);
+            (Some(ty), Some((used, origin))) => {
+                let is_larger = || types.size(used).unwrap_or(0) > types.size(ty).unwrap_or(0);
+                let larger = origin < 0 || origin == 0 && is_larger();
                 if larger { (used, origin) } else { (ty, 0) }
             }
             (Some(ty), None) => (ty, 0),
-            (None, Some((used, origin, _))) => (used, origin),
+            (None, Some(used)) => used,
             (None, None) => (self.context.type_of_access(access), 0),
         }
     }
 
-    /// The type that a pointer's own type says it leads to, if it says any.
+    /// The type of element that a pointer's own type names, if any.
     fn declared_element(&self, pointer: &PointerInput) -> Option<CTypeId> {
         let types = &self.context.program.types;
         let declared = types.pointee(pointer.ty).filter(|ty| types.size(*ty).is_some());
         declared.filter(|ty| !matches!(types.get(*ty), CType::Void))
     }
 
-    /// Adds the places to which a pointer may lead by its own type, where the code also takes it for one
-    /// into a larger struct: on a path that does not, it may lead to such a part of anything else, as the
-    /// last pointer of a ring leads to the ring's head.
+    /// Adds the places that a pointer may lead to by its own type, where the code also uses it with
+    /// a larger struct. On a path without that use, it may lead to such a part of any other object,
+    /// as the last pointer of a circular list leads to the list's head.
     fn add_declared(
         &mut self,
         pool: &mut TermPool,
         address: Term,
         declared: CTypeId,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let (places, around) = (found.places.len(), found.around.len());
         self.add_aliases(pool, address, (declared, 0), found);
@@ -311,14 +331,16 @@ impl<N: Notes> Scope<'_, '_, N> {
             self.assume_nothing_around(&omissions.part);
         }
         let more = found.places.split_off(places);
-        let is_known = |place: &(Term, u64, Option<Term>)| {
-            found.places.iter().any(|known| known.1 == place.1 && known.2.is_some())
+        let is_known = |place: &PointerPlace| {
+            let is_same = |known: &PointerPlace| known.address == place.address;
+            found.places.iter().any(|known| is_same(known) && known.distance.is_some())
         };
         let more: Vec<_> = more.into_iter().filter(|place| !is_known(place)).collect();
         found.places.extend(more);
     }
 
-    /// The home of a pointer, or the next one behind it that another pointer's object does not take.
+    /// The home of a pointer, or the next place behind it that the object of no other pointer
+    /// occupies.
     fn free_home(&self, pointer: &PointerInput) -> u64 {
         let mut home = pointer.home;
         while let Some(object) = self.state.memory.object_near(home) {
@@ -337,7 +359,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         home
     }
 
-    /// Lets the path have the object in a pointer's home.
+    /// Makes the object in a pointer's home.
     fn make_home(&mut self, pointer: &PointerInput, of: (CTypeId, i64)) -> Result<(), Stop> {
         if self.state.memory.object_near(pointer.home).is_some() {
             return Ok(());
@@ -356,8 +378,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         made.map(|_| ()).ok_or_else(|| Stop::Unsupported("more memory".into()))
     }
 
-    /// What leads somewhere is a pointer only where it is followed. Bits that nothing says to be a pointer
-    /// may be any number elsewhere: the path is split on whether they are followed.
+    /// Splits the path on whether bits of unknown type are followed as a pointer. Only then are
+    /// they a pointer; otherwise they may be any number.
     fn split_unless_followed(
         &mut self,
         pool: &mut TermPool,
@@ -366,14 +388,14 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let is_pointer = pointer.source != AddressSource::Bits;
         let mut is_followed = || self.state.knowledge().known(pool, guard) == Some(true);
-        if is_pointer || is_followed() || self.state.log.is_aside() {
+        if is_pointer || is_followed() || self.state.log.is_in_predicate() {
             return Ok(());
         }
         Err(self.split_by_model(pool, guard))
     }
 
-    /// The path goes on with the inputs on which a pointer leads to one of some places, where its bits
-    /// stand for it: to the given one where nothing else says which.
+    /// Restricts the path to the inputs on which a pointer leads to one of some places, where its
+    /// bits represent it. Without other reasons, it leads to `place`.
     pub(crate) fn suppose_that_leads(
         &mut self,
         pool: &mut TermPool,
@@ -388,8 +410,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.suppose(pool, any, Some((address, place)))
     }
 
-    /// The path goes on with the inputs on which a condition holds: that a pointer leads to one of some
-    /// places, to the given one where nothing else says which.
+    /// Restricts the path to the inputs on which `any` holds, which says that a pointer leads to
+    /// one of some places. Without other reasons, it leads to the place in `plain`.
     fn suppose(
         &mut self,
         pool: &mut TermPool,
@@ -401,9 +423,9 @@ impl<N: Notes> Scope<'_, '_, N> {
             Some(false) => return Err(Stop::Infeasible),
             None => {}
         }
-        if self.state.log.is_aside() {
+        if self.state.log.is_in_predicate() {
             self.bounds.tell();
-            self.uses.suppose_aside(self.state, any);
+            self.uses.suppose_in_predicate(self.state, any);
             return Ok(());
         }
         let holds = self.holds_on_model(pool, any)
@@ -417,20 +439,21 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// Makes the state's model let a pointer lead to a place, if a condition holds then and nothing else of
-    /// the path changes.
+    /// Changes the state's model so that a pointer leads to a place, if the condition then holds,
+    /// nothing else of the path changes, and the model still covers what it covered. Returns whether it
+    /// did.
     fn lead_to(&mut self, pool: &TermPool, address: Term, place: u64, condition: Term) -> bool {
         let pointer = self.context.inputs.pointer_at(address);
         let Some((symbol, shift)) = pointer.and_then(|pointer| pointer.symbol()) else {
             return false;
         };
         let Self { state, evaluator, .. } = self;
-        let State { log, model, path: PathCondition { facts, .. }, .. } = &mut **state;
+        let State { log, model, path: PathCondition { facts, .. }, claims, .. } = &mut **state;
         let mut changed = None;
         let leads = log.decide(Question::Holds, || {
             let value = Value::from_u64(pool.sort(symbol), place >> shift);
             let other = model.with([(symbol, value)]);
-            let mut all = facts.iter().chain([&condition]);
+            let mut all = facts.iter().chain(&claims.promises).chain([&condition]);
             let fits = all.all(|fact| evaluator.holds(pool, &other, *fact));
             changed = fits.then_some(other);
             fits
@@ -441,14 +464,14 @@ impl<N: Notes> Scope<'_, '_, N> {
         leads
     }
 
-    /// Adds the objects that the path has already into which a pointer may lead, where anything could
-    /// show that it does.
+    /// Adds the objects of the path that a pointer may lead into, where the code could show that it
+    /// does.
     fn add_aliases(
         &mut self,
         pool: &mut TermPool,
         address: Term,
         of: (CTypeId, i64),
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let context = self.context;
         let shape = context.inputs.shape(&context.program.types, of.0);
@@ -468,15 +491,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// Adds the places in an object where elements of a type may lie to which a pointer leads, which has
-    /// the first so far from where it leads.
+    /// Adds the places in an object that a pointer to elements of a type may lead to. The first
+    /// element lies at `origin` from the place that the pointer leads to.
     fn add_alias(
         &mut self,
         pool: &mut TermPool,
         address: Term,
         (element, origin): (CTypeId, i64),
         object: &Arc<LazyObject>,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let types = &self.context.program.types;
         let size = types.size(element).unwrap_or(1).max(1);
@@ -491,10 +514,10 @@ impl<N: Notes> Scope<'_, '_, N> {
             if !are_all || !are_all_around {
                 self.assume_no_other_member(object);
             }
-            let is_around = |place: &Within| place.first > 0 || places.is_empty();
-            let run = |place: &Within| (*place, place.run_among(&places_around));
+            let is_around = |place: &PlacesWithin| place.first > 0 || places.is_empty();
+            let run = |place: &PlacesWithin| (*place, place.run_among(&places_around));
             let of_struct = places_around.iter().filter(|place| is_around(place)).map(run);
-            around.extend(of_struct.map(|(place, run)| (place, run, first)));
+            around.extend(of_struct.map(|(before, run)| EnclosingPlace { before, run, first }));
             for place in &places {
                 let elements = self.elements_at(*place, (first, size), laid.period());
                 match elements {
@@ -509,21 +532,21 @@ impl<N: Notes> Scope<'_, '_, N> {
             self.assume_nothing_around(object);
             around.clear();
         }
-        for (before, run, first) in around {
-            self.add_around(pool, (address, size), (before, run, first), object, found);
+        for place in around {
+            self.add_around(pool, (address, size), place, object, found);
         }
     }
 
-    /// Adds the places from which a value would reach around an object: the object is its member there, or
-    /// an element of a member that is an array. Members of its type that lie behind that one are reached
-    /// from it, too.
+    /// Adds the places of values that would contain an object: the object is a member of such a
+    /// value, or an element of a member that is an array. Members of the object's type behind that
+    /// one belong to the value, too.
     fn add_around(
         &mut self,
         pool: &mut TermPool,
         (address, period): (Term, u64),
-        (before, run, first): (Within, Run, u64),
+        EnclosingPlace { before, run, first }: EnclosingPlace,
         part: &Arc<LazyObject>,
-        found: &mut Places,
+        found: &mut PossibleTargets,
     ) {
         let (stride, count) = before.elements;
         let whole = self.lies_within(pool, part, run.bytes);
@@ -558,7 +581,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         }
     }
 
-    /// Whether a path accessed anything before the first element of an object.
+    /// Whether a path accessed bytes before the first element of an object.
     fn is_accessed_before(&self, part: &LazyObject) -> bool {
         let start = REACH.wrapping_add_signed(part.own.origin);
         let is_before =
@@ -566,31 +589,31 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.touched_of(part).is_some_and(is_before)
     }
 
-    /// Whether all that a path surely accessed of an object may lie within so many bytes.
+    /// Whether all bytes of an object that a path surely accessed may lie within `room` bytes.
     fn reaches_no_further(&self, part: &LazyObject, room: u64) -> bool {
         let always = self.touched_of(part).map(AccessRanges::always);
         let (first, last) = (always.and_then(<[_]>::first), always.and_then(<[_]>::last));
         first.zip(last).is_none_or(|(first, last)| last.1 - first.0 <= room)
     }
 
-    /// Only the first of many members are places to which a pointer may lead.
+    /// Assumes that pointers lead only to the first of many members.
     fn assume_no_other_member(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
         self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
-    /// Nothing but elements of its own types lies around the elements of an object.
+    /// Assumes that only elements of its own types lie around the elements of an object.
     fn assume_nothing_around(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no other pointer leads to a larger struct around parts of {name}");
         self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
     }
 
-    /// The elements that a place within an element of an object stands for, of values of a size, where the
-    /// first element of so many bytes begins at an address. Pointers that are never moved see no element
-    /// but their own.
-    fn elements_at(&self, place: Within, (start, size): (u64, u64), period: u64) -> Elements {
+    /// The elements that a place within an element of an object stands for, for values of a size.
+    /// The first element begins at `start` and has `size` bytes. Pointers that are never moved see
+    /// no element but their own.
+    fn elements_at(&self, place: PlacesWithin, (start, size): (u64, u64), period: u64) -> Elements {
         let (stride, count) = place.elements;
         let first = start.wrapping_add(place.first);
         let aliasing = &self.context.aliasing;
@@ -610,9 +633,10 @@ impl<N: Notes> Scope<'_, '_, N> {
         &mut self,
         pool: &mut TermPool,
         resolution: &Resolution,
-        (size, write): (u64, bool),
+        size: u64,
+        kind: AccessKind,
     ) {
-        if self.state.log.is_aside() {
+        if self.state.log.is_in_predicate() {
             return;
         }
         let is_choice = resolution.candidates.len() > 1;
@@ -623,20 +647,21 @@ impl<N: Notes> Scope<'_, '_, N> {
             if object.first.is_none() {
                 continue;
             }
-            // Where a single object is possible, the path does not go on elsewhere.
+            // Where a single object is possible, the path excludes all other places.
             let chosen = is_choice.then_some(candidate.guard);
             let guard = pool.and_all(here.into_iter().chain(chosen));
             match candidate.offset {
                 Offset::Known(start) => {
-                    // Elsewhere the path does not go on.
+                    // The path excludes all other places.
                     let Some(range) = range_within(start, size, object.size) else {
                         continue;
                     };
-                    let read = !write && object.contents.shows_background(range.0, range.1);
+                    let read = kind == AccessKind::Read
+                        && object.contents.shows_background(range.0, range.1);
                     if object.touched.has(range, read) {
                         continue;
                     }
-                    // What the guard is made of was looked up as it was made.
+                    // The parts of the guard were looked up when it was made.
                     let always = self.state.knowledge().known_alone(pool, guard) == Some(true);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
                     match always {
@@ -644,7 +669,7 @@ impl<N: Notes> Scope<'_, '_, N> {
                         false => touched.add_where(pool, guard, range, read),
                     }
                 }
-                Offset::Scaled { .. } => {
+                Offset::Scaled(_) => {
                     let place = candidate.offset.term(pool);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
                     touched.add_at(pool, AccessPlace { place, size, guard });
@@ -661,7 +686,7 @@ fn is_of(name: &str, pointer: &PointerInput) -> bool {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// What a test of a model has to have: what the path claims of it, and what it looked at in memory.
+    /// The needs of a test of a model: the claims of the path, and the accessed memory.
     pub(crate) fn needs_of(
         &mut self,
         memory: &Memory,
@@ -669,19 +694,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         claims: impl Iterator<Item = Term>,
     ) -> Needs {
         let (pool, evaluator) = (&self.pool, &mut self.evaluator);
-        let asked = Asked::by(pool, evaluator, model, claims);
-        Needs { asked, looked_at: looked_at(pool, evaluator, memory, model) }
+        let relevant = RelevantInputs::by(pool, evaluator, model, claims);
+        Needs { relevant, accesses: looked_at(pool, evaluator, memory, model) }
     }
 }
 
-/// What a path did to the objects that came into being on it, where places that depend on the input are
-/// those of a model.
+/// The accesses of a path to lazy objects. Places that depend on the input are those of the model.
 pub(crate) fn looked_at(
     pool: &TermPool,
     evaluator: &mut Evaluator,
     memory: &Memory,
     model: &Model,
-) -> Vec<LookedAt> {
+) -> Vec<ObjectAccesses> {
     let mut all = Vec::new();
     for found in memory.inputs() {
         let Some(object) = &found.first else { continue };
@@ -695,12 +719,12 @@ pub(crate) fn looked_at(
                 let from = distance(evaluator.eval_u64(pool, model, *place));
                 let range = (from, from.saturating_add(*size as i64));
                 touched.push(range);
-                // Of known places it is known whether they were read.
+                // For constant places the accesses themselves say whether they were read.
                 read.extend(pool.as_u64(*place).is_none().then_some(range));
             }
         }
         let is_block = !found.alive || found.kind != ObjectKind::Lazy;
-        all.push(LookedAt { object: object.clone(), touched, read, is_block });
+        all.push(ObjectAccesses { object: object.clone(), touched, read, is_block });
     }
     all
 }

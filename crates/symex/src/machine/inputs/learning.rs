@@ -1,26 +1,28 @@
-//! What an exploration learns of the inputs' pointers, where it is asked to ([`Config::learns`]): which it
-//! follows, which it compares with null, and which inputs bound the elements that it looks at.
+//! What an exploration learns about pointers of the inputs, with [`Config::learns`]: the pointers
+//! that it follows, those that it compares with null, and the inputs that bound the index of
+//! accessed elements.
 //!
 //! [`Config::learns`]: crate::config::Config::learns
 
 use std::collections::BTreeSet;
 
 use lydian_inputs::lazy::{LazyObject, REACH};
-use lydian_inputs::learned::Followed;
+use lydian_inputs::learned::Dereferences;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
 use crate::machine::Machine;
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::{Candidate, Offset};
-use crate::machine::scope::Scope;
+use crate::machine::scope::StateView;
 use crate::machine::state::{Notes, State};
 
-/// So many of a path's last facts are looked through for what bounds an element.
+/// The most recent facts of a path that are searched for a bound of an element.
 const MOST_FACTS: usize = 64;
-/// A number to try as that of an element.
+/// A number to try as the index of an element.
 const SOME_ELEMENT: u64 = 5;
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// Notes an access to an object that came into being.
+impl<N: Notes> StateView<'_, '_, N> {
+    /// Notes an access to a lazy object.
     pub(crate) fn learn(&mut self, pool: &mut TermPool, candidate: &Candidate) {
         if self.uses.learned.is_none() || self.state.course.check.is_some() {
             return;
@@ -33,12 +35,14 @@ impl<N: Notes> Scope<'_, '_, N> {
                 let Ok(number) = u64::try_from(element) else { return };
                 (Some(element), self.greater_than(pool, number))
             }
-            Offset::Scaled { index, .. } => (None, self.greater_than_index(pool, index)),
+            Offset::Scaled(ScaledOffset { index, .. }) => {
+                (None, self.greater_than_index(pool, index))
+            }
         };
         let ends = element.is_none_or(|at| at == 0 || self.is_nonzero_before(pool, &object, at));
         let Some(learned) = &mut self.uses.learned else { return };
         let followed = learned.followed.entry(object.own.name.to_string());
-        let followed = followed.or_insert_with(|| Followed::new(object.own.ty));
+        let followed = followed.or_insert_with(|| Dereferences::new(object.own.ty));
         followed.look(bounds);
         followed.ends_at_zero &= ends;
         match element {
@@ -61,7 +65,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         found
     }
 
-    /// The inputs that are greater than a number that is one itself.
+    /// The inputs that are greater than an index that is itself an input.
     fn greater_than_index(&mut self, pool: &mut TermPool, index: Term) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let [number] = pool.vars_of(index)[..] else { return found };
@@ -96,7 +100,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         facts.iter().skip(facts.len().saturating_sub(MOST_FACTS)).copied().collect()
     }
 
-    /// Whether a fact holds where its inputs have some values.
+    /// Whether a fact holds for some values of its inputs.
     fn holds_for(&mut self, pool: &TermPool, fact: Term, values: &[(Term, u64)]) -> bool {
         let is_number = |var: Term| matches!(pool.sort(var), Sort::BitVec(..=64));
         if !values.iter().all(|(var, _)| is_number(*var)) {

@@ -1,4 +1,4 @@
-//! Where pointers of the inputs are not followed to.
+//! Possible targets of pointers of the inputs that are not followed.
 
 use lydian_objective::{Assumption, AssumptionKind};
 
@@ -6,7 +6,8 @@ use crate::machine::Machine;
 use crate::machine::state::Notes;
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Notes what is assumed where a pointer of the inputs has more possible targets than were tried.
+    /// Notes the assumption where a pointer of the inputs has more possible targets than were
+    /// tried.
     pub(crate) fn note_left_out_targets(&mut self) {
         if self.context.inputs.leaves_targets_out() {
             let sentence =

@@ -1,24 +1,25 @@
-//! What calls of undefined functions write over values that are there already.
+//! Writes of undefined functions over existing values.
 //!
-//! Such a call may write all that it can reach: what its arguments lead to through pointers that are
-//! not to const, also behind pointers that lie there, variables of external linkage, and the error
-//! number. A function of the system's libraries knows none of the program's variables. Of what can be
-//! reached, only what the path looked at or wrote makes a difference: everything else has any value
-//! anyway. So each such value becomes a choice under a symbol of its own, between what it was and a
-//! fresh input, and a test has the call write where the choice is for the latter.
+//! Such a call may write to all memory that it can reach: through its arguments by pointers that
+//! are not to const, also behind pointers stored there, to variables of external linkage, and to
+//! the error number. A function of the system's libraries knows none of the program's variables. Of
+//! the reachable memory, only values that the path looked at or wrote make a difference: everything
+//! else has any value anyway. So each such value becomes a choice under a symbol of its own,
+//! between the old value and a fresh input. In a test, the call writes where the choice is for the
+//! latter.
 //!
-//! What cannot be reached at the call stays: that the function keeps no pointers from earlier calls, and
-//! calls back nothing, is granted ([`AssumptionKind::KeptPointers`]).
+//! Memory that cannot be reached at the call is unchanged. It is granted that the function keeps no
+//! pointers from earlier calls, and calls nothing back ([`AssumptionKind::KeptPointers`]).
 //!
-//! All this follows from the state alone, so that a path that is followed again gets the same writes.
+//! All this follows from the state alone, so that a replayed path gets the same writes.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_inputs::shape::PartKind;
-use lydian_inputs::{CellPlan, MOST_WRITTEN, WritePlan, Written};
+use lydian_inputs::{CellPlan, MOST_WRITTEN, WriteContents, WritePlan};
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::test::WriteBase;
 use lydian_ir::{CType, CTypeId, FuncId, Type};
@@ -28,28 +29,28 @@ use lydian_smt::{Node, Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::permitted::PermittedWrites;
-use crate::machine::inputs::reachable::{Piece, Reach, ReachableRange, is_of_system};
+use crate::machine::inputs::reachable::{Piece, ReachableMemory, ReachableRange, is_of_system};
 use crate::machine::memory::{Background, Object, ObjectKind, distance};
 use crate::machine::state::{Notes, State};
 
-/// Numbers that stand without a gap are one array beyond so many bytes.
+/// Numbers without a gap that take more bytes than this are one array.
 const MOST_APART: u64 = 64;
-/// Elements before the place that a pointer leads to are kept one by one, up to so many.
+/// The most elements before the place of a pointer that are kept one by one.
 const MOST_KEPT: u64 = 256;
 
-/// A number that is a choice of so many calls is written by the next one.
+/// A number that is a choice of this many calls is always written by the next one.
 const MOST_CHOICES: u32 = 8;
 
-/// The rows of an object that were made choices as arrays.
-enum Rows {
-    /// All.
+/// The rows of an object that became choices as arrays.
+enum ChosenRows {
+    /// All rows.
     All,
-    /// These of an object of the inputs.
+    /// These rows of an input object.
     Of(Vec<Row>),
 }
 
-impl Rows {
-    /// Whether there are more bytes than are written over one by one.
+impl ChosenRows {
+    /// Whether there are more bytes than are overwritten one by one.
     fn leave_bytes_out<N>(&self, state: &State<N>, reached: &ReachableRange) -> bool {
         let contents = &state.memory.object(reached.object).contents;
         let is_lazy = matches!(contents.background(), Background::Lazy { .. });
@@ -68,16 +69,16 @@ impl Rows {
     }
 }
 
-/// A call that writes.
+/// An undefined function's call that writes.
 #[derive(Clone, Copy)]
 struct Call<'a> {
-    /// What values after it have in their names.
+    /// The part of the names of values after the call.
     name: &'a str,
     permitted: &'a PermittedWrites,
 }
 
 impl Call<'_> {
-    /// Whether it may write to some bytes of what it reached.
+    /// Whether the call may write to some bytes of a reached range.
     fn may_write(self, reached: &ReachableRange, bytes: &Range<u64>) -> bool {
         let Some(place) = reached.place else { return !self.permitted.is_stated() };
         let behind = bytes.start.wrapping_sub(place)..bytes.end.wrapping_sub(place);
@@ -86,8 +87,8 @@ impl Call<'_> {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Lets a call of an undefined function write over what it can reach, and gives what it writes,
-    /// what lies behind the most pointers first.
+    /// Overwrites everything that a call of an undefined function can reach. Returns the writes,
+    /// those behind the most pointers first.
     pub(crate) fn overwrite(
         &mut self,
         state: &mut State<N>,
@@ -101,7 +102,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
-        let Reach { found, incomplete } = self.reach_of(state, func, site, arg_types);
+        let ReachableMemory { found, incomplete } = self.reach_of(state, func, site, arg_types);
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
         for reached in found.iter().filter(|reached| reached.writable) {
             let call = Call { name: &call, permitted };
@@ -112,11 +113,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !permitted.is_stated() {
             self.assume_reach(func, incomplete);
         }
-        writes.sort_by_key(|write: &WritePlan| Reverse(write.way.through.len()));
+        writes.sort_by_key(|write: &WritePlan| Reverse(write.chain.through.len()));
         writes
     }
 
-    /// Notes what is assumed of a call: that it writes to nothing else.
+    /// Notes the assumption that a call writes to nothing else.
     fn assume_reach(&mut self, func: FuncId, incomplete: bool) {
         let function = &self.context.program.functions[func];
         if !is_of_system(function) {
@@ -130,17 +131,17 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Makes each value in what was reached a choice between what it is and a fresh one, but for rows
-    /// that were made so already.
+    /// Makes each value in a reached range a choice between the old and a fresh one, except for
+    /// rows that are choices already.
     fn overwrite_pieces(
         &mut self,
         state: &mut State<N>,
         reached: &ReachableRange,
-        rows: &Rows,
+        rows: &ChosenRows,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
     ) {
-        if matches!(rows, Rows::All) || self.is_planned_variable(state, reached) {
+        if matches!(rows, ChosenRows::All) || self.is_planned_variable(state, reached) {
             return;
         }
         for Piece { at, kind } in self.pieces(state, reached) {
@@ -151,7 +152,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             let unwritten = object.contents.unwritten(&mut self.pool, at, size);
             let is_unwritten = unwritten.contains(&true);
-            // What arguments lead to and has no value is written by the plan.
+            // The plan of the call writes memory without a value that arguments lead to.
             if is_unwritten && is_planned(reached, at) {
                 continue;
             }
@@ -168,13 +169,13 @@ impl<N: Notes> Machine<'_, '_, N> {
             state.memory.store_where(&mut self.pool, (reached.object, at), when, (size, fresh));
             let cell = CellPlan { offset: 0, ty: machine_type(kind), value: fresh };
             let offset = reached.behind_way(at);
-            let written = Written::Cells { size, cells: vec![cell] };
+            let written = WriteContents::Cells { size, cells: vec![cell] };
             writes.push(plan_of(reached, offset, written, when));
         }
     }
 
-    /// Whether a number is a choice of as many calls as one likes to look through. Then the next call surely
-    /// writes it, which may be what it was.
+    /// Whether a number is a choice of so many calls that the term is too large. Then the next call
+    /// always writes it, possibly the same number.
     fn was_written_often(
         &mut self,
         object: &Object,
@@ -189,8 +190,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         choices >= MOST_CHOICES && !matches!(kind, PartKind::Pointer(_))
     }
 
-    /// Where something that was reached is written: where the call chooses to, or, where it had no value,
-    /// always.
+    /// The condition under which a reached value is written: where the call chooses to. A value
+    /// that is missing is always written.
     fn when_written(&mut self, reached: &ReachableRange, may_stay: bool, name: &str) -> Term {
         if !may_stay {
             return reached.guard;
@@ -199,7 +200,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.pool.and(reached.guard, changed)
     }
 
-    /// Whether what was reached is a lone variable that an argument leads to, which the plan sets.
+    /// Whether a reached range is a lone variable that an argument leads to, which the plan of the
+    /// call sets.
     fn is_planned_variable(&self, state: &State<N>, reached: &ReachableRange) -> bool {
         let object = state.memory.object(reached.object);
         let types = &self.context.program.types;
@@ -212,22 +214,22 @@ impl<N: Notes> Machine<'_, '_, N> {
             && reached.element.is_some_and(is_lone)
     }
 
-    /// Makes each array in what was reached a choice between what it is and a fresh one.
+    /// Makes each array in a reached range a choice between the old and a fresh one.
     fn overwrite_rows(
         &mut self,
         state: &mut State<N>,
         reached: &ReachableRange,
         call: Call<'_>,
         writes: &mut Vec<WritePlan>,
-    ) -> Rows {
+    ) -> ChosenRows {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
             let lazy = lazy.clone();
-            return Rows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
+            return ChosenRows::Of(self.overwrite_lazy_rows(state, reached, &lazy, call, writes));
         }
         let element = self.element_of_array(object, reached);
         let element = element.filter(|_| call.may_write(reached, &reached.bytes));
-        let Some(element) = element else { return Rows::Of(Vec::new()) };
+        let Some(element) = element else { return ChosenRows::Of(Vec::new()) };
         let name = name_of(object, reached.bytes.start, call.name);
         let may_stay = !object.contents.is_unwritten_beneath(&self.pool);
         let when = self.when_written(reached, may_stay, &name);
@@ -247,14 +249,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         let behind = self.pool.bv(64, offset);
         let length = object_length.unwrap_or_else(|| self.pool.bv(64, size));
         let length = self.pool.add(length, behind);
-        let written = Written::Row { symbol, kind: PartKind::Raw(element), of: None };
+        let written = WriteContents::Row { symbol, kind: PartKind::Raw(element), of: None };
         let plan = plan_of(reached, offset, written, when);
         writes.push(WritePlan { length: Some(length), ..plan });
-        Rows::All
+        ChosenRows::All
     }
 
-    /// Bytes of an element, where what was reached is best one array: where it is one already, or many
-    /// numbers one after the other.
+    /// The size in bytes of an element, where a reached range is best handled as one array: it is
+    /// an array already, or consists of many adjacent numbers.
     fn element_of_array(&self, object: &Object, reached: &ReachableRange) -> Option<u64> {
         let types = &self.context.program.types;
         let bytes = reached.bytes.end.checked_sub(reached.bytes.start)?;
@@ -277,7 +279,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         ty.is_none_or(|ty| *self.context.program.types.get(ty) == CType::Void)
     }
 
-    /// Makes the rows of an object of the inputs that the path has as arrays choices; gives them.
+    /// Makes the rows that the path has as arrays of an input object choices. Returns them.
     fn overwrite_lazy_rows(
         &mut self,
         state: &mut State<N>,
@@ -296,14 +298,15 @@ impl<N: Notes> Machine<'_, '_, N> {
             let contents = &state.memory.object(reached.object).contents;
             let Some(old) = contents.row(&mut self.pool, &row) else { continue };
             let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
-            let when = self.when_written(reached, true, &name);
+            let may_stay = true;
+            let when = self.when_written(reached, may_stay, &name);
             let symbol = self.pool.var(&name, self.pool.sort(old));
             let array = self.pool.ite(when, symbol, old);
             let contents = &mut state.memory.object_mut(reached.object).contents;
             contents.set_row(&mut self.pool, &row, array);
             let of = Some((lazy.clone(), row.clone()));
             let offset = reached.behind_way(0);
-            let written = Written::Row { symbol, kind: row.kind, of };
+            let written = WriteContents::Row { symbol, kind: row.kind, of };
             writes.push(plan_of(reached, offset, written, when));
             rows.push(row);
         }
@@ -311,14 +314,14 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// Whether a place in what was reached is one for which the plan of the call says what is written.
+/// Whether the plan of the call says what is written to a place in a reached range.
 fn is_planned(reached: &ReachableRange, at: u64) -> bool {
     let is_argument = matches!(reached.way.to, WriteBase::Argument(_));
     let place = reached.place.filter(|_| reached.way.through.is_empty() && is_argument);
     place.is_some_and(|place| at.wrapping_sub(place) < MOST_WRITTEN)
 }
 
-/// What a place in an object is called after a call.
+/// The name of a place in an object after a call.
 fn name_of(object: &Object, at: u64, call: &str) -> String {
     match &object.first {
         Some(first) => format!("{} after {call}", first.path_at(distance(at))),
@@ -326,7 +329,7 @@ fn name_of(object: &Object, at: u64, call: &str) -> String {
     }
 }
 
-/// The machine type of the values of a kind that a test has.
+/// The machine type of values of a kind in a test.
 const fn machine_type(kind: PartKind) -> Type {
     match kind {
         PartKind::Number(machine, _) => machine,
@@ -335,6 +338,13 @@ const fn machine_type(kind: PartKind) -> Type {
     }
 }
 
-fn plan_of(reached: &ReachableRange, offset: u64, written: Written, when: Term) -> WritePlan {
-    WritePlan { way: reached.way.clone(), target: 0, offset, written, when, length: None }
+fn plan_of(reached: &ReachableRange, offset: u64, written: WriteContents, when: Term) -> WritePlan {
+    WritePlan {
+        chain: reached.way.clone(),
+        target: 0,
+        offset,
+        contents: written,
+        when,
+        length: None,
+    }
 }

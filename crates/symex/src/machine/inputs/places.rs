@@ -1,51 +1,56 @@
-//! Where a pointer of the inputs may lead: places in objects that a path has, each under its guard.
+//! The possible targets of a pointer of the inputs: places in objects of a path, each under its
+//! guard.
 
 use std::sync::Arc;
 
 use lydian_inputs::lazy::{LazyObject, REACH, ROOM};
 use lydian_smt::{Sort, Term, TermPool};
 
-/// Where a pointer may lead.
+use crate::machine::memory::PointerPlace;
+
+/// The possible targets of a pointer.
 #[derive(Default)]
-pub(crate) struct Places {
-    /// Guard, address and what is added to it.
-    pub(crate) places: Vec<(Term, u64, Option<Term>)>,
-    /// Whether it may lead to one of many elements of another's object.
+pub(crate) struct PossibleTargets {
+    /// The places, each under its guard.
+    pub(crate) places: Vec<PointerPlace>,
+    /// Whether it may lead to one of many elements of another pointer's object.
     pub(crate) has_choices: bool,
-    /// Addresses from which a value would reach around an object that the path has.
+    /// Places of values that would contain an object of the path.
     pub(crate) around: Vec<Around>,
 }
 
-/// A place from which a value would reach around an object that the path has.
+/// A place of a value that would contain an object of the path.
 pub(crate) struct Around {
-    /// Where it would begin.
+    /// The address of the value.
     pub(crate) place: u64,
     /// The object.
     pub(crate) part: Arc<LazyObject>,
-    /// How many bytes the value has for the object.
+    /// The number of bytes that the value has for the object.
     pub(crate) room: u64,
-    /// Where the pointer leads there, or to another element of an array of such values.
+    /// The condition under which the pointer leads there, or to another element of an array of such
+    /// values.
     pub(crate) guard: Term,
-    /// How far from the value around the object that other element lies.
+    /// The distance of that other element from the value with the object.
     pub(crate) distance: Option<Term>,
-    /// Where all that the path accessed of the object lies within these bytes: C allows nothing else
-    /// where the pointer leads there.
+    /// The condition that all accessed bytes of the object lie within these bytes: C allows nothing
+    /// else where the pointer leads there.
     pub(crate) within: Term,
 }
 
-impl Places {
-    /// The pointer leads to an address.
+impl PossibleTargets {
+    /// Adds a single address as a target.
     pub(crate) fn add_exact(&mut self, pool: &mut TermPool, address: Term, at: u64) {
-        if self.places.iter().any(|(_, known, offset)| *known == at && offset.is_none()) {
+        if self.places.iter().any(|known| known.address == at && known.distance.is_none()) {
             return;
         }
         let place = pool.bv(64, at);
-        self.places.push((pool.eq(address, place), at, None));
+        let guard = pool.eq(address, place);
+        self.places.push(PointerPlace { guard, address: at, distance: None });
     }
 
-    /// Where the pointer leads to one of the places, or around an object.
+    /// The condition that the pointer leads to one of the targets.
     pub(crate) fn leads_somewhere(&self, pool: &mut TermPool) -> Term {
-        let mut any = pool.or_all(self.places.iter().map(|(guard, _, _)| *guard));
+        let mut any = pool.or_all(self.places.iter().map(|place| place.guard));
         for around in &self.around {
             let here = pool.and(around.guard, around.within);
             any = pool.or(any, here);
@@ -53,9 +58,9 @@ impl Places {
         any
     }
 
-    /// The pointer leads to one of the elements of an object, which are so many or as many as one
-    /// likes, in both directions. Distances are from the first of them, so that it is seen which part of
-    /// the object each is.
+    /// Adds the elements of an object as targets. Their number may be unlimited in both directions.
+    /// Distances are from the first element, so that it is visible which part of the object each
+    /// is.
     pub(crate) fn add_elements(
         &mut self,
         pool: &mut TermPool,
@@ -65,10 +70,12 @@ impl Places {
     ) {
         self.has_choices = true;
         let (guard, distance) = self.one_of(pool, address, elements, object);
-        self.places.push((guard, elements.first, Some(distance)));
+        let distance = Some(distance);
+        self.places.push(PointerPlace { guard, address: elements.first, distance });
     }
 
-    /// Where an address leads to one of some elements of an object, and how far that is from the first.
+    /// The condition that an address leads to one of some elements of an object, and its distance
+    /// from the first.
     pub(crate) fn one_of(
         &self,
         pool: &mut TermPool,
@@ -85,7 +92,7 @@ impl Places {
         if is_cut_from_bits {
             return elements.by_bits(pool, address, start);
         }
-        let from_home = self.places.first().map_or(0, |(_, home, _)| *home);
+        let from_home = self.places.first().map_or(0, |place| place.address);
         let name = format!("element of {} at {from_home:x}", object.own.name);
         elements.by_number(pool, address, &name)
     }
@@ -94,20 +101,20 @@ impl Places {
 /// Elements that a pointer may lead to.
 #[derive(Clone, Copy)]
 pub(crate) struct Elements {
-    /// The address of the first.
+    /// The address of the first element.
     pub(crate) first: u64,
-    /// Bytes from one to the next.
+    /// The distance of adjacent elements, in bytes.
     pub(crate) stride: u64,
-    /// How many there are; [`u64::MAX`] for as many as one likes, in both directions.
+    /// The number of elements; [`u64::MAX`] for an unlimited number in both directions.
     pub(crate) count: u64,
-    /// Where they lie in each of as many larger elements as one likes, in both directions: bytes from one
-    /// of these to the next.
+    /// The distance of larger elements, in bytes, where these elements lie in each of an unlimited
+    /// number of larger elements in both directions.
     pub(crate) outer: Option<u64>,
 }
 
 impl Elements {
-    /// Where an address leads to one of them, and how far that is from the first: from the bits of the
-    /// address in the room that begins at `start`.
+    /// The condition that an address leads to one of the elements, and its distance from the first;
+    /// computed from the bits of the address in the room that begins at `start`.
     fn by_bits(self, pool: &mut TermPool, address: Term, start: u64) -> (Term, Term) {
         let Self { first, stride, count, .. } = self;
         let (room_bits, shift) = (ROOM.trailing_zeros(), stride.trailing_zeros());
@@ -132,7 +139,7 @@ impl Elements {
         (pool.and(guard, aligned), pool.concat(wide, zero))
     }
 
-    /// The same by symbols for the number of the element.
+    /// As [`Self::by_bits`], with symbols for the number of the element.
     fn by_number(self, pool: &mut TermPool, address: Term, name: &str) -> (Term, Term) {
         let Self { first, stride, count, outer } = self;
         let (mut distance, mut inside) = numbered(pool, name, (stride, count));
@@ -149,7 +156,8 @@ impl Elements {
     }
 }
 
-/// The distance of an element from the first by a symbol for its number, and where that is one there is.
+/// The distance of an element from the first, with a symbol for its number, and the condition that
+/// there is such an element.
 fn numbered(pool: &mut TermPool, name: &str, (stride, count): (u64, u64)) -> (Term, Term) {
     let number = pool.var(name, Sort::BitVec(32));
     let wide = pool.sext(number, 64);

@@ -1,9 +1,9 @@
-//! What the code does with pointers of the inputs.
+//! The code's uses of pointers of the inputs.
 
 use std::sync::Arc;
 
 use lydian_eval::{Fault, Traps};
-use lydian_inputs::learned::Learned;
+use lydian_inputs::learned::PointerObservations;
 use lydian_ir::RecordId;
 use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashMap;
@@ -11,45 +11,46 @@ use rustc_hash::FxHashMap;
 use crate::machine::memory::{Expansion, Memory};
 use crate::machine::state::State;
 
-/// No choice of pointers is looked through beyond so many parts.
+/// The most parts of a choice of pointers that are looked through.
 const MOST_LOOKED: usize = 64;
 
-/// What pointers of the inputs may lead to, by their addresses.
+/// The possible targets of pointers of the inputs, by their addresses.
 type Expanded = Arc<FxHashMap<Term, Arc<Expansion>>>;
 
-/// What the code does with pointers of the inputs.
+/// The code's uses of pointers of the inputs.
 #[derive(Debug, Default)]
 pub(crate) struct PointerUses {
-    /// The struct or union that a pointer was used as a pointer into: the last that does not lie within
-    /// the one before.
+    /// The struct or union that a pointer was used as a pointer into: the last that does not lie
+    /// within the one before.
     pub(crate) records: FxHashMap<Term, UsedRecord>,
-    /// The largest record that an address was used as that of, and its size.
+    /// The largest record that an address was used with, and the record's size.
     at: FxHashMap<Term, (RecordId, u64)>,
-    /// Whether a path took an address for one into a larger record than what it had expanded it to.
+    /// Whether a path used an address with a larger record than it had expanded it to.
     pub(crate) outgrown: bool,
-    /// The predicate that is evaluated now.
-    aside: Aside,
-    /// What is learned of them, where that is asked for.
-    pub(crate) learned: Option<Learned>,
+    /// The pointers of the predicate that is evaluated now.
+    suppositions: PredicateSuppositions,
+    /// The results of [`Config::learns`](crate::Config::learns).
+    pub(crate) learned: Option<PointerObservations>,
 }
 
-/// A struct or union as a pointer into which a pointer was used.
+/// A struct or union that a pointer was used as a pointer into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UsedRecord {
     pub(crate) record: RecordId,
-    /// How far from where the pointer leads it begins.
+    /// The distance of its beginning from the place that the pointer leads to.
     pub(crate) origin: i64,
-    /// Its size.
+    /// Its size in bytes.
     pub(crate) size: u64,
 }
 
 impl UsedRecord {
-    /// Whether another is a member of it, as far as the places tell, or an element behind it.
+    /// Whether another record is a member of it, as far as the places tell, or an element behind
+    /// it.
     const fn is_around(self, other: Self) -> bool {
         other.is_part_of(self) || other.origin > 0
     }
 
-    /// Whether it lies in another, which is larger.
+    /// Whether it lies in another record, which is larger.
     pub(crate) const fn is_part_of(self, other: Self) -> bool {
         let (end, end_of_other) =
             (self.origin + self.size as i64, other.origin + other.size as i64);
@@ -57,17 +58,18 @@ impl UsedRecord {
     }
 }
 
-/// What the evaluation of a predicate does with pointers that the path did not follow.
+/// The effect of evaluating a predicate on pointers that the path did not follow.
 #[derive(Debug, Default)]
-pub(crate) struct Aside {
-    /// What it supposes about them.
+pub(crate) struct PredicateSuppositions {
+    /// The facts that it supposes about them.
     supposed: Vec<Term>,
-    /// What the path had before the first of them.
+    /// The path's memory and targets before the first of them.
     before: Option<(Memory, Expanded)>,
 }
 
 impl PointerUses {
-    /// Notes that an address is used as that of a record. Gives the addresses that it is made from.
+    /// Notes that an address is used as that of a record. Returns the addresses that it is made
+    /// from.
     pub(crate) fn note(
         &mut self,
         pool: &TermPool,
@@ -82,7 +84,7 @@ impl PointerUses {
         if size > largest.1 {
             *largest = (record, size);
         }
-        // An element of an array at a pointer says what the pointer leads to, too.
+        // An element of an array at a pointer also shows what the pointer leads to.
         let moved = derived.get(&base).map(|(from, by)| (*from, pool.as_i64(*by).unwrap_or(0)));
         let (pointer, origin) = moved.unwrap_or((base, 0));
         let used = UsedRecord { record, origin, size };
@@ -95,30 +97,32 @@ impl PointerUses {
         Some((addresses, used))
     }
 
-    /// Whether a path found a larger record since that was asked last.
+    /// Whether a path found a larger record since the last call.
     pub(crate) const fn take_outgrown(&mut self) -> bool {
         std::mem::replace(&mut self.outgrown, false)
     }
 
-    /// The record that lies at an address, as far as the code says so.
+    /// The record at an address, as far as the code shows it.
     pub(crate) fn record_at(&self, address: Term) -> Option<RecordId> {
         self.at.get(&address).map(|(record, _)| *record)
     }
 
-    /// The predicate of a label is evaluated from now on; gives what [`Self::end_aside`] wants.
-    pub(crate) fn begin_aside(&mut self) -> Aside {
-        std::mem::take(&mut self.aside)
+    /// Begins the evaluation of a label's predicate. Returns the argument for
+    /// [`Self::end_predicate`].
+    pub(crate) fn begin_predicate(&mut self) -> PredicateSuppositions {
+        std::mem::take(&mut self.suppositions)
     }
 
-    /// It was evaluated: it holds only on inputs on which its pointers are what was supposed.
-    pub(crate) fn end_aside<N>(
+    /// Ends the evaluation: the predicate holds only on inputs on which the supposed facts hold.
+    pub(crate) fn end_predicate<N>(
         &mut self,
         pool: &mut TermPool,
         state: &mut State<N>,
-        outer: Aside,
+        outer: PredicateSuppositions,
         traps: &mut Traps,
     ) {
-        let Aside { supposed, before } = std::mem::replace(&mut self.aside, outer);
+        let PredicateSuppositions { supposed, before } =
+            std::mem::replace(&mut self.suppositions, outer);
         if let Some((memory, expanded)) = before {
             (state.memory, state.path.expanded) = (memory, expanded);
         }
@@ -128,15 +132,15 @@ impl PointerUses {
         }
     }
 
-    /// The predicate supposes something about a pointer, which the path is to know nothing of.
-    pub(crate) fn suppose_aside<N>(&mut self, state: &State<N>, fact: Term) {
-        self.keep_aside(state);
-        self.aside.supposed.push(fact);
+    /// Supposes a fact about a pointer for the predicate alone, without an effect on the path.
+    pub(crate) fn suppose_in_predicate<N>(&mut self, state: &State<N>, fact: Term) {
+        self.keep_before_predicate(state);
+        self.suppositions.supposed.push(fact);
     }
 
-    /// The predicate changes what the path has, which the path is to know nothing of.
-    pub(crate) fn keep_aside<N>(&mut self, state: &State<N>) {
-        self.aside
+    /// Keeps the path's data before the predicate changes them, so that the path is not affected.
+    pub(crate) fn keep_before_predicate<N>(&mut self, state: &State<N>) {
+        self.suppositions
             .before
             .get_or_insert_with(|| (state.memory.clone(), state.path.expanded.clone()));
     }

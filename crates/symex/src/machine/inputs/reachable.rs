@@ -1,12 +1,12 @@
-//! What a call of an undefined function can reach: objects and variables, by which way, and which values
-//! in them make a difference.
+//! Reachability from calls of undefined functions: the objects and variables that a call can reach,
+//! the ways to them, and the values in them that make a difference.
 
 use std::ops::Range;
 
 use lydian_base::EntityId;
+use lydian_inputs::lazy::shape::{PartKind, Shape, Values, distance_in};
 use lydian_inputs::lazy::{LazyObject, REACH};
-use lydian_inputs::shape::{PartKind, Shape, Values, distance_in};
-use lydian_inputs::{MOST_WRITTEN, Way};
+use lydian_inputs::{MOST_WRITTEN, PointerChain};
 use lydian_ir::libc::is_confined;
 use lydian_ir::outside::{handed_over, may_write_behind_list, out_parameters, variable_words};
 use lydian_ir::test::WriteBase;
@@ -18,60 +18,82 @@ use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::aliasing::is_character;
 use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::{
-    Background, Knowledge, Object, ObjectId, ObjectKind, Target, depends_on_undefined, distance,
-    flatten_address,
+    AddressTarget, Background, Knowledge, Object, ObjectId, ObjectKind, depends_on_undefined,
+    distance, flatten_address,
 };
 use crate::machine::state::{Notes, State};
 
-/// A pointer that leads to more places than this is followed to none.
+/// The most places that a pointer may lead to; with more it is not followed.
 const MOST_PLACES: usize = 8;
-/// Bytes of a pointer.
+/// The size of a pointer in bytes.
 const POINTER_BYTES: u64 = Type::Ptr.bytes();
-/// No more objects than this are reached from one call.
+/// The most objects that are reached from one call.
 const MOST_REACHED: usize = 64;
 
-/// An object that a call can reach.
+/// A part of an object that a call can reach.
 #[derive(Clone)]
 pub(crate) struct ReachableRange {
-    /// Where it does.
+    /// The condition under which it can.
     pub(crate) guard: Term,
     pub(crate) object: ObjectId,
-    /// Where in the object the way leads, if that is known.
+    /// The place in the object that the way leads to, if known.
     pub(crate) place: Option<u64>,
-    /// The bytes of it that the call may write to, or follow pointers from.
+    /// The bytes of the object that the call may write to, or follow pointers from.
     pub(crate) bytes: Range<u64>,
-    /// The type of the values from the first of these bytes on, where that is known.
+    /// The type of the values from the first of these bytes on, where known.
     pub(crate) element: Option<CTypeId>,
     /// Whether it may be written to.
     pub(crate) writable: bool,
-    pub(crate) way: Way,
+    pub(crate) way: PointerChain,
 }
 
 impl ReachableRange {
-    /// How far a place in the object lies behind where the way ends, or behind the object's start where
-    /// that is not known, modulo 2 to the 64.
+    /// The distance of a place in the object from the end of the way, or from the object's start
+    /// where the end is not known, modulo 2^64.
     pub(crate) fn behind_way(&self, at: u64) -> u64 {
         at.wrapping_sub(self.place.unwrap_or(0))
     }
 }
 
+/// A pointer with its C type.
+#[derive(Clone, Copy)]
+struct TypedPointer {
+    term: Term,
+    ty: CTypeId,
+}
+
+/// An argument that is a pointer.
+struct PassedPointer {
+    /// The name of the argument in a stub.
+    to: WriteBase,
+    pointer: TypedPointer,
+}
+
+/// A pointer in a reached range.
+struct StoredPointer {
+    /// The distance in bytes from the end of the way to the range.
+    step: u64,
+    pointer: TypedPointer,
+}
+
 /// A value in an object that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub(crate) at: u64,
     pub(crate) kind: PartKind,
 }
 
-/// What a call can reach.
+/// Everything that a call can reach.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(crate) struct ReachableMemory {
     pub(crate) found: Vec<ReachableRange>,
     /// Whether something was left out.
     pub(crate) incomplete: bool,
 }
 
-/// Whether a function is defined by a library of the system's, which knows no variable of the program.
+/// Whether a function is defined by a library of the system, which knows no variable of the
+/// program.
 pub(crate) fn is_of_system(function: &Function) -> bool {
     function.system || is_confined(&function.name)
 }
@@ -84,21 +106,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Reach {
-        let mut reach = Reach::default();
+    ) -> ReachableMemory {
+        let mut reach = ReachableMemory::default();
         let always = self.pool.tt();
         let Function { name, ty, .. } = &self.context.program.functions[func];
         let types = &self.context.program.types;
         let out = out_parameters(types, name, *ty);
         reach.incomplete = may_write_behind_list(types, name, *ty);
-        for (to, pointer, ty) in self.pointers_passed(func, site, arg_types) {
+        for PassedPointer { to, pointer } in self.pointers_passed(func, site, arg_types) {
             let is_out = match to {
                 WriteBase::Argument(at) => out.iter().any(|out| out.position == at),
                 _ => true,
             };
-            let way = Way { to, through: Vec::new(), from: None };
+            let way = PointerChain { to, through: Vec::new(), from: None };
             let first = reach.found.len();
-            self.add_reached(state, (pointer, ty, always), way, &mut reach);
+            self.add_reached(state, pointer, always, way, &mut reach);
             reach.found[first..].iter_mut().for_each(|reached| reached.writable &= is_out);
         }
         self.add_variables(state, func, &mut reach);
@@ -106,41 +128,44 @@ impl<N: Notes> Machine<'_, '_, N> {
         while next < reach.found.len() {
             let reached = reach.found[next].clone();
             next += 1;
-            for (step, pointer, ty) in self.pointers_within(state, &reached, &mut reach) {
+            for StoredPointer { step, pointer } in self.pointers_within(state, &reached, &mut reach)
+            {
                 let mut way = reached.way.clone();
                 way.through.push(step);
-                self.add_reached(state, (pointer, ty, reached.guard), way, &mut reach);
+                self.add_reached(state, pointer, reached.guard, way, &mut reach);
             }
         }
         reach
     }
 
-    /// The arguments that are pointers, with what a stub calls them.
+    /// The arguments that are pointers, with their names in a stub.
     fn pointers_passed(
         &self,
         func: FuncId,
         site: &CallSite,
         arg_types: &[CTypeId],
-    ) -> Vec<(WriteBase, Term, CTypeId)> {
+    ) -> Vec<PassedPointer> {
         let types = &self.context.program.types;
         let Function { name, ty, .. } = &self.context.program.functions[func];
         let CType::Function { params, .. } = types.get(*ty) else { return Vec::new() };
         let fixed = handed_over(types, name, *ty).pointers.into_iter();
         let fixed = fixed.filter_map(|at| {
-            let pointer = *site.args.get(at as usize)?;
-            Some((WriteBase::Argument(at), pointer, *params.get(at as usize)?))
+            let (term, ty) = (*site.args.get(at as usize)?, *params.get(at as usize)?);
+            let to = WriteBase::Argument(at);
+            Some(PassedPointer { to, pointer: TypedPointer { term, ty } })
         });
         let words = variable_words(types, name, *ty, arg_types).into_iter().enumerate();
         let words = words.filter_map(|(word, at)| {
-            let (pointer, ty) = (*site.args.get(at)?, *arg_types.get(at)?);
+            let (term, ty) = (*site.args.get(at)?, *arg_types.get(at)?);
             types.pointee(ty)?;
-            Some((WriteBase::Variable(word as u32), pointer, ty))
+            let to = WriteBase::Variable(word as u32);
+            Some(PassedPointer { to, pointer: TypedPointer { term, ty } })
         });
         fixed.chain(words).collect()
     }
 
     /// Adds the variables that an undefined function knows by their names.
-    fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut Reach) {
+    fn add_variables(&mut self, state: &State<N>, func: FuncId, reach: &mut ReachableMemory) {
         let program = self.context.program;
         let shared = match is_of_system(&program.functions[func]) {
             true => &[][..],
@@ -159,21 +184,23 @@ impl<N: Notes> Machine<'_, '_, N> {
                 bytes: 0..global.size,
                 element: Some(global.ty),
                 writable: true,
-                way: Way { to, through: Vec::new(), from: None },
+                way: PointerChain { to, through: Vec::new(), from: None },
             });
         }
     }
 
-    /// Adds the objects that a pointer of a type leads to.
+    /// Adds the objects that a pointer leads to. `outer` is the condition under which the call can
+    /// reach the pointer.
     fn add_reached(
         &mut self,
         state: &State<N>,
-        (pointer, ty, outer): (Term, CTypeId, Term),
-        way: Way,
-        reach: &mut Reach,
+        pointer: TypedPointer,
+        outer: Term,
+        way: PointerChain,
+        reach: &mut ReachableMemory,
     ) {
         let types = &self.context.program.types;
-        let CType::Pointer { pointee, to_const } = *types.get(ty) else { return };
+        let CType::Pointer { pointee, to_const } = *types.get(pointer.ty) else { return };
         if matches!(types.get(pointee), CType::Function { .. }) {
             return;
         }
@@ -182,18 +209,12 @@ impl<N: Notes> Machine<'_, '_, N> {
             inputs: Some(&self.context.inputs),
             ..state.knowledge()
         };
-        let places = flatten_address(&mut self.pool, pointer, knowledge, MOST_PLACES);
+        let places = flatten_address(&mut self.pool, pointer.term, knowledge, MOST_PLACES);
         reach.incomplete |= places.is_none();
         for (guard, target) in places.into_iter().flatten() {
-            let (address, offset) = match target {
-                Target::Known(address, offset) => (address, offset),
-                Target::Opaque(_) => {
-                    reach.incomplete = true;
-                    continue;
-                }
-                // What the path did not follow yet has any contents.
-                Target::Null | Target::Wild | Target::Input(_) => continue,
-            };
+            reach.incomplete |= matches!(target, AddressTarget::Opaque(_));
+            // Memory that the path did not follow yet has any contents.
+            let AddressTarget::Known(address, offset) = target else { continue };
             let Some(id) = state.memory.object_near(address) else { continue };
             let object = state.memory.object(id);
             let start = address.wrapping_sub(object.base);
@@ -223,13 +244,14 @@ impl<N: Notes> Machine<'_, '_, N> {
                 bytes,
                 element: place.is_some().then_some(pointee),
                 writable: !to_const && !object.read_only,
-                way: Way { from, ..way.clone() },
+                way: PointerChain { from, ..way.clone() },
             });
         }
     }
 
-    /// The bytes of an object that a pointer to a type gives access to, which leads to a place in it: what
-    /// lies behind the place, and of an object of the inputs what belongs to the same array.
+    /// The bytes of an object that a pointer to a type gives access to, given the place that it
+    /// leads to: those behind the place, and in an input object those that belong to the same
+    /// array.
     fn bytes_from(&self, object: &Object, place: Option<u64>, pointee: CTypeId) -> Range<u64> {
         let Some(place) = place else { return 0..object.size };
         let Background::Lazy { object: lazy, .. } = object.contents.background() else {
@@ -247,13 +269,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The pointers in what was reached, each with how far it lies behind where the way leads.
+    /// The pointers in a reached range, each with its distance from the end of the way.
     fn pointers_within(
         &mut self,
         state: &State<N>,
         reached: &ReachableRange,
-        reach: &mut Reach,
-    ) -> Vec<(u64, Term, CTypeId)> {
+        reach: &mut ReachableMemory,
+    ) -> Vec<StoredPointer> {
         let object = state.memory.object(reached.object);
         reach.incomplete |= has_pointers_anywhere(&self.pool, object);
         let mut found = Vec::new();
@@ -268,14 +290,18 @@ impl<N: Notes> Machine<'_, '_, N> {
             };
             match reached.place {
                 _ if depends_on_undefined(&mut self.pool, value) => {}
-                Some(place) => found.push((at.wrapping_sub(place), value, ty)),
+                Some(place) => {
+                    let pointer = TypedPointer { term: value, ty };
+                    found.push(StoredPointer { step: at.wrapping_sub(place), pointer });
+                }
                 None => reach.incomplete = true,
             }
         }
         found
     }
 
-    /// The values in what was reached that make a difference: those that the path looked at or wrote.
+    /// The values in a reached range that make a difference: those that the path looked at or
+    /// wrote.
     pub(crate) fn pieces(&mut self, state: &State<N>, reached: &ReachableRange) -> Vec<Piece> {
         let object = state.memory.object(reached.object);
         if let Background::Lazy { object: lazy, .. } = object.contents.background() {
@@ -303,7 +329,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             || self.pool.mentions_address(value)
     }
 
-    /// The values in some bytes of which no type is known, as they were written.
+    /// The values in bytes without a known type, as they were written.
     fn pieces_of_cells(&mut self, object: &Object, bytes: &Range<u64>) -> Vec<Piece> {
         let mut found = Vec::new();
         let mut next = bytes.start;
@@ -331,8 +357,8 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// Whether a path looked at pointers of an object of the inputs at places that depend on the input, so
-/// that it does not follow from the object where they lead.
+/// Whether a path looked at pointers of an input object at places that depend on the input, so that
+/// the object alone does not say where they lead.
 fn has_pointers_anywhere(pool: &TermPool, object: &Object) -> bool {
     let Background::Lazy { object: lazy, .. } = object.contents.background() else { return false };
     let mut rows = lazy.known_arrays().into_iter();
@@ -340,7 +366,7 @@ fn has_pointers_anywhere(pool: &TermPool, object: &Object) -> bool {
         && rows.any(|(row, _)| matches!(row.kind, PartKind::Pointer(_)))
 }
 
-/// The values of an object of the inputs that a path looked at, as far as they lie in some bytes.
+/// The values of an input object that a path looked at, as far as they lie in some bytes.
 fn touched_pieces(object: &Object, lazy: &LazyObject, bytes: &Range<u64>) -> Vec<Piece> {
     let mut found = Vec::new();
     for (from, to) in object.touched.ranges() {
@@ -357,7 +383,7 @@ fn touched_pieces(object: &Object, lazy: &LazyObject, bytes: &Range<u64>) -> Vec
     found
 }
 
-/// The values of a shape, over and over, in some bytes.
+/// The repeated values of a shape in some bytes.
 fn pieces_of_shape(shape: &Shape, bytes: &Range<u64>) -> Vec<Piece> {
     let mut found = Vec::new();
     let size = shape.size().max(1);
@@ -374,7 +400,7 @@ fn pieces_of_shape(shape: &Shape, bytes: &Range<u64>) -> Vec<Piece> {
     found
 }
 
-/// Adds bytes of which nothing is known, in aligned pieces.
+/// Adds bytes without known values, in aligned pieces.
 fn add_raw(from: u64, to: u64, found: &mut Vec<Piece>) {
     let mut at = from;
     while at < to {

@@ -1,12 +1,12 @@
-//! What undefined functions write: where their arguments point on a path, and what has no value
-//! there.
+//! Writes of undefined functions to memory without values: the places that their arguments lead to
+//! on a path.
 //!
-//! An argument counts where its term names the object: an address without structure, or one that
-//! lies at a distance which depends on the input, is written through by no call. Nor are objects of
-//! the inputs, which have values of any kind already. All this follows from the state alone, so that
-//! a path that is followed again gets the same writes.
+//! An argument counts where its term names the object. No call writes through an address without
+//! structure, or one at a distance that depends on the input. Nor does one write to input objects
+//! in this way, which already have values of any kind. All this follows from the state alone, so
+//! that a replayed path gets the same writes.
 
-use lydian_inputs::{ExternalPlan, MOST_WRITTEN, Old, OutTarget};
+use lydian_inputs::{ExternalPlan, MOST_WRITTEN, OutTarget, PreviousPointer};
 use lydian_ir::outside::{OutParameter, out_parameters};
 use lydian_ir::test::WriteBase;
 use lydian_ir::{FuncId, Type};
@@ -15,30 +15,30 @@ use lydian_smt::{Sort, Term};
 use crate::machine::Machine;
 use crate::machine::calls::call_site::CallSite;
 use crate::machine::inputs::permitted::PermittedWrites;
-use crate::machine::memory::{ObjectId, ObjectKind, Target, flatten_address};
+use crate::machine::memory::{AddressTarget, ObjectId, ObjectKind, flatten_address};
 use crate::machine::state::{Notes, State};
 
-/// An argument that points to more places than this is written through at none.
+/// The most places that an argument may point to; with more, nothing is written through it.
 const MOST_PLACES: usize = 4;
 
-/// A pointer with more choices than this does not stay as it is by choice: each call would add one.
+/// The most choices of a pointer that may stay unchanged by choice: each call would add one.
 const MOST_CHOICES: usize = 4;
 
-/// Where what a call writes lies.
+/// The place of a write of a call.
 #[derive(Clone, Copy)]
 struct WritePlace {
     object: ObjectId,
     offset: u64,
 }
 
-/// What a call of an undefined function may write to.
+/// The memory that a call of an undefined function may write to.
 pub(crate) struct Writable {
     pub(crate) targets: Vec<OutTarget>,
     places: Vec<WritePlace>,
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// What a call of an undefined function may write to.
+    /// The memory that a call of an undefined function may write to.
     pub(crate) fn writable(
         &mut self,
         state: &mut State<N>,
@@ -63,7 +63,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         found
     }
 
-    /// The objects of the program's own that a pointer leads to, each with when it does.
+    /// The program's own objects that a pointer leads to, each with its condition.
     fn places_of(&mut self, state: &State<N>, pointer: Term) -> Vec<(Term, WritePlace)> {
         if self.pool.sort(pointer) != Sort::BitVec(64) {
             return Vec::new();
@@ -71,7 +71,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let pool = &mut self.pool;
         let alternatives = flatten_address(pool, pointer, state.knowledge(), MOST_PLACES);
         let known = alternatives.into_iter().flatten().filter_map(|(guard, target)| {
-            let Target::Known(address, None) = target else { return None };
+            let AddressTarget::Known(address, None) = target else { return None };
             let id = state.memory.object_at(address)?;
             let object = state.memory.object(id);
             let offset = address - object.base;
@@ -102,21 +102,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         let types = &self.context.program.types;
         let is_pointer = types.scalar(parameter.pointee) == Some(Type::Ptr);
         let old = match is_pointer && unwritten.len() >= 8 && !unwritten[..8].contains(&true) {
-            false => Old::None,
+            false => PreviousPointer::None,
             true => self.old_pointer(state, place),
         };
         OutTarget { parameter, guard, room, length, unwritten, old }
     }
 
-    /// A pointer before a call that may set it.
-    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> Old {
+    /// The value of a pointer before a call that may set it.
+    fn old_pointer(&mut self, state: &State<N>, place: WritePlace) -> PreviousPointer {
         let contents = &state.memory.object(place.object).contents;
         let old = contents.read_bits(&mut self.pool, place.offset, 8);
         let choices = flatten_address(&mut self.pool, old, state.knowledge(), MOST_CHOICES);
-        choices.map_or(Old::Lost, |_| Old::Kept(old))
+        choices.map_or(PreviousPointer::Lost, |_| PreviousPointer::Kept(old))
     }
 
-    /// Writes what was planned for a call.
+    /// Executes the writes that were planned for a call.
     pub(crate) fn write_planned(
         &mut self,
         state: &mut State<N>,

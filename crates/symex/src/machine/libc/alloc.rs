@@ -1,4 +1,4 @@
-//! Allocation. Each call may fail, by a choice that is one of the test's inputs.
+//! Allocation functions. Each call may fail, by a choice that is one of the test's inputs.
 
 use std::sync::Arc;
 
@@ -21,18 +21,27 @@ use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
-/// An allocation whose size depends on the input has room for this many bytes: the first of these
-/// that is surely enough. The path is split where it may be greater than the last.
+/// The possible rooms in bytes of an allocation with a size that depends on the input: the least
+/// that is surely enough. The path is split where the size may be greater than the last.
 const ROOMS: [u64; 3] = [64, 512, ROOM];
 pub(crate) const ROOM: u64 = 4096;
-/// No more bytes than this of a block are copied where it is reallocated.
+/// The most bytes of a block that are copied by a reallocation.
 const MOST_COPIED: u64 = 1 << 16;
 
-/// How many bytes to allocate.
+/// The bytes of a new block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NewBytes {
+    /// Zeros.
+    Zero,
+    /// Bytes without a value.
+    Undefined,
+}
+
+/// The number of bytes to allocate.
 #[derive(Clone, Copy)]
-pub(crate) enum Size {
+pub(crate) enum AllocationSize {
     Known(u64),
-    /// A 64-bit term that is at most so much on this path.
+    /// A 64-bit term, and the most that it can be on this path.
     Symbolic(Term, u64),
 }
 
@@ -49,7 +58,8 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let Some(size) = self.size_of_allocation(state, args[0])? else {
                     return self.failed(state, model).map(Some);
                 };
-                self.allocate(state, model, size, false).map(|(address, _)| Some(address))
+                self.allocate(state, model, size, NewBytes::Undefined)
+                    .map(|(address, _)| Some(address))
             }
             AllocationFn::Calloc => {
                 let overflows = self.pool.umul_overflows(args[0], args[1]);
@@ -61,9 +71,9 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let size = self.pool.mul(args[0], args[1]);
                 let size = if overflows { None } else { self.size_of_allocation(state, size)? };
                 match size {
-                    Some(size) => {
-                        self.allocate(state, model, size, true).map(|(address, _)| Some(address))
-                    }
+                    Some(size) => self
+                        .allocate(state, model, size, NewBytes::Zero)
+                        .map(|(address, _)| Some(address)),
                     None => self.failed(state, model).map(Some),
                 }
             }
@@ -78,19 +88,19 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The size as it can be allocated; `None` where it is more than any object has, so that the call
+    /// The size of an allocation; `None` where it is greater than any object, so that the call
     /// fails.
     pub(crate) fn size_of_allocation(
         &mut self,
         state: &mut State<N>,
         size: Term,
-    ) -> Result<Option<Size>, Interrupt> {
+    ) -> Result<Option<AllocationSize>, Interrupt> {
         if self.pool.as_u64(size).is_none() {
             let room = self.pool.bv(64, ROOM);
             let fits = self.pool.ule(size, room);
             if state.knowledge().known(&mut self.pool, fits) == Some(true) {
                 let room = self.room_for(state, size);
-                return Ok(Some(Size::Symbolic(size, room)));
+                return Ok(Some(AllocationSize::Symbolic(size, room)));
             }
             if self.holds_on_model(state, fits) {
                 return Err(self.stopped(state, Stop::Split(fits, None)));
@@ -99,7 +109,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let value = self.one_value(state, size)?;
         if value <= MOST_OF_A_BLOCK {
-            return Ok(Some(Size::Known(value)));
+            return Ok(Some(AllocationSize::Known(value)));
         }
         if i64::try_from(value).is_ok() {
             self.bounds.leave_room();
@@ -107,23 +117,23 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(None)
     }
 
-    /// The size of a block of which nobody keeps all bytes; `None` where it is more than any object
-    /// has.
+    /// The size of a block that is too large to keep all its bytes; `None` where it is greater than
+    /// any object.
     fn size_of_large_block(
         &mut self,
         state: &mut State<N>,
         size: Term,
-    ) -> Result<Option<Size>, Interrupt> {
+    ) -> Result<Option<AllocationSize>, Interrupt> {
         let most = self.pool.bv(64, MOST_OF_A_BLOCK);
         let fits = self.pool.ule(size, most);
         if self.split_on(state, fits)? {
-            return Ok(Some(Size::Symbolic(size, MOST_OF_A_BLOCK)));
+            return Ok(Some(AllocationSize::Symbolic(size, MOST_OF_A_BLOCK)));
         }
         self.bounds.leave_room();
         Ok(None)
     }
 
-    /// The least of [`ROOMS`] that a size is surely not greater than.
+    /// The least of [`ROOMS`] that a size surely does not exceed.
     fn room_for(&mut self, state: &mut State<N>, size: Term) -> u64 {
         if let Some(room) = state.log.played(Question::Room) {
             return room;
@@ -145,7 +155,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         ROOM
     }
 
-    /// The entry of the test's list for one allocation; the choice by which it fails.
+    /// The entry of the test's list for one allocation: the choice by which it fails.
     fn next_choice(&mut self, state: &mut State<N>, model: &Model) -> Term {
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
@@ -154,7 +164,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         choice
     }
 
-    /// Adds an entry to the test's list of allocations: whether one fails.
+    /// Adds an entry to the test's list of allocations, which says whether the allocation fails.
     fn list(&mut self, state: &mut State<N>, model: &Model, fails: Term) {
         let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(fails, zero, one);
@@ -177,8 +187,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.context.type_of_access(None)
     }
 
-    /// An allocation that surely fails still takes its entry of the list: whoever runs the test may be
-    /// granted what is refused here.
+    /// Adds the list entry of an allocation that surely fails: the machine that runs the test might
+    /// otherwise grant it.
     fn failed(&mut self, state: &mut State<N>, model: &Model) -> Result<Term, Interrupt> {
         let surely = self.pool.tt();
         self.list(state, model, surely);
@@ -186,20 +196,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.bv(64, 0))
     }
 
-    /// Allocates; gives the pointer, null where the choice is to fail, and the object.
+    /// Allocates an object. Returns the pointer, which is null where the choice is to fail, and the
+    /// object.
     fn allocate(
         &mut self,
         state: &mut State<N>,
         model: &Model,
-        size: Size,
-        zeroed: bool,
+        size: AllocationSize,
+        bytes: NewBytes,
     ) -> Result<(Term, ObjectId), Interrupt> {
-        let (bytes, length) = match size {
-            Size::Known(bytes) => (bytes, None),
-            Size::Symbolic(length, room) => (room, Some(length)),
+        let (room, length) = match size {
+            AllocationSize::Known(bytes) => (bytes, None),
+            AllocationSize::Symbolic(length, room) => (room, Some(length)),
         };
         let object = state.memory.allocate(NewObject {
-            size: bytes,
+            size: room,
             length,
             kind: ObjectKind::Heap,
             read_only: false,
@@ -208,7 +219,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         });
         let Some(object) = object else { return Err(Interrupt::unsupported("more memory")) };
         let base = state.memory.object(object).base;
-        if !zeroed {
+        if bytes == NewBytes::Undefined {
             state.memory.object_mut(object).contents = Contents::new(Background::Undefined(base));
         }
         let choice = self.next_choice(state, model);
@@ -216,8 +227,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok((self.pool.ite(choice, null, address), object))
     }
 
-    /// The live allocation that a pointer points to the start of; `None` for null. Splits the path
-    /// where it may be one of several.
+    /// The live allocation with a start that a pointer points to; `None` for null. Splits the path
+    /// where there are several.
     fn allocated(
         &mut self,
         state: &mut State<N>,
@@ -228,7 +239,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             Err(engine.trapped(state, TrapKind::BadFree))
         })?;
         if self.split_on(state, resolution.null)? {
-            // Near to null is not null.
+            // An address near null is not null.
             let zero = self.pool.bv(64, 0);
             let is_null = self.pool.eq(pointer, zero);
             if !self.split_on(state, is_null)? {
@@ -247,7 +258,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Err(self.trapped(state, TrapKind::BadFree))
     }
 
-    /// Whether a pointer leads to the first byte of an allocated block, before which nothing was accessed.
+    /// Whether a pointer leads to the first byte of an allocated block. No bytes before it were
+    /// accessed.
     fn begins_block(
         &mut self,
         state: &mut State<N>,
@@ -263,7 +275,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let is_start = match candidate.offset {
             Offset::Known(offset) => self.pool.bool(offset == start as i64),
-            Offset::Scaled { .. } => {
+            Offset::Scaled(_) => {
                 let start = self.pool.bv(64, base.wrapping_add(start));
                 self.pool.eq(pointer, start)
             }
@@ -277,7 +289,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let is_before = match candidate.offset {
             Offset::Known(offset) => offset < start as i64,
-            Offset::Scaled { .. } => self.derived.contains_key(&pointer),
+            Offset::Scaled(_) => self.derived.contains_key(&pointer),
         };
         if is_before {
             self.assume_begins_there(&first);
@@ -285,8 +297,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(false)
     }
 
-    /// A pointer that leads behind the beginning of a block, which the program finds and frees: not
-    /// followed.
+    /// Assumes that a pointer which the program frees does not lead behind the beginning of a
+    /// block; such inputs are not followed.
     fn assume_begins_there(&mut self, object: &LazyObject) {
         let name = &object.own.name;
         let sentence = format!("no block begins before the first element of {name}");
@@ -340,9 +352,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let Some(size) = size else { return self.failed(state, model) };
         let Some(old) = old else {
-            return self.allocate(state, model, size, false).map(|(address, _)| address);
+            return self
+                .allocate(state, model, size, NewBytes::Undefined)
+                .map(|(address, _)| address);
         };
-        // Whether it fails decides whether the old one lives on, so the path is split on it first.
+        // A failure decides whether the old block lives on, so the path is split on it first.
         let nth = state.calls_of(model.name);
         let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
         if self.split_on(state, choice)? {
@@ -351,12 +365,12 @@ impl<N: Notes> Machine<'_, '_, N> {
         if of_inputs {
             return self.move_input(state, model, old, size);
         }
-        let (address, new) = self.allocate(state, model, size, false)?;
+        let (address, new) = self.allocate(state, model, size, NewBytes::Undefined)?;
         let room = state.memory.object(new).size.min(state.memory.object(old).size);
         let (to, from) = (self.resolution_of(new), self.resolution_of(old));
         let contents = state.memory.object(old).contents.clone();
         if contents.is_unwritten_beneath(&self.pool) {
-            // Nobody can tell what was never written from what was added.
+            // Unwritten old bytes need not be told from the added ones.
             state.memory.object_mut(new).contents = contents;
         } else if room <= MOST_COPIED {
             state.memory.copy(&mut self.pool, &to, &from, room);
@@ -369,18 +383,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(address)
     }
 
-    /// A block of the inputs becomes another with the same contents and a size. What the path looks at
-    /// there first is what the inputs' block had.
+    /// Moves a block of the inputs to a new block with the same contents and another size. Places
+    /// that the path first looks at there have the input block's contents.
     fn move_input(
         &mut self,
         state: &mut State<N>,
         model: &Model,
         old: ObjectId,
-        size: Size,
+        size: AllocationSize,
     ) -> Result<Term, Interrupt> {
         let size = match size {
-            Size::Known(size) => self.pool.bv(64, size),
-            Size::Symbolic(size, _) => size,
+            AllocationSize::Known(size) => self.pool.bv(64, size),
+            AllocationSize::Symbolic(size, _) => size,
         };
         let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.own.origin);
         let start = REACH.wrapping_add_signed(origin);
@@ -410,7 +424,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return self.failed(state, model);
         };
         let bytes = self.text_bytes(state, text, length)?;
-        let (address, object) = self.allocate(state, model, size, true)?;
+        let (address, object) = self.allocate(state, model, size, NewBytes::Zero)?;
         let to = self.resolution_of(object);
         let room = state.memory.object(object).size;
         for (offset, byte) in (0..room).zip(bytes) {
@@ -419,8 +433,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(address)
     }
 
-    /// The first `length` bytes of a string that was looked at already, and zeros for those of
-    /// them that may not be there.
+    /// The first `length` bytes of a string that was already looked at, with zeros for bytes that
+    /// may not be there.
     fn text_bytes(
         &mut self,
         state: &mut State<N>,

@@ -35,7 +35,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.bv(64, table))
     }
 
-    /// The bit of a class where a character is in it, else 0.
+    /// The bit of a class where a character is in it, otherwise 0.
     fn has_class(&mut self, state: &mut State<N>, c: Term, bit: u16) -> Result<Term, Interrupt> {
         let start = self.pool.bv_signed(32, i64::from(-TABLE_START));
         let index = self.pool.add(c, start);
@@ -62,8 +62,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.ite(is_in, yes, no))
     }
 
-    /// `tolower` or `toupper`: the 26 letters from `first` on are moved by `shift`; -128 to -2 are
-    /// the bytes that they are as `unsigned char`.
+    /// `tolower` or `toupper`: moves the 26 letters from `first` on by `shift`. Values from -128 to
+    /// -2 become their values as `unsigned char`.
     fn other_case(&mut self, c: Term, first: u8, shift: i64) -> Term {
         let low = self.pool.bv(32, u64::from(first));
         let distance = self.pool.sub(c, low);

@@ -1,4 +1,4 @@
-//! glibc's tables of characters.
+//! The character tables of glibc.
 
 use lydian_ir::Program;
 use lydian_ir::libc::{TABLE_START, case_table, class_table};
@@ -6,7 +6,7 @@ use lydian_smt::TermPool;
 
 use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 
-/// The addresses of pointers into glibc's tables of characters.
+/// The addresses of pointers into the character tables of glibc.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CharacterTables {
     pub(crate) classes: u64,
@@ -15,7 +15,8 @@ pub(crate) struct CharacterTables {
 }
 
 impl CharacterTables {
-    /// Makes the tables if the program uses one of them. `None` too where there is no room.
+    /// Makes the tables if the program uses one of them. Also returns `None` where there is no
+    /// room.
     pub(crate) fn make(
         program: &Program,
         pool: &mut TermPool,
@@ -34,7 +35,7 @@ impl CharacterTables {
     }
 }
 
-/// Adds a table and a pointer to its entry for 0; gives the pointer's address.
+/// Adds a table and a pointer to its entry for 0. Returns the pointer's address.
 fn add_table(
     pool: &mut TermPool,
     memory: &mut Memory,

@@ -1,4 +1,5 @@
-//! The environment: the value of a variable is an input, the same for all calls that ask for it.
+//! The environment: the value of a variable is an input, which is the same for all calls that ask
+//! for it.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::program::context::Context;
 use crate::machine::state::{Notes, State};
 
-/// Bytes of the longest name of a variable.
+/// The most bytes in the name of a variable.
 const LONGEST_NAME: u64 = 256;
 
-/// The context for a value of a variable: no other input leads to it, so that all of it is planned.
-struct Apart<'w, 'p>(&'w Context<'p>);
+/// The context for a variable's value. No other input leads to the value, so all of it is planned.
+struct IsolatedContext<'w, 'p>(&'w Context<'p>);
 
-impl Addresses for Apart<'_, '_> {
+impl Addresses for IsolatedContext<'_, '_> {
     fn global(&self, global: GlobalId) -> u64 {
         self.0.global(global)
     }
@@ -54,7 +55,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         let nth = state.calls_of(model.name);
         let call =
             ExternalCall { function, nth, targets: &[], bytes: None, cursor: state.inputs.cursor };
-        let plan = external_result(&mut self.pool, program, call, spec, &Apart(&self.context));
+        let plan =
+            external_result(&mut self.pool, program, call, spec, &IsolatedContext(&self.context));
         let mut plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         plan.object = Some(name);
         self.take_inputs(state, &plan)?;

@@ -1,16 +1,17 @@
-//! How far texts of the inputs are followed.
+//! How far strings of the inputs are followed.
 
 use lydian_ir::{Expr, FuncId, Program, Type};
 
-/// So far texts of the inputs are followed at least.
+/// The least distance, in bytes, to which strings of the inputs are followed.
 pub(crate) const NEAR: u64 = 64;
-/// Numbers of bytes after which a function that looks for an end is asked whether it goes on.
+/// Distances, in bytes, at which a path of a function that looks for an end is split on whether it
+/// goes on.
 pub(crate) const SIGHTS: [u64; 4] = [16, 64, 256, 1024];
-/// No function looks further for an end of its own accord.
+/// The greatest distance to which a function looks for an end by default.
 pub(crate) const FARTHEST: u64 = SIGHTS[SIGHTS.len() - 1];
 
-/// How far texts of the inputs are followed that have no end in sight: beyond the numbers of the functions
-/// that look at them, as far as there is a sight for that.
+/// How far, in bytes, strings of the inputs without an end in sight are followed: beyond the
+/// constants in the functions that look at them, as far as [`SIGHTS`] go.
 pub(crate) fn farthest(program: &Program, functions: &[FuncId]) -> u64 {
     let own = functions.iter().map(|id| &program.functions[*id]).filter(|own| !own.library);
     let bodies = own.filter_map(|function| function.body.as_ref());

@@ -1,4 +1,4 @@
-//! `frexp`, `modf`, `ldexp`, `scalbn` as terms, exactly.
+//! `frexp`, `modf`, `ldexp` and `scalbn` as exact terms.
 
 use lydian_eval::Traps;
 use lydian_eval::nan::is_negative;
@@ -10,13 +10,13 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::libc::integer::leading_zeros;
 use crate::machine::state::{Notes, State};
 
-/// Bits of a double's fraction.
+/// The bits of a double's fraction.
 const FRACTION: u32 = 52;
 /// Powers of two beyond this in either direction take every number to zero or infinity.
 const MOST_POWER: i64 = 2200;
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Calls one of the functions; `None` where its arguments are not such as it takes.
+    /// Calls one of the functions; `None` where it does not take its arguments.
     pub(crate) fn parts_function(
         &mut self,
         state: &mut State<N>,
@@ -54,8 +54,8 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// A magnitude of at least a half and below one, and the power of two that it is to be multiplied
-/// by; zeros, infinities and NaNs are themselves with power 0.
+/// The significand, at least a half and below one, and the exponent. Zeros, infinities and NaNs are
+/// themselves with exponent 0.
 fn frexp(pool: &mut TermPool, x: Term) -> (Term, Term) {
     let bits = pool.fp_to_bits(x);
     let sign = pool.extract(63, 63, bits);
@@ -64,7 +64,7 @@ fn frexp(pool: &mut TermPool, x: Term) -> (Term, Term) {
     let bias = pool.bv(32, 1022);
     let wide = pool.zext(biased, 32);
     let exponent = pool.sub(wide, bias);
-    // Below the least normal number the leading one is moved out of the fraction.
+    // Of a subnormal number, the leading one is moved out of the fraction.
     let zeros = leading_zeros(pool, fraction);
     let least = pool.neg(bias);
     let small_exponent = pool.sub(least, zeros);
@@ -86,7 +86,7 @@ fn frexp(pool: &mut TermPool, x: Term) -> (Term, Term) {
     (pool.ite(itself, x, scaled), pool.ite(itself, none, exponent))
 }
 
-/// What follows the point, with the sign of the whole.
+/// The fractional part, with the sign of the whole.
 fn fraction_of(pool: &mut TermPool, sort: FloatSort, x: Term, whole: Term) -> Term {
     let rest = pool.fp_sub(x, whole);
     let zero = pool.fp_const(sort, 0);
@@ -98,7 +98,7 @@ fn fraction_of(pool: &mut TermPool, sort: FloatSort, x: Term, whole: Term) -> Te
     pool.ite(negative, opposite, magnitude)
 }
 
-/// `x * 2^power`, rounded once: before the last step nothing is lost.
+/// `x * 2^power`, rounded once: every step but the last is exact.
 fn ldexp(pool: &mut TermPool, x: Term, power: Term) -> Term {
     let most = pool.bv_signed(32, MOST_POWER);
     let least = pool.bv_signed(32, -MOST_POWER);

@@ -1,4 +1,4 @@
-//! The compiler's functions on one integer.
+//! Builtin functions on one integer.
 
 use lydian_eval::Traps;
 use lydian_ir::TrapKind;
@@ -73,7 +73,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// Zeros above the highest one, the width for zero; 32 bits.
+/// The number of leading zeros, or the width for zero; 32 bits.
 pub(crate) fn leading_zeros(pool: &mut TermPool, a: Term) -> Term {
     let width = pool.width(a);
     let mut result = pool.bv(32, u64::from(width));
@@ -85,7 +85,7 @@ pub(crate) fn leading_zeros(pool: &mut TermPool, a: Term) -> Term {
     result
 }
 
-/// Zeros below the lowest one, the width for zero; 32 bits.
+/// The number of trailing zeros, or the width for zero; 32 bits.
 fn trailing_zeros(pool: &mut TermPool, a: Term) -> Term {
     let width = pool.width(a);
     let mut result = pool.bv(32, u64::from(width));
@@ -102,7 +102,7 @@ fn bit_is_set(pool: &mut TermPool, a: Term, bit: u32) -> Term {
     pool.is_nonzero(bit)
 }
 
-/// How many ones there are; 32 bits.
+/// The number of ones; 32 bits.
 fn ones(pool: &mut TermPool, a: Term) -> Term {
     let mut counts: Vec<Term> = (0..pool.width(a))
         .map(|bit| {

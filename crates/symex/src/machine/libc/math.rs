@@ -1,5 +1,5 @@
-//! `<math.h>`: what IEEE 754 defines exactly, as terms. For the rest the path is split on the values
-//! of the arguments, of which only a few are followed; what is left out is a [`Cut`].
+//! `<math.h>`: functions that IEEE 754 defines exactly, as terms. For the others, the path is split
+//! on the values of the arguments, of which only a few are followed; the rest is a [`Cut`].
 
 use lydian_eval::nan::is_negative;
 use lydian_eval::sort::constant;
@@ -15,7 +15,7 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::scope::Stop;
 use crate::machine::state::{Notes, State};
 
-/// How many values of an argument are followed at one call of a function that no term computes.
+/// The most values of an argument that are followed at one call of a function without a term.
 const FOLLOWED_VALUES: u32 = 8;
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -60,7 +60,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         })
     }
 
-    /// A function that no term computes.
+    /// Calls a function without a term.
     pub(super) fn inexact_function(
         &mut self,
         state: &mut State<N>,
@@ -73,7 +73,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// A test of one or two numbers, as C's `int`.
+    /// A predicate on one or two numbers, as C's `int`.
     pub(super) fn float_test(
         &mut self,
         function: FloatTestFn,
@@ -90,7 +90,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.pool.bool_to_bv(test, 32))
     }
 
-    /// A test that is true or false; `None` for the one that tells signs apart.
+    /// A predicate that is true or false; `None` for the one that distinguishes signs.
     fn test(&mut self, function: FloatTestFn, a: Term, b: Term) -> Option<Term> {
         use FloatTestFn::*;
         let pool = &mut self.pool;
@@ -135,20 +135,20 @@ impl<N: Notes> Machine<'_, '_, N> {
         pool.ite(infinite, sign, zero)
     }
 
-    /// The lesser number, the first of equal ones; a NaN only if both are.
+    /// The lesser number, the first of equal ones; a NaN only if both are NaN.
     fn least(&mut self, a: Term, b: Term) -> Term {
         let pool = &mut self.pool;
         let (a_is_nan, b_is_nan) = (pool.fp_is_nan(a), pool.fp_is_nan(b));
         let ordered = pool.fp_le(a, b);
         let least = pool.ite(ordered, a, b);
         let least = pool.ite(b_is_nan, a, least);
-        // Which of two NaNs it is, and whether it is made quiet, is the library's choice.
+        // The library chooses one of two NaNs, and whether it becomes quiet.
         let both = pool.fp_add(a, b);
         let only = pool.ite(b_is_nan, both, b);
         pool.ite(a_is_nan, only, least)
     }
 
-    /// The value of a function that no term computes, at one value of each argument.
+    /// The value of a function without a term, at one value of each argument.
     fn value_at(
         &mut self,
         state: &mut State<N>,
@@ -165,7 +165,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(constant(&mut self.pool, ty, bits))
     }
 
-    /// The bits of the one value that a float has on this path, which is split on it.
+    /// Splits the path so that a float has one value, and returns the value's bits.
     fn one_float(
         &mut self,
         state: &mut State<N>,
@@ -184,8 +184,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.knowledge().known(&mut self.pool, equal) == Some(true) {
             return Ok(bits);
         }
-        let frame = state.frame();
-        let place = (frame.func, frame.block, frame.next);
+        let place = state.frame().point();
         let values = &mut self.followed_values;
         let follows = state.log.decide(Question::Follow, || {
             let followed = values.entry(place).or_default();

@@ -1,4 +1,4 @@
-//! Integer arithmetic that tells of overflow.
+//! Integer arithmetic that reports overflow.
 
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::OverflowFn;
@@ -10,8 +10,8 @@ use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Computes in a width that holds the exact result, stores what fits, and tells whether it did
-    /// not.
+    /// Computes in a width that holds the exact result, stores the bits that fit, and returns
+    /// whether the result did not fit.
     pub(crate) fn overflow_function(
         &mut self,
         state: &mut State<N>,
@@ -28,9 +28,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let bits = types.scalar(result_ty).map_or(32, |ty| ty.bits());
         let size = types.size(result_ty).unwrap_or(4);
-        let signs = [a_ty, b_ty, result_ty].map(|ty| types.is_signed(ty));
+        let signed = SignedTypes {
+            a: types.is_signed(a_ty),
+            b: types.is_signed(b_ty),
+            result: types.is_signed(result_ty),
+        };
         let (a, b) = (to_bytes(&mut self.pool, a), to_bytes(&mut self.pool, b));
-        let (stored, overflows) = self.exactly(operation(function), [a, b], signs, bits);
+        let (stored, overflows) = self.exactly(operation(function), [a, b], signed, bits);
         let mut traps = Traps::none();
         let to = self.resolve_for_write(state, pointer, size, &mut traps)?;
         self.leave_traps(state, &traps)?;
@@ -38,19 +42,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(overflows)
     }
 
-    /// The low `bits` of the exact result and whether there is more to it. `signs` says of both
-    /// operands and of the result whether they are signed.
+    /// The low `bits` of the exact result, and whether the result does not fit.
     fn exactly(
         &mut self,
         operation: Operation,
         [a, b]: [Term; 2],
-        signs: [bool; 3],
+        signed: SignedTypes,
         bits: u32,
     ) -> (Term, Term) {
         let pool = &mut self.pool;
         let alike = pool.width(a) == bits && pool.width(b) == bits;
-        if alike && (signs == [true; 3] || signs == [false; 3]) {
-            let overflows = match (operation, signs[0]) {
+        if alike && signed.a == signed.b && signed.a == signed.result {
+            let overflows = match (operation, signed.a) {
                 (Operation::Add, true) => pool.sadd_overflows(a, b),
                 (Operation::Sub, true) => pool.ssub_overflows(a, b),
                 (Operation::Mul, true) => pool.smul_overflows(a, b),
@@ -65,10 +68,10 @@ impl<N: Notes> Machine<'_, '_, N> {
             Operation::Mul => bits.max(pool.width(a) + pool.width(b)) + 2,
             _ => widest + 2,
         };
-        let (x, y) = (widen(pool, a, signs[0], wide), widen(pool, b, signs[1], wide));
+        let (x, y) = (widen(pool, a, signed.a, wide), widen(pool, b, signed.b, wide));
         let exact = apply(pool, operation, x, y);
         let stored = pool.extract(bits - 1, 0, exact);
-        let back = widen(pool, stored, signs[2], wide);
+        let back = widen(pool, stored, signed.result, wide);
         (stored, pool.neq(back, exact))
     }
 }
@@ -83,6 +86,14 @@ fn apply(pool: &mut TermPool, operation: Operation, a: Term, b: Term) -> Term {
         Operation::Sub => pool.sub(a, b),
         Operation::Mul => pool.mul(a, b),
     }
+}
+
+/// Which of the types of an operation are signed.
+#[derive(Clone, Copy)]
+struct SignedTypes {
+    a: bool,
+    b: bool,
+    result: bool,
 }
 
 #[derive(Clone, Copy)]

@@ -8,14 +8,14 @@ use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
-/// So far those are followed at most in which something is looked for.
+/// The greatest distance, in bytes, to which searched strings are followed.
 const FAR: u64 = 256;
-/// Bits of what it may be longer: any tester grants that no object has 1 GiB.
+/// The bits of the excess of an unfollowed length. Any tester grants that no object has 1 GiB.
 const LENGTH_BITS: u32 = 29;
 
-/// When two bytes are the same, and whether a zero ends the comparison.
+/// When two bytes are equal, and whether a zero ends the comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Same {
+enum ByteComparison {
     Bytes,
     Text,
     Letters,
@@ -33,13 +33,19 @@ impl<N: Notes> Machine<'_, '_, N> {
         let mut traps = Traps::none();
         let result = match function {
             MemoryFn::Memcmp | MemoryFn::Bcmp => {
-                self.compare(state, [a, b], third, Same::Bytes, &mut traps)?
+                self.compare(state, [a, b], third, ByteComparison::Bytes, &mut traps)?
             }
-            MemoryFn::Strcmp => self.compare(state, [a, b], None, Same::Text, &mut traps)?,
-            MemoryFn::Strncmp => self.compare(state, [a, b], third, Same::Text, &mut traps)?,
-            MemoryFn::Strcasecmp => self.compare(state, [a, b], None, Same::Letters, &mut traps)?,
+            MemoryFn::Strcmp => {
+                self.compare(state, [a, b], None, ByteComparison::Text, &mut traps)?
+            }
+            MemoryFn::Strncmp => {
+                self.compare(state, [a, b], third, ByteComparison::Text, &mut traps)?
+            }
+            MemoryFn::Strcasecmp => {
+                self.compare(state, [a, b], None, ByteComparison::Letters, &mut traps)?
+            }
             MemoryFn::Strncasecmp => {
-                self.compare(state, [a, b], third, Same::Letters, &mut traps)?
+                self.compare(state, [a, b], third, ByteComparison::Letters, &mut traps)?
             }
             MemoryFn::Strlen => self.length(state, a, None, &mut traps)?,
             MemoryFn::Strnlen => self.length(state, a, Some(b), &mut traps)?,
@@ -47,9 +53,9 @@ impl<N: Notes> Machine<'_, '_, N> {
             MemoryFn::Strchr => self.find_byte(state, a, b, None, &mut traps)?,
             MemoryFn::Strrchr => self.last_char(state, a, b, &mut traps)?,
             MemoryFn::Strstr => self.find_text(state, a, b, &mut traps)?,
-            MemoryFn::Strspn => self.span(state, [a, b], Span::Inside, &mut traps)?,
-            MemoryFn::Strcspn => self.span(state, [a, b], Span::Outside, &mut traps)?,
-            MemoryFn::Strpbrk => self.span(state, [a, b], Span::Pointer, &mut traps)?,
+            MemoryFn::Strspn => self.span(state, [a, b], SpanResult::Inside, &mut traps)?,
+            MemoryFn::Strcspn => self.span(state, [a, b], SpanResult::Outside, &mut traps)?,
+            MemoryFn::Strpbrk => self.span(state, [a, b], SpanResult::Pointer, &mut traps)?,
             MemoryFn::Memcpy
             | MemoryFn::Memmove
             | MemoryFn::Memset
@@ -63,7 +69,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(Some(result))
     }
 
-    /// The length of a string, looking at no more than `limit` bytes.
+    /// The length of a string. At most `limit` bytes are looked at.
     pub(crate) fn length(
         &mut self,
         state: &mut State<N>,
@@ -99,8 +105,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.first_of(&arms, last))
     }
 
-    /// Whether texts go on at a distance from which on they are not followed. They are as far as a known
-    /// limit.
+    /// Whether strings go on at a distance from which on they are not followed. With a known limit
+    /// they are followed to the limit.
     fn is_far(
         &mut self,
         state: &mut State<N>,
@@ -131,14 +137,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(true)
     }
 
-    /// A length of more than so many bytes: nothing is said of it but that an object can have it.
+    /// A length of more than `bytes`, constrained only by the size of an object.
     fn length_beyond(&mut self, state: &mut State<N>, bytes: u64) -> Term {
         let more = self.not_followed(state, LENGTH_BITS);
         let (more, bytes) = (self.pool.zext(more, 64), self.pool.bv(64, bytes));
         self.pool.add(more, bytes)
     }
 
-    /// An address of a text that lies more than so many bytes on, or another value.
+    /// An address of a string more than `bytes` behind its start, or another value.
     fn place_beyond(&mut self, state: &mut State<N>, text: Term, bytes: u64, other: Term) -> Term {
         let length = self.length_beyond(state, bytes);
         let address = self.address_plus(text, length);
@@ -147,7 +153,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.pool.ite(is_found, address, other)
     }
 
-    /// What follows from a string that is too long to look at all of it: any value of so many bits.
+    /// A result that depends on a string too long to look at all of it: any value of `bits` bits.
     pub(crate) fn not_followed(&mut self, state: &mut State<N>, bits: u32) -> Term {
         let name = state.inputs.unknowns.to_string();
         state.inputs.unknowns += 1;
@@ -157,7 +163,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         any
     }
 
-    /// Stops with a value where a condition holds; whether the call may go on.
+    /// Stops with a value where a condition holds. Returns whether the call may go on.
     fn stop_where(
         &mut self,
         state: &State<N>,
@@ -176,7 +182,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         !self.is_dead(state, *alive)
     }
 
-    /// Stops with a value where a limit is reached; whether the call may go on.
+    /// Stops with a value where a limit is reached. Returns whether the call may go on.
     fn below_limit(
         &mut self,
         state: &State<N>,
@@ -197,7 +203,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         state: &mut State<N>,
         [a, b]: [Term; 2],
         limit: Option<Term>,
-        same: Same,
+        same: ByteComparison,
         traps: &mut Traps,
     ) -> Result<Term, Interrupt> {
         let mut alive = self.pool.tt();
@@ -219,7 +225,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let Some(x) = self.byte_at(state, a, offset, alive, traps)? else { break };
             let Some(y) = self.byte_at(state, b, offset, alive, traps)? else { break };
             let (x, y) = match same {
-                Same::Letters => (self.lower_letter(x), self.lower_letter(y)),
+                ByteComparison::Letters => (self.lower_letter(x), self.lower_letter(y)),
                 _ => (x, y),
             };
             let differ = self.pool.neq(x, y);
@@ -228,7 +234,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if !self.stop_where(state, differ, difference, &mut alive, &mut arms) {
                 break;
             }
-            if same != Same::Bytes {
+            if same != ByteComparison::Bytes {
                 let ends = self.pool.eq(x, zero);
                 if !self.stop_where(state, ends, equal, &mut alive, &mut arms) {
                     break;
@@ -391,12 +397,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(self.first_of(&arms, no))
     }
 
-    /// How many first characters are in a set or are not, or where the first one in it is.
+    /// The number of first characters that are in a set or are not, or the place of the first one
+    /// in it.
     fn span(
         &mut self,
         state: &mut State<N>,
         [text, set]: [Term; 2],
-        kind: Span,
+        kind: SpanResult,
         traps: &mut Traps,
     ) -> Result<Term, Interrupt> {
         let (null, zero) = (self.pool.bv(64, 0), self.pool.bv(8, 0));
@@ -409,8 +416,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             if self.is_far(state, &[text], None, offset)? {
                 let beyond = match kind {
-                    Span::Pointer => self.place_beyond(state, text, offset, null),
-                    Span::Inside | Span::Outside => self.length_beyond(state, offset),
+                    SpanResult::Pointer => self.place_beyond(state, text, offset, null),
+                    SpanResult::Inside | SpanResult::Outside => self.length_beyond(state, offset),
                 };
                 return Ok(self.first_of(&arms, beyond));
             }
@@ -418,19 +425,19 @@ impl<N: Notes> Machine<'_, '_, N> {
             let here = self.pool.bv(64, offset);
             let Some(byte) = self.byte_at(state, text, offset, alive, traps)? else { break };
             let ends = self.pool.eq(byte, zero);
-            let at_end = if kind == Span::Pointer { null } else { here };
+            let at_end = if kind == SpanResult::Pointer { null } else { here };
             if !self.stop_where(state, ends, at_end, &mut alive, &mut arms) {
                 break;
             }
             let is_in = self.is_in_set(state, set, byte, alive, traps)?;
-            let stops = if kind == Span::Inside { self.pool.not(is_in) } else { is_in };
-            let value = if kind == Span::Pointer { address } else { here };
+            let stops = if kind == SpanResult::Inside { self.pool.not(is_in) } else { is_in };
+            let value = if kind == SpanResult::Pointer { address } else { here };
             if !self.stop_where(state, stops, value, &mut alive, &mut arms) {
                 break;
             }
             offset += 1;
         }
-        let last = if kind == Span::Pointer { null } else { self.pool.bv(64, offset) };
+        let last = if kind == SpanResult::Pointer { null } else { self.pool.bv(64, offset) };
         Ok(self.first_of(&arms, last))
     }
 
@@ -466,9 +473,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 }
 
-/// What [`Engine::span`] looks for.
+/// The result of [`Engine::span`].
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Span {
+enum SpanResult {
     /// The number of characters in the set (`strspn`).
     Inside,
     /// The number of characters not in the set (`strcspn`).

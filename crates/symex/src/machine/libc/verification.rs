@@ -1,10 +1,11 @@
-//! What verifiers and test generators give a program: inputs of its own, and what it assumes of them.
+//! Functions that verifiers and test generators offer to a program: inputs of its own, and
+//! assumptions about them.
 //!
-//! A run on which an assumption does not hold is no test, so nothing that it covers counts. A label
-//! may be taken as covered before the path comes to an assumption that the state's model breaks.
-//! Then another model of the path is asked for that keeps what was covered; where there is none, the
-//! labels are open again, and what their site was passed with is not looked at a second time: they
-//! are never called infeasible for that ([`Cut::Assumption`]).
+//! A run that breaks an assumption is no test, so nothing that it covers counts. A label may be
+//! taken as covered before the path comes to an assumption that the state's model breaks. Then the
+//! solver is asked for another model of the path that keeps the covered labels. Where there is
+//! none, the labels are reopened. Paths that passed their sites meanwhile did not look at them, so
+//! they are never called infeasible ([`Cut::Assumption`]).
 
 use std::sync::Arc;
 
@@ -20,9 +21,9 @@ use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::state::{Notes, State};
 
-/// Bytes of the largest object that is made symbolic.
+/// The size in bytes of the largest object that is made symbolic.
 const MOST: u64 = 1 << 16;
-/// Bytes of the name of an input that are read.
+/// The most bytes that are read of an input's name.
 const NAME: u64 = 64;
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -76,7 +77,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Whether an argument is not zero. All but `klee_assume` take an `int`.
+    /// Whether an argument is not zero. All functions except `klee_assume` take an `int`.
     fn truth_of(&mut self, value: Term, function: VerificationFn) -> Term {
         let bits = to_bytes(&mut self.pool, value);
         let narrow = function != VerificationFn::KleeAssume && self.pool.width(bits) > 32;
@@ -84,7 +85,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.pool.is_nonzero(bits)
     }
 
-    /// The path goes on with the inputs for which a condition holds.
+    /// Restricts the path to the inputs for which a condition holds.
     pub(crate) fn assume_in_program(
         &mut self,
         state: &mut State<N>,
@@ -101,14 +102,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// The path ends, and what its model covered is open again.
+    /// Ends the path, and reopens the labels that its model covered.
     fn assumption_fails(&mut self, state: &mut State<N>) -> Interrupt {
         self.retract(state);
         state.claims.keep = false;
         Interrupt::End(Ending::Assumption)
     }
 
-    /// What the state's model was to cover is open again.
+    /// Reopens the labels that the state's model was to cover.
     fn retract(&mut self, state: &mut State<N>) {
         self.retract_for(state, Cut::Assumption);
     }
@@ -167,7 +168,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         (value, self.input_plan(state, model, name, 4, cells))
     }
 
-    /// The entry of the test's list for a call: `size` bytes, under a name if there is one.
+    /// The entry of the test's list for a call: `size` bytes, with a name if there is one.
     pub(crate) fn input_plan(
         &self,
         state: &State<N>,
@@ -194,8 +195,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// A text that the program holds, as far as it is constant. What is wrong with it is of no
-    /// interest: it only names an input.
+    /// A string of the program, as far as it is constant. Errors in it are ignored, since it only
+    /// names an input.
     fn constant_text(&mut self, state: &mut State<N>, address: Term) -> String {
         let mut text = String::new();
         for offset in 0..NAME {

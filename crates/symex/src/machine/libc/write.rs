@@ -10,23 +10,24 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Candidate, ObjectKind, Offset, Resolution};
 use crate::machine::state::{Notes, State};
 
-/// More bytes than this are not written one by one under conditions: the path is split on their
-/// number.
+/// The most bytes that are written one by one under conditions. Above that the path is split on
+/// their number.
 const CONDITIONAL_BYTES: u64 = 256;
-/// No more bytes than this are written at once where only objects of the inputs say how many there are.
+/// The most bytes that are written at once where only input objects limit their number.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Bytes that are written where a condition holds.
-struct Write {
-    /// They begin at this distance from an address.
+/// Bytes that are written under a condition.
+struct GuardedWrite {
+    /// The address from which the distance to the first byte is counted.
     base: Term,
     offset: u64,
     guard: Term,
     value: Term,
-    /// How many bytes.
+    /// The number of bytes.
     size: u64,
 }
 
@@ -82,11 +83,12 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(result)
     }
 
-    /// Where writes go, each with when it is to change anything there, and when they trap.
+    /// The destinations of writes, each with the condition under which it is changed, and the
+    /// conditions under which the writes trap.
     fn places_of_writes(
         &mut self,
         state: &mut State<N>,
-        writes: &[Write],
+        writes: &[GuardedWrite],
         traps: &mut Traps,
     ) -> Result<Vec<(Resolution, Term)>, Interrupt> {
         let mut places = Vec::with_capacity(writes.len());
@@ -94,8 +96,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             let mut own = Traps::none();
             let to = self.resolve_where(state, write, &mut own)?;
             self.add_guarded(&own, write.guard, traps);
-            // Where the bytes belong to the object only if they are written, nobody can see what
-            // they are otherwise.
+            // Where the bytes belong to the object only if they are written, their other value
+            // cannot be observed.
             let reachable = own.absent(&mut self.pool);
             let guard = if reachable == write.guard { self.pool.tt() } else { write.guard };
             places.push((to, guard));
@@ -103,11 +105,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(places)
     }
 
-    /// Writes on a path that does not trap there.
+    /// Executes writes on a path that does not trap there.
     fn write_all(
         &mut self,
         state: &mut State<N>,
-        writes: &[Write],
+        writes: &[GuardedWrite],
         places: Vec<(Resolution, Term)>,
     ) {
         for (write, (to, guard)) in writes.iter().zip(places) {
@@ -125,22 +127,22 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// When an access to `count` bytes from an address on traps at one of them: at the first one, or as
-    /// fewer of them follow in its object. This is what the accesses to the single bytes say together,
-    /// in far smaller terms.
+    /// Adds the conditions under which an access to `count` bytes from an address on traps at one
+    /// of them: at the first byte, or because fewer bytes follow in its object. They are equivalent
+    /// to the conditions of the accesses to single bytes, in far smaller terms.
     fn range_traps(
         &mut self,
         state: &mut State<N>,
         base: Term,
         count: Term,
-        write: bool,
+        kind: AccessKind,
         traps: &mut Traps,
     ) -> Result<(), Interrupt> {
         let zero = self.pool.bv(64, 0);
         let some = self.pool.ult(zero, count);
         let found = self.resolve(state, base)?;
         let mut first = Traps::none();
-        state.memory.access_traps(&mut self.pool, &found, 1, write, &mut first);
+        state.memory.access_traps(&mut self.pool, &found, 1, kind, &mut first);
         self.add_guarded(&first, some, traps);
         let begins = first.absent(&mut self.pool);
         for candidate in &found.candidates {
@@ -149,7 +151,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let offset = candidate.offset.term(&mut self.pool);
             let mut beyond = self.pool.ff();
             for end in [Some(size), object.length].into_iter().flatten() {
-                // The first byte lies in the object, so that this does not wrap.
+                // The first byte lies in the object, so this does not wrap.
                 let room = self.pool.sub(end, offset);
                 let less = self.pool.ult(room, count);
                 beyond = self.pool.or(beyond, less);
@@ -179,9 +181,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let size = self.element_size(state, src, count)?;
         let mut traps = Traps::none();
-        self.range_traps(state, src, count, false, &mut traps)?;
-        self.range_traps(state, dst, count, true, &mut traps)?;
-        // Those of the single bytes.
+        self.range_traps(state, src, count, AccessKind::Read, &mut traps)?;
+        self.range_traps(state, dst, count, AccessKind::Write, &mut traps)?;
+        // The traps of the accesses to single bytes.
         let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in (0..).step_by(size as usize) {
@@ -196,7 +198,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let ty = Type::Int(size as u8 * 8);
             let value = self.element_at(state, ty, src, offset, guard, &mut single)?;
             let Some(value) = value else { break };
-            let write = Write { base: dst, offset, guard, value, size };
+            let write = GuardedWrite { base: dst, offset, guard, value, size };
             if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
@@ -207,8 +209,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(dst)
     }
 
-    /// The size of the elements of which a symbolic number is copied: what lies at the source,
-    /// where the number of bytes surely is a multiple of that. Whole elements keep their terms.
+    /// The size of the elements in which a symbolic number of bytes is copied: that of the value at
+    /// the source, where the number of bytes surely is a multiple of it. Whole elements keep their
+    /// terms.
     fn element_size(
         &mut self,
         state: &mut State<N>,
@@ -246,8 +249,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Ok(dst);
         }
         let mut traps = Traps::none();
-        self.range_traps(state, dst, count, true, &mut traps)?;
-        // Those of the single bytes.
+        self.range_traps(state, dst, count, AccessKind::Write, &mut traps)?;
+        // The traps of the accesses to single bytes.
         let mut single = Traps::none();
         let mut writes = Vec::new();
         for offset in 0.. {
@@ -259,7 +262,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if self.is_dead(state, guard) {
                 break;
             }
-            let write = Write { base: dst, offset, guard, value: byte, size: 1 };
+            let write = GuardedWrite { base: dst, offset, guard, value: byte, size: 1 };
             if !self.push_write(state, write, &mut single, &mut writes)? {
                 break;
             }
@@ -270,7 +273,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(dst)
     }
 
-    /// Sets a known number of bytes to one value, words at a time.
+    /// Sets a constant number of bytes to one value, a word at a time.
     fn fill_known(&mut self, state: &mut State<N>, to: &Resolution, byte: Term, count: u64) {
         if self.pool.as_u64(byte) == Some(0) {
             state.memory.zero(&mut self.pool, to, count);
@@ -288,11 +291,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Resolves the address of a write, which happens only where its guard holds.
+    /// Resolves the address of a write, which happens only under its guard.
     fn resolve_where(
         &mut self,
         state: &mut State<N>,
-        write: &Write,
+        write: &GuardedWrite,
         traps: &mut Traps,
     ) -> Result<Resolution, Interrupt> {
         let address = self.address_at(write.base, write.offset);
@@ -301,13 +304,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         })
     }
 
-    /// Adds a write; false where it surely traps, so that nothing comes after it.
+    /// Adds a write. Returns false where it surely traps, so that nothing comes after it.
     fn push_write(
         &mut self,
         state: &mut State<N>,
-        write: Write,
+        write: GuardedWrite,
         traps: &mut Traps,
-        writes: &mut Vec<Write>,
+        writes: &mut Vec<GuardedWrite>,
     ) -> Result<bool, Interrupt> {
         let mut own = Traps::none();
         self.resolve_where(state, &write, &mut own)?;
@@ -318,8 +321,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(!surely)
     }
 
-    /// The number of bytes where it is one number on this path. Where objects are large, the path
-    /// is split on numbers above [`CONDITIONAL_BYTES`]; other symbolic numbers give `None`.
+    /// The number of bytes where it has one value on this path. Where objects are large, the path
+    /// is split on numbers above [`CONDITIONAL_BYTES`]. For other symbolic numbers the result is
+    /// `None`.
     fn bytes_to_write(
         &mut self,
         state: &mut State<N>,
@@ -351,8 +355,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.one_value(state, count).map(Some)
     }
 
-    /// The path goes on where a number of bytes is not too great to be written one by one. No object of
-    /// the inputs has more than [`REACH`].
+    /// Restricts the path to numbers of bytes that can be written one by one. No input object has
+    /// more than [`REACH`] bytes.
     fn leave_out_of_reach(&mut self, state: &mut State<N>, count: Term) -> Result<(), Interrupt> {
         let reach = self.pool.bv(64, REACH);
         let beyond = self.pool.ugt(count, reach);
@@ -367,13 +371,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         Err(Interrupt::unsupported(format!("on more than {MOST_BYTES} bytes")))
     }
 
-    /// Plans the copy of a string; gives its length.
+    /// Plans the copy of a string. Returns its length.
     fn copy_text(
         &mut self,
         state: &mut State<N>,
         plan: &CopyText,
         traps: &mut Traps,
-        writes: &mut Vec<Write>,
+        writes: &mut Vec<GuardedWrite>,
     ) -> Result<Term, Interrupt> {
         let zero = self.pool.bv(8, 0);
         let base = self.address_plus(plan.dst, plan.start);
@@ -390,12 +394,18 @@ impl<N: Notes> Machine<'_, '_, N> {
                 guard = self.simplified(state, guard);
                 let within = self.pool.and(alive, guard);
                 if !plan.pad {
-                    // At the limit comes the null character.
+                    // The null character follows at the limit.
                     let at_limit = self.pool.eq(here, limit);
                     let at_limit = self.simplified(state, at_limit);
                     let ends = self.pool.and(alive, at_limit);
                     if !self.is_dead(state, ends) {
-                        writes.push(Write { base, offset, guard: ends, value: zero, size: 1 });
+                        writes.push(GuardedWrite {
+                            base,
+                            offset,
+                            guard: ends,
+                            value: zero,
+                            size: 1,
+                        });
                     }
                     length = self.pool.ite(ends, here, length);
                 }
@@ -417,7 +427,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 let not = self.pool.not(ends);
                 alive = self.pool.and(alive, not);
             }
-            let write = Write { base, offset, guard: over, value, size: 1 };
+            let write = GuardedWrite { base, offset, guard: over, value, size: 1 };
             if !self.push_write(state, write, traps, writes)? {
                 break;
             }
@@ -431,8 +441,8 @@ struct CopyText {
     dst: Term,
     start: Term,
     src: Term,
-    /// How many characters at most.
+    /// The most characters that are copied.
     limit: Option<Term>,
-    /// Whether zeros follow up to the limit (`strncpy`); else one zero follows.
+    /// Whether zeros follow up to the limit (`strncpy`); otherwise one zero follows.
     pad: bool,
 }

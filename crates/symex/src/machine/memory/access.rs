@@ -1,8 +1,8 @@
-//! Reading and writing memory through resolved addresses.
+//! Reads and writes of memory through resolved addresses.
 //!
-//! A symbolic offset of a small object becomes a choice over its positions; objects with more
+//! A symbolic offset in a small object becomes a choice over its positions. Objects with more
 //! positions than [`READ_CHOICES`] or [`WRITE_CHOICES`] become array terms. Whether an access is in
-//! bounds is asked on the index, not on the byte offset, so that the condition is the one that the
+//! bounds is a condition on the index, not on the byte offset, so that it is the condition that the
 //! program itself tests.
 
 use std::sync::Arc;
@@ -12,27 +12,37 @@ use lydian_inputs::lazy::{LazyObject, REACH};
 use lydian_ir::TrapKind;
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::lazy;
 use crate::machine::memory::{
     Background, Candidate, Contents, Memory, ObjectId, ObjectKind, Offset, Resolution,
 };
 
-/// Most positions that a read chooses from without an array term.
+/// The most positions that a read chooses from without an array term.
 const READ_CHOICES: u64 = 256;
-/// Most positions that a write changes without an array term.
+/// The most positions that a write changes without an array term.
 const WRITE_CHOICES: u64 = 64;
-/// The same for reads and writes of objects with values of different sizes, as structs are: made an
-/// array, their pointers are numbers that lead nowhere.
+/// The most positions, for reads and writes, in objects with values of different sizes, as structs
+/// are. In an array term, their pointers are numbers without a target.
 const STRUCT_CHOICES: u64 = 1024;
-/// How deep a term is looked into for how great it can be.
+/// The depth to which a term is searched for its greatest value.
 pub(crate) const DEPTH: u32 = 8;
 
-/// The indexes at which an access of a given size lies within the bytes kept for an object.
+/// The direction of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+/// The indexes at which an access of a given size lies within the bytes reserved for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The least index.
     pub first: i64,
-    /// How many indexes there are.
+    /// The number of indexes.
     pub count: u64,
 }
 
@@ -51,10 +61,10 @@ impl Window {
 }
 
 impl Window {
-    /// The positions of an access to an object that an index can have at all.
+    /// The positions of an access to an object that an index can have.
     fn of_index(
         pool: &TermPool,
-        (start, stride, index): (i64, u64, Term),
+        ScaledOffset { start, stride, index }: ScaledOffset,
         object: u64,
         access: u64,
     ) -> Self {
@@ -70,7 +80,7 @@ impl Window {
     }
 }
 
-/// A number that a bit-vector of at most 64 bits is not above, as an unsigned number.
+/// An upper bound of a bit-vector of at most 64 bits, as an unsigned number.
 pub(crate) fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
     let of_width = u64::MAX >> (64 - pool.width(term).min(64));
     if let Some(value) = pool.as_u64(term) {
@@ -104,7 +114,8 @@ pub(crate) fn greatest(pool: &TermPool, term: Term, depth: u32) -> u64 {
     if bound > of_width { of_width } else { bound }
 }
 
-/// The greatest value of a term where a condition holds that compares it with a number.
+/// The greatest value of a term under a condition that compares it with a number; `None` if it has
+/// no such bound.
 fn below(pool: &TermPool, condition: Term, term: Term) -> Option<u64> {
     match pool.node(condition) {
         Node::Bin(BinOp::Ult, a, limit) if a == term => pool.as_u64(limit)?.checked_sub(1),
@@ -112,8 +123,7 @@ fn below(pool: &TermPool, condition: Term, term: Term) -> Option<u64> {
     }
 }
 
-/// A term of the same value as an index of 64 bits where that is below `count`, and below it
-/// elsewhere too.
+/// A 64-bit term that equals an index where that is below `count`, and is below `count` everywhere.
 pub fn within_count(pool: &mut TermPool, index: Term, count: u64) -> Term {
     if count <= 1 {
         return pool.bv(u64::BITS, 0);
@@ -129,14 +139,14 @@ pub fn within_count(pool: &mut TermPool, index: Term, count: u64) -> Term {
 }
 
 impl Offset {
-    /// Whether an access of `size` bytes there surely lies within the first `room` bytes.
+    /// The condition that an access of `size` bytes there lies within the first `room` bytes.
     pub fn lies_within(self, pool: &mut TermPool, room: u64, size: u64) -> Term {
         match self {
             Self::Known(start) => {
                 let inside = fits(start, size, room);
                 pool.bool(inside)
             }
-            Self::Scaled { start, stride, index } => {
+            Self::Scaled(ScaledOffset { start, stride, index }) => {
                 let window = Window::of(start, stride, room, size);
                 in_window(pool, window, index)
             }
@@ -150,18 +160,20 @@ impl Offset {
 }
 
 impl Resolution {
-    /// The same with every place `distance` bytes further on.
+    /// The offset with every place `distance` bytes further on.
     pub fn shifted(&self, distance: u64) -> Self {
         let mut shifted = self.clone();
         for candidate in &mut shifted.candidates {
             match &mut candidate.offset {
-                Offset::Known(start) | Offset::Scaled { start, .. } => *start += distance as i64,
+                Offset::Known(start) | Offset::Scaled(ScaledOffset { start, .. }) => {
+                    *start += distance as i64;
+                }
             }
         }
         shifted
     }
 
-    /// The only object and constant offset that it can be, if it is that.
+    /// The object and constant offset, if there is only one candidate with a constant offset.
     fn single(&self) -> Option<(crate::machine::memory::ObjectId, i64)> {
         match self.candidates[..] {
             [Candidate { object, offset: Offset::Known(offset), .. }] => Some((object, offset)),
@@ -184,19 +196,20 @@ impl Memory {
         }
         let Some(object) = self.object_at(base).map(|id| self.object(id)) else { return false };
         let Ok(start) = i64::try_from(base.wrapping_sub(object.base)) else { return false };
-        // The cells are looked through last: every subscript asks.
-        Window::of_index(pool, (start, size, index), object.size, size).count > STRUCT_CHOICES
+        // The expensive condition comes last, since every subscript gets here.
+        let offset = ScaledOffset { start, stride: size, index };
+        Window::of_index(pool, offset, object.size, size).count > STRUCT_CHOICES
             && object.contents.is_mixed()
     }
 
-    /// Adds the conditions under which an access of `size` bytes traps. An exploration notes every
-    /// such access (`BoundsMonitor`), or bounds on inputs would seem not to matter.
+    /// Adds the conditions under which an access of `size` bytes traps. The caller must note every
+    /// such access in the `BoundsMonitor`; otherwise bounds on inputs would seem not to matter.
     pub fn access_traps(
         &self,
         pool: &mut TermPool,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
         traps: &mut Traps,
     ) {
         traps.add(pool, TrapKind::NullDereference, resolution.null);
@@ -206,18 +219,18 @@ impl Memory {
             let outside = pool.not(inside);
             let condition = pool.and(candidate.guard, outside);
             let fault = match self.object(candidate.object).kind {
-                // As large as it is used, within reason.
+                // Such an object is as large as the program uses it, within reason.
                 ObjectKind::Lazy => Fault::LeftOut,
                 _ => Fault::Trap(TrapKind::OutOfBounds),
             };
             traps.add(pool, fault, condition);
-            if write && self.object(candidate.object).read_only {
+            if kind == AccessKind::Write && self.object(candidate.object).read_only {
                 traps.add(pool, TrapKind::ReadOnly, candidate.guard);
             }
         }
     }
 
-    /// Whether an access of `size` bytes lies within an object.
+    /// The condition that an access of `size` bytes lies within an object.
     fn in_bounds(&self, pool: &mut TermPool, candidate: &Candidate, size: u64) -> Term {
         let object = self.object(candidate.object);
         let within_capacity = match candidate.offset {
@@ -225,7 +238,7 @@ impl Memory {
                 let inside = fits(start, size, object.size);
                 pool.bool(inside)
             }
-            Offset::Scaled { start, stride, index } => {
+            Offset::Scaled(ScaledOffset { start, stride, index }) => {
                 let window = Window::of(start, stride, object.size, size);
                 let within = in_window(pool, window, index);
                 match lazy_access(pool, &object.contents, candidate.offset, size) {
@@ -249,7 +262,7 @@ impl Memory {
         };
         let aligned = match candidate.offset {
             Offset::Known(start) => (start as u64).is_multiple_of(size),
-            Offset::Scaled { start, stride, .. } => {
+            Offset::Scaled(ScaledOffset { start, stride, .. }) => {
                 (start as u64).is_multiple_of(size) && stride % size == 0
             }
         };
@@ -269,8 +282,8 @@ impl Memory {
         pool.and(within_capacity, within_length)
     }
 
-    /// The value of `size` bytes: the stored term where one object holds just that, else a
-    /// bit-vector. Means nothing where the access traps.
+    /// The value of `size` bytes: the stored term where the only object has exactly this value,
+    /// otherwise a bit-vector. It is meaningless where the access traps.
     pub fn load(&mut self, pool: &mut TermPool, resolution: &Resolution, size: u64) -> Term {
         let mut value: Option<Term> = None;
         for candidate in &resolution.candidates {
@@ -283,7 +296,7 @@ impl Memory {
         value.unwrap_or_else(|| pool.bv(size as u32 * 8, 0))
     }
 
-    /// Whether a read of `size` bytes may see some that nobody wrote.
+    /// Whether a read of `size` bytes may read some that were never written.
     pub fn may_see_unwritten(&self, resolution: &Resolution, size: u64) -> bool {
         resolution.candidates.iter().any(|candidate| {
             let contents = &self.object(candidate.object).contents;
@@ -292,13 +305,13 @@ impl Memory {
                     start < 0 || !contents.covers_from(start as u64, size)
                 }
                 (Background::Undefined(_) | Background::Array { .. }, _) => true,
-                (Background::Lazy { .. }, Offset::Scaled { .. }) => true,
+                (Background::Lazy { .. }, Offset::Scaled(_)) => true,
                 _ => false,
             }
         })
     }
 
-    /// `None` where the access is surely out of bounds.
+    /// The value in one candidate; `None` where the access is surely out of bounds.
     fn load_candidate(
         &mut self,
         pool: &mut TermPool,
@@ -306,23 +319,24 @@ impl Memory {
         size: u64,
     ) -> Option<Term> {
         let object = self.object(candidate.object);
-        let (start, stride, index) = match candidate.offset {
+        let scaled = match candidate.offset {
             Offset::Known(start) => {
                 let inside = fits(start, size, object.size);
                 return inside.then(|| object.contents.read(pool, start as u64, size));
             }
-            Offset::Scaled { start, stride, index } => (start, stride, index),
+            Offset::Scaled(scaled) => scaled,
         };
+        let ScaledOffset { start, stride, index } = scaled;
         if let Some((lazy, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
             return access.load(pool, &lazy, &object.contents, size);
         }
         if let Background::Lazy { object, .. } = object.contents.background() {
-            // What depends on it is not claimed.
+            // Labels that depend on it are not claimed.
             let name = format!("{}+{}[{}]:{size}", object.own.name, start, index.index());
             let sort = Sort::BitVec(size as u32 * 8);
             return Some(undefined_symbol(pool, Undetermined::Access, &name, sort));
         }
-        let window = Window::of_index(pool, (start, stride, index), object.size, size);
+        let window = Window::of_index(pool, scaled, object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if window.count == 0 {
             return None;
@@ -362,7 +376,7 @@ impl Memory {
         whole.expect("a read of at least one byte")
     }
 
-    /// Makes the candidate's object an array, in place where its contents are not constant.
+    /// Makes the candidate's object an array; in place unless its contents are constant.
     fn as_array(&mut self, pool: &mut TermPool, candidate: &Candidate, size: u64) -> (Term, u64) {
         let object = self.object(candidate.object);
         let (bytes, aligned) = (object.size, is_aligned(candidate.offset, size, size));
@@ -375,7 +389,7 @@ impl Memory {
         self.object_mut(candidate.object).contents.make_array(pool, bytes, element)
     }
 
-    /// Stores `size` bytes. Only for states on which the access does not trap.
+    /// Stores `size` bytes. The access must not trap on the state.
     pub fn store(&mut self, pool: &mut TermPool, resolution: &Resolution, size: u64, value: Term) {
         let alone = resolution.candidates.len() == 1;
         for candidate in &resolution.candidates {
@@ -384,7 +398,7 @@ impl Memory {
         }
     }
 
-    /// Stores a value of so many bytes at a distance from an object's start, where the guard holds.
+    /// Stores a value at an offset of an object, under a guard. `size` is in bytes.
     pub fn store_where(
         &mut self,
         pool: &mut TermPool,
@@ -404,26 +418,27 @@ impl Memory {
         value: Term,
     ) {
         let object = self.object_mut(candidate.object);
-        let (start, stride, index) = match candidate.offset {
+        let scaled = match candidate.offset {
             Offset::Known(start) => {
                 if fits(start, size, object.size) {
                     write_where(pool, object, guard, start as u64, size, value);
                 }
                 return;
             }
-            Offset::Scaled { start, stride, index } => (start, stride, index),
+            Offset::Scaled(scaled) => scaled,
         };
+        let ScaledOffset { start, stride, index } = scaled;
         if let Some((_, access)) = lazy_access(pool, &object.contents, candidate.offset, size) {
             let bits = to_bytes(pool, value);
             let _stored = access.store(pool, &mut object.contents, guard, (size, bits));
             return;
         }
         if let Background::Lazy { .. } = object.contents.background() {
-            // Nor is what depends on anything in the object from now on.
+            // Labels that depend on anything in the object from now on are not claimed.
             object.contents = Contents::new(Background::Undefined(object.base));
             return;
         }
-        let window = Window::of_index(pool, (start, stride, index), object.size, size);
+        let window = Window::of_index(pool, scaled, object.size, size);
         let is_array = matches!(object.contents.background(), Background::Array { .. });
         if too_many(window.count, WRITE_CHOICES, &object.contents) || is_array && window.count > 1 {
             self.store_to_array(pool, candidate, guard, size, value);
@@ -468,7 +483,7 @@ impl Memory {
         self.object_mut(candidate.object).contents.set_array(array, element);
     }
 
-    /// Copies `size` bytes. Only for states on which neither access traps.
+    /// Copies `size` bytes. Neither access may trap on the state.
     pub fn copy(&mut self, pool: &mut TermPool, to: &Resolution, from: &Resolution, size: u64) {
         if let (Some((target, at)), Some((source, start))) = (to.single(), from.single()) {
             if target == source && at == start {
@@ -490,7 +505,7 @@ impl Memory {
         }
     }
 
-    /// Sets `size` bytes to zero. Only for states on which the access does not trap.
+    /// Sets `size` bytes to zero. The access must not trap on the state.
     pub fn zero(&mut self, pool: &mut TermPool, to: &Resolution, size: u64) {
         if let Some((target, at)) = to.single() {
             let object = self.object_mut(target);
@@ -505,21 +520,21 @@ impl Memory {
     }
 }
 
-/// What an access of a lazy object is whose place depends on the input; none for other objects, and
-/// for places that are not supported.
+/// An access of a lazy object at a place that depends on the input; `None` for other objects, and
+/// for unsupported places.
 fn lazy_access(
     pool: &mut TermPool,
     contents: &Contents,
     offset: Offset,
     size: u64,
 ) -> Option<(Arc<LazyObject>, lazy::Access)> {
-    let Offset::Scaled { start, stride, index } = offset else { return None };
+    let Offset::Scaled(scaled) = offset else { return None };
     let Background::Lazy { object, .. } = contents.background() else { return None };
-    let access = lazy::access(pool, object, (start, stride, index), size)?;
+    let access = lazy::access(pool, object, scaled, size)?;
     Some((object.clone(), access))
 }
 
-/// A word with one byte exchanged, which stands so many bits from its low end.
+/// A word with one byte replaced, `shift` bits from its low end.
 pub(crate) fn with_byte(pool: &mut TermPool, old: Term, shift: Term, byte: Term) -> Term {
     let bits = pool.width(old);
     let ones = pool.bv(bits, 0xff);
@@ -531,13 +546,13 @@ pub(crate) fn with_byte(pool: &mut TermPool, old: Term, shift: Term, byte: Term)
     pool.bvor(kept, moved)
 }
 
-/// Whether an access at so many positions needs an array term, where `most` positions are the limit
-/// for contents of one size.
+/// Whether an access with so many positions needs an array term, where `most` positions are the
+/// limit for contents with values of one size.
 fn too_many(positions: u64, most: u64, contents: &Contents) -> bool {
     positions > STRUCT_CHOICES || positions > most && !contents.is_mixed()
 }
 
-/// Cuts a number of bytes into pieces of at most eight.
+/// Splits a number of bytes into pieces of at most eight.
 fn pieces(size: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -551,7 +566,7 @@ fn pieces(size: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Writes where the guard holds.
+/// Writes a value under a guard.
 fn write_where(
     pool: &mut TermPool,
     object: &mut crate::machine::memory::Object,
@@ -584,7 +599,7 @@ fn choose(pool: &mut TermPool, guard: Term, a: Term, b: Term) -> Term {
     pool.ite(guard, a, b)
 }
 
-/// So many bytes from a distance on, if they lie within the first `room` bytes.
+/// The range of `size` bytes from a distance on, if they lie within the first `room` bytes.
 pub fn range_within(start: i64, size: u64, room: u64) -> Option<(u64, u64)> {
     let start = u64::try_from(start).ok()?;
     let end = start.checked_add(size)?;
@@ -595,7 +610,7 @@ fn fits(start: i64, size: u64, room: u64) -> bool {
     range_within(start, size, room).is_some()
 }
 
-/// Whether an index is one of a window's.
+/// The condition that an index is within a window.
 fn in_window(pool: &mut TermPool, window: Window, index: Term) -> Term {
     let width = pool.width(index);
     if window.count == 0 {
@@ -609,17 +624,17 @@ fn in_window(pool: &mut TermPool, window: Window, index: Term) -> Term {
     pool.ult(relative, count)
 }
 
-/// The index counted from the window's first.
+/// The index counted from the first of the window.
 fn relative_index(pool: &mut TermPool, window: Window, index: Term) -> Term {
     let first = pool.bv_signed(pool.width(index), window.first);
     pool.sub(index, first)
 }
 
-/// The byte offset as a 64-bit term.
+/// The byte offset, as a 64-bit term.
 fn offset_term(pool: &mut TermPool, offset: Offset) -> Term {
     match offset {
         Offset::Known(start) => pool.bv_signed(64, start),
-        Offset::Scaled { start, stride, index } => {
+        Offset::Scaled(ScaledOffset { start, stride, index }) => {
             let index = pool.sext(index, 64);
             let stride = pool.bv(64, stride);
             let distance = pool.mul(index, stride);
@@ -633,12 +648,12 @@ fn offset_term(pool: &mut TermPool, offset: Offset) -> Term {
 fn is_aligned(offset: Offset, size: u64, element: u64) -> bool {
     let (start, stride) = match offset {
         Offset::Known(start) => (start, 0),
-        Offset::Scaled { start, stride, .. } => (start, stride),
+        Offset::Scaled(ScaledOffset { start, stride, .. }) => (start, stride),
     };
     size == element && (start as u64).is_multiple_of(element) && stride % element == 0
 }
 
-/// The 32-bit index of the element that holds a byte.
+/// The 32-bit index of the element that contains a byte.
 fn element_index(pool: &mut TermPool, offset: Term, element: u64) -> Term {
     let shift = element.trailing_zeros();
     pool.extract(31 + shift, shift, offset)
@@ -655,7 +670,7 @@ fn read_array_byte(pool: &mut TermPool, array: Term, element: u64, at: Term) -> 
     pool.extract(7, 0, shifted)
 }
 
-/// How far a byte stands from the low end of its element, in bits; of the element's width.
+/// The distance, in bits, of a byte from the low end of its element; as wide as the element.
 pub(crate) fn bit_shift(pool: &mut TermPool, at: Term, element: u64) -> Term {
     let low = pool.extract(element.trailing_zeros() - 1, 0, at);
     let wide = pool.zext(low, element as u32 * 8);

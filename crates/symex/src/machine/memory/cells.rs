@@ -7,16 +7,16 @@ use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_smt::{Node, Sort, Term, TermPool};
 
 use crate::machine::memory::Region;
-use crate::machine::memory::lazy::{self, Rows};
+use crate::machine::memory::lazy::{self, RowArrays};
 
-/// What was stored at an offset. Sixteen bytes or fewer, so that copying an object is cheap.
+/// A value stored at an offset. Sixteen bytes or fewer, so that copying an object is cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Where it starts.
+    /// The offset of its first byte.
     pub offset: u32,
-    /// How many bytes it takes, 1 to 16.
+    /// Its size in bytes, 1 to 16.
     pub size: u8,
-    /// Its value: a float as such, everything else as a bit-vector of that many bytes.
+    /// Its value: a float of a float sort, any other value as a bit-vector of `size` bytes.
     pub term: Term,
 }
 
@@ -26,33 +26,33 @@ impl Cell {
     }
 }
 
-/// The bit of a background's number that says that inline assembly may have written there.
+/// The bit of a background's number that says that inline assembly may have written to the object.
 pub const LEFT_BY_ASSEMBLY: u64 = 1 << 63;
 
-/// What the bytes are that no cell covers.
+/// The bytes that no cell covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Background {
-    /// All zero.
+    /// All bytes are zero.
     Zero,
-    /// Never written. Reading makes symbols that are named after this number, which is the same for
-    /// all bytes of one object and for no two objects: its address. With [`LEFT_BY_ASSEMBLY`] it is
-    /// any other number; in [`Region::Lazy`], the object was written at an unknown place.
+    /// No byte was written. Reads make symbols named after this number, which is the same for all
+    /// bytes of one object and differs for each object: its address. With [`LEFT_BY_ASSEMBLY`] it
+    /// is another number; in [`Region::Lazy`], the object was written at an unknown place.
     Undefined(u64),
-    /// These, and zero after them.
+    /// These bytes, followed by zeros.
     Bytes(Arc<[u8]>),
-    /// The elements of an array term from 32-bit indexes to elements of so many bytes.
+    /// The elements of an array term, with 32-bit indexes.
     Array {
         /// The array.
         term: Term,
-        /// Bytes of an element: 1, 2, 4 or 8.
+        /// The size of an element in bytes: 1, 2, 4 or 8.
         element: u8,
     },
-    /// Those of an input that comes into being as it is looked at.
+    /// The first contents of a lazy object.
     Lazy {
-        /// What was there first.
+        /// The object.
         object: Arc<LazyObject>,
-        /// The rows that were written at places that depend on the input.
-        rows: Rows,
+        /// The rows that were written at places that depend on the input, as array terms.
+        rows: RowArrays,
     },
 }
 
@@ -63,24 +63,24 @@ pub struct Contents {
     pub(crate) background: Background,
 }
 
-/// Whether the value depends on what the program does not determine, such as memory that it never
-/// wrote.
+/// Whether the value depends on anything that the program does not determine, such as memory that
+/// it never wrote.
 pub fn depends_on_undefined(pool: &mut TermPool, term: Term) -> bool {
     pool.mentions_marked(term)
 }
 
-/// The same, of a float that is made of these bits: all NaNs are one value, so that those which an
+/// As [`depends_on_undefined`], for the bits of a float. All NaNs are one value, so NaNs that an
 /// operation gave are defined.
 pub(crate) fn depends_on_unwritten(pool: &mut TermPool, bits: Term) -> bool {
     mentions_other_than(pool, bits, Undetermined::NanBits)
 }
 
-/// Whether the value depends on anything that is not determined but what is of one kind.
+/// Whether the value depends on something undetermined of another kind.
 pub fn mentions_other_than(pool: &mut TermPool, term: Term, kind: Undetermined) -> bool {
     mentions_where(pool, term, |other| other != kind)
 }
 
-/// Whether the value depends on what is not determined of one kind.
+/// Whether the value depends on something undetermined of one kind.
 pub fn mentions_kind(pool: &mut TermPool, term: Term, kind: Undetermined) -> bool {
     mentions_where(pool, term, |other| other == kind)
 }
@@ -97,12 +97,12 @@ fn mentions_where(
     vars.iter().filter_map(|var| undetermined(pool, *var)).any(is_meant)
 }
 
-/// What a symbol stands for that the program does not determine; `None` for any other.
+/// The kind of undetermined value that a symbol stands for; `None` for any other symbol.
 pub fn undetermined(pool: &TermPool, symbol: Term) -> Option<Undetermined> {
     Undetermined::of_symbol(pool.var_name(symbol)?)
 }
 
-/// What the number of a [`Background::Undefined`] says that it is.
+/// The kind of undetermined value that the number of a [`Background::Undefined`] stands for.
 fn kind_of(number: u64) -> Undetermined {
     if number & LEFT_BY_ASSEMBLY != 0 {
         Undetermined::Assembly
@@ -114,7 +114,7 @@ fn kind_of(number: u64) -> Undetermined {
 }
 
 impl Contents {
-    /// Only a background.
+    /// Contents without cells.
     pub const fn new(background: Background) -> Self {
         Self { cells: Vec::new(), background }
     }
@@ -129,7 +129,7 @@ impl Contents {
         &self.cells
     }
 
-    /// Whether bytes that nobody wrote are unwritten.
+    /// Whether bytes that no cell covers were never written.
     pub fn is_unwritten_beneath(&self, pool: &TermPool) -> bool {
         match self.background {
             Background::Undefined(_) => true,
@@ -153,8 +153,8 @@ impl Contents {
         self.cells.partition_point(|cell| cell.end() <= offset)
     }
 
-    /// The value of `size` bytes from `offset` on: the very term that was stored there if one was,
-    /// else a bit-vector.
+    /// The value of `size` bytes from `offset` on: the term that was stored there, if there is
+    /// exactly one, otherwise a bit-vector.
     pub fn read(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         match self.cells.get(self.first_after(offset)) {
             Some(cell) if u64::from(cell.offset) == offset && u64::from(cell.size) == size => {
@@ -172,13 +172,13 @@ impl Contents {
         }
     }
 
-    /// The same, always as a bit-vector.
+    /// As [`Self::read`], always as a bit-vector.
     pub fn read_bits(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         let value = self.read(pool, offset, size);
         to_bytes(pool, value)
     }
 
-    /// The value of eight bytes that a read of fewer bytes would see a part of, if there is one.
+    /// The value of eight bytes that a read of fewer bytes would read a part of, if there is one.
     pub fn part_of_wider(&self, offset: i64, size: u64) -> Option<Term> {
         let offset = u64::try_from(offset).ok().filter(|_| size < 8)?;
         let cell = self.cells.get(self.first_after(offset))?;
@@ -186,8 +186,8 @@ impl Contents {
         overlaps.then_some(cell.term)
     }
 
-    /// For each of `size` bytes from `offset` on, whether it was never written, or may depend on what
-    /// was not.
+    /// For each of `size` bytes from `offset` on, whether it was never written, or may depend on
+    /// bytes that were not.
     pub fn unwritten(&self, pool: &mut TermPool, offset: u64, size: u64) -> Vec<bool> {
         let mut found = Vec::with_capacity(size as usize);
         let mut index = self.first_after(offset);
@@ -209,7 +209,7 @@ impl Contents {
         found
     }
 
-    /// Puts together what several cells and the background between them say.
+    /// Combines the bytes of several cells and of the background between them.
     fn read_pieces(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         let end = offset + size;
         let mut whole = None;
@@ -235,7 +235,7 @@ impl Contents {
         whole.expect("a read of at least one byte")
     }
 
-    /// `size` bytes that no cell covers, as a bit-vector.
+    /// The `size` bytes of the background, as a bit-vector.
     fn read_background(&self, pool: &mut TermPool, offset: u64, size: u64) -> Term {
         match &self.background {
             Background::Zero => pool.bv(size as u32 * 8, 0),
@@ -243,7 +243,7 @@ impl Contents {
                 let byte = |at: u64| bytes.get(at as usize).copied().unwrap_or(0);
                 constant_bytes(pool, (offset..offset + size).map(byte))
             }
-            // Byte by byte, so that reads of different sizes agree.
+            // Made byte by byte, so that reads of different sizes agree.
             Background::Undefined(object) => {
                 let mut whole = None;
                 for at in offset..offset + size {
@@ -279,8 +279,8 @@ impl Contents {
         self.cells.insert(at, new);
     }
 
-    /// Removes every cell from a range, keeping the bytes of cells that reach beyond it; gives the
-    /// position where a cell for the range belongs.
+    /// Removes every cell from a range, keeping the bytes of cells that reach beyond it. Returns
+    /// the position for a cell of the range.
     fn clear(&mut self, pool: &mut TermPool, offset: u64, size: u64) -> usize {
         let end = offset + size;
         let first = self.first_after(offset);
@@ -320,7 +320,7 @@ impl Contents {
         }
     }
 
-    /// The bytes `from .. from + size` of `source` take the place of `to .. to + size`.
+    /// Replaces the bytes `to .. to + size` by the bytes `from .. from + size` of `source`.
     pub fn copy_from(
         &mut self,
         pool: &mut TermPool,
@@ -353,7 +353,11 @@ impl Contents {
                     let gap = next.map_or(end, |cell| u64::from(cell.offset).min(end)) - at;
                     let nothing_to_move = source.background == Background::Zero
                         && self.background == Background::Zero;
-                    for (offset, size) in source.pieces(at, gap, nothing_to_move) {
+                    let pieces = match nothing_to_move {
+                        true => Vec::new(),
+                        false => source.pieces(at, gap),
+                    };
+                    for (offset, size) in pieces {
                         let term = match &source.background {
                             Background::Lazy { .. } => source.read(pool, offset, u64::from(size)),
                             _ => source.read_background(pool, offset, u64::from(size)),
@@ -368,7 +372,7 @@ impl Contents {
         self.cells.splice(at..at, moved);
     }
 
-    /// Whether a byte of a range is not covered by a cell, so that the background shows there.
+    /// Whether the background gives a byte of a range, because no cell covers it.
     pub fn shows_background(&self, from: u64, to: u64) -> bool {
         let mut at = from;
         for cell in &self.cells[self.first_after(from)..] {
@@ -380,17 +384,17 @@ impl Contents {
         at < to
     }
 
-    /// How bytes that no cell covers are copied: by parts where the background has some, else in
-    /// aligned pieces; not at all where there is nothing to move.
-    fn pieces(&self, offset: u64, size: u64, nothing: bool) -> Vec<(u64, u8)> {
+    /// The pieces in which bytes of the background are copied: its parts if it has some, otherwise
+    /// aligned pieces.
+    fn pieces(&self, offset: u64, size: u64) -> Vec<(u64, u8)> {
         match &self.background {
-            _ if nothing => Vec::new(),
             Background::Lazy { object, .. } => lazy::parts(object, offset, size),
             _ => split_range(offset, size).collect(),
         }
     }
 
-    /// The elements of a row of a lazy object as an array, with what was written over them.
+    /// The elements of a row of a lazy object as an array, with the values that were written over
+    /// them.
     pub fn row(&self, pool: &mut TermPool, row: &Row) -> Option<Term> {
         let Background::Lazy { object, rows } = &self.background else { return None };
         let mut array = match rows.get(row) {
@@ -413,28 +417,28 @@ impl Contents {
         Some(array)
     }
 
-    /// Whether rows of a lazy object are arrays.
+    /// Whether some rows of a lazy object are arrays.
     pub fn has_rows(&self) -> bool {
-        matches!(&self.background, Background::Lazy { rows, .. } if *rows != Rows::default())
+        matches!(&self.background, Background::Lazy { rows, .. } if *rows != RowArrays::default())
     }
 
-    /// What the rows of a lazy object that are arrays have in a range lies in cells from now on.
+    /// Moves the values in a range of the rows that are arrays to cells.
     pub fn settle_rows(&mut self, pool: &mut TermPool, (from, to): (u64, u64)) {
         if !self.has_rows() {
             return;
         }
-        for (at, size) in self.pieces(from, to - from, false) {
+        for (at, size) in self.pieces(from, to - from) {
             let value = self.read(pool, at, u64::from(size));
             self.write(pool, at, u64::from(size), value);
         }
     }
 
-    /// What no cell covers is that of another lazy object from now on, of which this one is a part.
+    /// Replaces the background by another lazy object, of which this one is a part.
     pub fn become_part_of(&mut self, whole: Arc<LazyObject>) {
-        self.background = Background::Lazy { object: whole, rows: Rows::default() };
+        self.background = Background::Lazy { object: whole, rows: RowArrays::default() };
     }
 
-    /// The elements of a row of a lazy object are those of an array from now on.
+    /// Replaces the elements of a row of a lazy object by those of an array.
     pub fn set_row(&mut self, pool: &mut TermPool, row: &Row, array: Term) {
         let Background::Lazy { object, rows } = &mut self.background else { return };
         rows.set(row, array);
@@ -458,7 +462,7 @@ impl Contents {
     }
 
     /// Makes the whole contents one array term, so that symbolic offsets can be read and written.
-    /// `element` is the wish for the size of an element; gives the array and its element size.
+    /// `element` is the preferred size of an element. Returns the array and its element size.
     pub fn make_array(&mut self, pool: &mut TermPool, size: u64, element: u64) -> (Term, u64) {
         let element = match &self.background {
             Background::Array { element, .. } => u64::from(*element),
@@ -491,7 +495,8 @@ impl Contents {
                 undefined_symbol(pool, kind_of(*object), &name, sort)
             }
         };
-        // Bytes of an element that no cell covers are those of the array, without a symbol each.
+        // Bytes of an element that no cell covers are those of the array, without a symbol for
+        // each.
         self.background = Background::Array { term: array, element: element as u8 };
         let mut done = None;
         for cell in &self.cells {
@@ -511,7 +516,7 @@ impl Contents {
         (array, element)
     }
 
-    /// Whether cells cover the first `size` bytes, so that the background shows nowhere.
+    /// Whether cells cover the first `size` bytes.
     fn covers(&self, size: u64) -> bool {
         self.covers_from(0, size)
     }
@@ -528,14 +533,14 @@ impl Contents {
         covered >= offset + size
     }
 
-    /// The contents are those of an array term.
+    /// Replaces the contents by those of an array term.
     pub fn set_array(&mut self, term: Term, element: u64) {
         self.cells.clear();
         self.background = Background::Array { term, element: element as u8 };
     }
 }
 
-/// Cuts a range into aligned pieces of at most eight bytes.
+/// Splits a range into aligned pieces of at most eight bytes.
 fn split_range(offset: u64, size: u64) -> impl Iterator<Item = (u64, u8)> {
     let end = offset + size;
     let mut at = offset;
@@ -557,7 +562,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// `high` above what is there already.
+/// The concatenation of `high` and the bits collected so far.
 pub(crate) fn above(pool: &mut TermPool, low: Option<Term>, high: Term) -> Term {
     match low {
         Some(low) => pool.concat(high, low),
@@ -601,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aligned_load_of_what_was_stored_gives_the_stored_term_back() {
+    fn an_aligned_load_returns_the_stored_term() {
         let mut pool = TermPool::new();
         let x = pool.var("x", Sort::BitVec(32));
         let mut contents = Contents::new(Background::Zero);

@@ -1,8 +1,8 @@
-//! On which inputs a value does not depend on memory that was never written.
+//! Definedness: the condition that a value does not depend on memory that was never written.
 //!
-//! A copy of a symbolic number of bytes into a fresh buffer leaves `ite(i < n, byte, unwritten)`
-//! there. A program that reads only the first `n` bytes never uses what was not written, though the
-//! term names it. [`definedness`] says so as a Boolean that a solver can decide.
+//! A copy of a symbolic number of bytes to a fresh buffer leaves `ite(i < n, byte, unwritten)`
+//! there. A program that reads only the first `n` bytes never uses an unwritten one, though the
+//! term names it. [`definedness`] expresses that as a Boolean that a solver can decide.
 
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use rustc_hash::FxHashMap;
@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use crate::machine::memory::cells::depends_on_unwritten;
 use crate::machine::memory::depends_on_undefined;
 
-/// Most stores of an array term that a read is followed through.
+/// The most stores of an array term that a read is followed through.
 const MOST_STORES: usize = 256;
 
-/// A Boolean; where it holds, the value of `term` is the same whatever the bytes are that were never
-/// written. Where it does not, it may depend on them.
+/// A Boolean. Where it holds, the value of `term` is the same whatever the values of unwritten
+/// bytes are. Where it does not, the value may depend on them.
 pub fn definedness(pool: &mut TermPool, term: Term) -> Term {
     let mut known: FxHashMap<Term, Term> = FxHashMap::default();
     let mut waiting = vec![term];
@@ -44,7 +44,7 @@ pub fn definedness(pool: &mut TermPool, term: Term) -> Term {
     known[&term]
 }
 
-/// The terms whose definedness that of a term is made of.
+/// The terms with a definedness that the definedness of a term is made of.
 fn needed(pool: &TermPool, term: Term) -> Vec<Term> {
     match pool.node(term) {
         Node::Bin(BinOp::Select, array, index) => match stores(pool, array) {
@@ -96,7 +96,7 @@ fn combine(pool: &mut TermPool, term: Term, known: &FxHashMap<Term, Term>) -> Te
     }
 }
 
-/// The stores of an array term, the last one first, and what they were made on; `None` where there
+/// The stores of an array term, the last one first, and the array beneath them; `None` where there
 /// are too many.
 fn stores(pool: &TermPool, array: Term) -> Option<(Vec<(Term, Term)>, Term)> {
     let mut found = Vec::new();
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_is_defined_where_what_is_chosen_is() {
+    fn a_choice_is_defined_where_the_chosen_value_is() {
         let mut pool = TermPool::new();
         let unwritten = undefined_symbol(&mut pool, Undetermined::Unwritten, "x", Sort::BitVec(8));
         let (c, byte) = (pool.var("c", Sort::Bool), pool.var("b", Sort::BitVec(8)));

@@ -1,27 +1,27 @@
-//! One memory for two: which of them it is depends on a condition.
+//! The merge of two memories: a condition selects between them.
 //!
-//! The two are of paths that were one, so that what was made before they parted is the same object in
-//! both. Bytes that differ become choices between two terms; a byte that was never written is chosen as
-//! its symbol, so that it stays unwritten exactly where it was. Two memories with other objects alive
-//! have no union.
+//! The two belong to paths that were one, so that everything that was made before they parted is
+//! the same object in both. Bytes that differ become choices between two terms. An unwritten byte
+//! is chosen as its symbol, so that it stays unwritten under the same condition. Two memories with
+//! different live objects cannot be merged.
 
 use std::sync::Arc;
 
 use lydian_eval::to_bytes;
 use lydian_smt::{Term, TermPool};
 
-use crate::machine::memory::lazy::Rows;
+use crate::machine::memory::lazy::RowArrays;
 use crate::machine::memory::{
     AccessRanges, Background, Cell, Contents, Memory, Object, REGIONS, Region, Table,
 };
 
-/// Contents with more cells that differ are not united: each is a choice that every later reader drags
-/// along.
+/// The most cells that may differ for contents to be merged: each one is a choice that every later
+/// read contains.
 const MOST_CELLS: usize = 16;
 
 impl Memory {
-    /// The memory that is the first where a Boolean holds, and else the second. None where they do not
-    /// have the same objects, or differ in what no term can choose.
+    /// The memory that is `a` where `holds` is true, and `b` elsewhere. `None` where they do not
+    /// have the same objects, or differ in something that is not a term.
     pub fn either(pool: &mut TermPool, holds: Term, a: &Self, b: &Self) -> Option<Self> {
         let mut tables = Vec::with_capacity(a.tables.len());
         for ((a, b), region) in a.tables.iter().zip(&b.tables).zip(REGIONS) {
@@ -41,7 +41,7 @@ fn either_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Optio
     }
     let (longer, shorter) = if a.objects.len() >= b.objects.len() { (a, b) } else { (b, a) };
     let common = shorter.objects.len();
-    // What one has alone must be dead: nobody reaches it but through an address that dangles.
+    // Objects of one memory alone must be dead: only a dangling address leads to them.
     if longer.objects[common..].iter().any(|object| object.alive) {
         return None;
     }
@@ -53,8 +53,8 @@ fn either_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Optio
     Some(Table { objects: Arc::new(objects), next })
 }
 
-/// Objects of inputs that only one path looked at are the same for the other: there they have their
-/// first contents.
+/// Merges the tables of lazy objects. An object that only one path looked at has its first contents
+/// on the other.
 fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Option<Table> {
     let next = a.next.max(b.next);
     if Arc::ptr_eq(&a.objects, &b.objects) {
@@ -73,10 +73,10 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
     Some(Table { objects: Arc::new(objects), next })
 }
 
-/// An object of the inputs as it is before a path looks at it.
+/// An input object as it is before a path looks at it.
 fn untouched(object: &Object) -> Option<Arc<Object>> {
     let first = object.first.clone()?;
-    let background = Background::Lazy { object: first, rows: Rows::default() };
+    let background = Background::Lazy { object: first, rows: RowArrays::default() };
     let (contents, touched) = (Contents::new(background), AccessRanges::default());
     Some(Arc::new(Object {
         contents,
@@ -114,7 +114,7 @@ fn either_object(
 }
 
 impl Contents {
-    /// The bytes that are the first where a Boolean holds, and else the second.
+    /// The bytes that are `a` where `holds` is true, and `b` elsewhere.
     fn either(pool: &mut TermPool, holds: Term, a: &Self, b: &Self) -> Option<Self> {
         if a == b {
             return Some(a.clone());
@@ -142,7 +142,7 @@ impl Contents {
     }
 }
 
-/// The ranges that cells cover which only one of two contents has, none within another.
+/// The ranges of cells that only one of two contents has, none within another.
 fn differing(a: &Contents, b: &Contents) -> Vec<(u64, u64)> {
     let has = |contents: &Contents, cell: &Cell| {
         let at = contents.cells.binary_search_by_key(&cell.offset, |cell| cell.offset);
@@ -162,7 +162,7 @@ fn differing(a: &Contents, b: &Contents) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// Whether a value is the address of something in memory.
+/// Whether a value is an address in memory.
 fn is_address(pool: &TermPool, value: Term) -> bool {
     pool.as_u64(value).is_some_and(|value| Region::of(value).is_some())
 }

@@ -1,4 +1,4 @@
-//! The Booleans that hold on a path.
+//! The facts of a path: Booleans that hold on it.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::ops::Deref;
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many are looked through one after the other; more are looked up.
+/// The most facts that are searched one after the other; more facts have a hash set.
 const FEW: usize = 32;
-/// Of a conjunction no more parts than this are looked at at a time.
+/// The most parts of a conjunction that are looked at in one call.
 const MOST_PARTS: usize = 1 << 10;
 
-/// Booleans that hold, in the order in which they were found, each once. Whether one is among them takes
-/// the same time however many there are.
+/// Booleans that hold, each once, in the order of their discovery. A look-up takes the same time
+/// however many there are.
 #[derive(Clone, Default)]
 pub struct Facts {
     all: Vec<Term>,
-    /// The same, where there are more than a few.
+    /// The set of all facts, where there are more than a few.
     looked_up: Option<FxHashSet<Term>>,
-    /// What was found of conjunctions, each with the number of facts at that time. What is known stays
-    /// so; what is not may be known once there are more facts.
+    /// The values found for conjunctions, each with the number of facts at that time. Known values
+    /// stay; unknown ones may become known with more facts.
     conjunctions: RefCell<FxHashMap<Term, (usize, Option<bool>)>>,
 }
 
 impl Facts {
-    /// None yet.
+    /// No facts.
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,14 +37,14 @@ impl Facts {
         Self { all, looked_up: self.looked_up.clone(), conjunctions: RefCell::default() }
     }
 
-    /// The first so many of them.
+    /// The first `count` facts.
     pub fn first(&self, count: usize) -> Self {
         let mut first = Self::new();
         self.all[..count].iter().for_each(|fact| first.push(*fact));
         first
     }
 
-    /// Adds one that is not among them.
+    /// Adds a fact that is not among them.
     pub fn push(&mut self, fact: Term) {
         self.all.push(fact);
         match &mut self.looked_up {
@@ -58,7 +58,7 @@ impl Facts {
         }
     }
 
-    /// Whether this very term is among them.
+    /// Whether a term is among them.
     pub fn contains(&self, fact: &Term) -> bool {
         match &self.looked_up {
             Some(known) => known.contains(fact),
@@ -66,8 +66,8 @@ impl Facts {
         }
     }
 
-    /// The value of a Boolean, where the facts say it in so many words: of a conjunction by its parts,
-    /// as facts are kept.
+    /// The value of a Boolean where it or its negation is a fact. A conjunction is looked up by its
+    /// parts, since facts are kept as parts.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         let Some(parts) = parts(pool, condition) else { return self.known_alone(pool, condition) };
         let mut found = self.conjunctions.borrow_mut();
@@ -81,7 +81,7 @@ impl Facts {
         while let Some(&(conjunction, parts)) = waiting.last() {
             looked_at += 1;
             let whole = self.known_alone(pool, conjunction);
-            // Of a conjunction that was not looked at yet, that it is one.
+            // For a part not yet looked at, find out first whether it is a conjunction.
             let of_part = |part: Term| match self::parts(pool, part) {
                 None => Ok(self.known_alone(pool, part)),
                 Some(parts) => match found.get(&part).filter(|found| still(found)) {
@@ -105,7 +105,7 @@ impl Facts {
         found.get(&condition).and_then(|(_, known)| *known)
     }
 
-    /// The same of a Boolean as a whole.
+    /// The value of a Boolean, looked up as a whole.
     pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         if let Some(value) = pool.as_bool(condition) {
             return Some(value);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_and_nothing_else_is_among_few_and_many_facts() {
+    fn only_added_facts_are_among_few_and_many_facts() {
         let mut pool = TermPool::new();
         let mut facts = Facts::new();
         let terms: Vec<Term> = (0..200).map(|n| pool.var(&format!("f{n}"), Sort::Bool)).collect();
@@ -178,7 +178,7 @@ mod tests {
         facts.push(not);
         assert_eq!(facts.known(&mut pool, with_other), Some(false));
         assert_eq!(forked.known(&mut pool, with_other), None, "the fork does not know that fact");
-        // That not both hold says the same of what both are part of.
+        // A fact that not both hold decides every conjunction with both.
         let both = pool.and(terms[4], terms[5]);
         let mut others = Facts::new();
         let not = pool.not(both);

@@ -1,26 +1,26 @@
-//! Objects of inputs that come into being as a path looks at them ([`lydian_inputs::lazy`]): reading and
-//! writing their parts.
+//! Lazy objects in memory ([`lydian_inputs::lazy`]): reads and writes of their parts.
 //!
-//! In memory such an object is [`ROOM`](lydian_inputs::lazy::ROOM) bytes whose middle is the place that
-//! its pointer leads to. What was written at known places lies in cells over the parts; what was
-//! written where the place depends on the input makes the row an array term.
+//! In memory such an object has [`ROOM`](lydian_inputs::lazy::ROOM) bytes, and its pointer leads to
+//! the middle. Values written at constant places are in cells over the parts. A write at a place
+//! that depends on the input makes the row an array term.
 
 use lydian_eval::to_bytes;
+use lydian_inputs::lazy::shape::{ArrayAround, PartKind};
 use lydian_inputs::lazy::{INDEX_BITS, LazyObject, REACH, Row};
-use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
+use crate::machine::memory::ScaledOffset;
 use crate::machine::memory::access::{DEPTH, bit_shift, greatest, store_where, with_byte};
 use crate::machine::memory::cells::{Contents, above};
 use crate::machine::memory::rows;
 
 /// The rows of a lazy object that are array terms, by the part of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows(SmallVec<[(u64, Term); 1]>);
+pub struct RowArrays(SmallVec<[(u64, Term); 1]>);
 
-impl Rows {
-    /// The array that a row is, if it is one.
+impl RowArrays {
+    /// The array of a row, if it is one.
     pub(crate) fn get(&self, row: &Row) -> Option<Term> {
         let known = self.0.iter().find(|(part, _)| *part == row.part);
         known.map(|(_, array)| *array)
@@ -35,43 +35,44 @@ impl Rows {
     }
 }
 
-/// Bytes of a lazy object that a path looked at.
+/// The bytes of a lazy object that a path accessed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessRanges {
-    /// Ranges of places, sorted, none next to another.
+    /// Sorted ranges of places without adjacent ones.
     ranges: Vec<(u64, u64)>,
-    /// The same for bytes whose first value was read.
+    /// The ranges with first values that were read.
     read: Vec<(u64, u64)>,
-    /// The same for what is touched on every input of the path.
+    /// The ranges that are accessed on every input of the path.
     always: Vec<(u64, u64)>,
-    /// What else is touched, by place and size.
+    /// Other accesses, by place and size.
     at: Vec<AccessPlace>,
 }
 
-/// Bytes of a lazy object that are touched at a place that depends on the input, or on some inputs alone.
+/// Bytes of a lazy object that are accessed at a place that depends on the input, or on some inputs
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessPlace {
-    /// The first.
+    /// The first byte.
     pub place: Term,
-    /// How many.
+    /// The number of bytes.
     pub size: u64,
-    /// Where they are touched.
+    /// The condition of the access.
     pub guard: Term,
 }
 
 impl AccessRanges {
-    /// Whether a range of places is known as touched on every input, and was read if it is to be.
+    /// Whether a range of places is known as accessed on every input, and, for `read`, as read.
     pub fn has(&self, range: (u64, u64), read: bool) -> bool {
         holds(&self.always, range) && (!read || holds(&self.read, range))
     }
 
-    /// Adds a range of places, whose first values may be read.
+    /// Adds a range of places. `read` says whether its first values may be read.
     pub fn add(&mut self, range: (u64, u64), read: bool) {
         insert(&mut self.always, range);
         self.note(range, read);
     }
 
-    /// A range is touched somewhere.
+    /// Notes a range that is accessed on some input.
     pub(crate) fn note(&mut self, range: (u64, u64), read: bool) {
         insert(&mut self.ranges, range);
         if read {
@@ -79,7 +80,7 @@ impl AccessRanges {
         }
     }
 
-    /// Adds a range of places that is touched where a Boolean holds.
+    /// Adds a range of places that is accessed under a guard.
     pub fn add_where(&mut self, pool: &mut TermPool, guard: Term, range: (u64, u64), read: bool) {
         self.note(range, read);
         if !holds(&self.always, range) {
@@ -88,7 +89,7 @@ impl AccessRanges {
         }
     }
 
-    /// Adds a place that depends on the input.
+    /// Adds an access at a place that depends on the input.
     pub fn add_at(&mut self, pool: &mut TermPool, new: AccessPlace) {
         match self.at.binary_search_by_key(&(new.place, new.size), |at| (at.place, at.size)) {
             Ok(known) => self.at[known].guard = pool.or(self.at[known].guard, new.guard),
@@ -96,32 +97,32 @@ impl AccessRanges {
         }
     }
 
-    /// All ranges of known places.
+    /// All ranges of constant places.
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges
     }
 
-    /// The ranges whose first values were read.
+    /// The ranges with first values that were read.
     pub fn read(&self) -> &[(u64, u64)] {
         &self.read
     }
 
-    /// The ranges that are touched on every input of the path.
+    /// The ranges that are accessed on every input of the path.
     pub fn always(&self) -> &[(u64, u64)] {
         &self.always
     }
 
-    /// What is touched at places that depend on the input, or on some inputs alone.
+    /// The accesses at places that depend on the input, or on some inputs alone.
     pub fn at(&self) -> &[AccessPlace] {
         &self.at
     }
 
-    /// Whether anything is touched at a place that depends on the input.
+    /// Whether any access is at a place that depends on the input.
     pub fn is_anywhere(&self, pool: &TermPool) -> bool {
         self.at.iter().any(|at| pool.as_u64(at.place).is_none())
     }
 
-    /// What the first of two paths touched where a Boolean holds, and elsewhere what the second did.
+    /// The accesses of the first of two paths where a Boolean holds, and of the second elsewhere.
     pub fn either(pool: &mut TermPool, holds_first: Term, a: &Self, b: &Self) -> Self {
         if a == b {
             return a.clone();
@@ -152,7 +153,7 @@ fn holds(ranges: &[(u64, u64)], (from, to): (u64, u64)) -> bool {
     after > 0 && to <= ranges[after - 1].1
 }
 
-/// Adds a range to sorted ranges, and joins those that it meets.
+/// Adds a range to sorted ranges, and joins adjacent and overlapping ones.
 fn insert(ranges: &mut Vec<(u64, u64)>, (from, to): (u64, u64)) {
     let first = ranges.partition_point(|(_, end)| *end < from);
     let last = ranges.partition_point(|(start, _)| *start <= to);
@@ -162,7 +163,7 @@ fn insert(ranges: &mut Vec<(u64, u64)>, (from, to): (u64, u64)) {
     ranges.splice(first..last, [joined]);
 }
 
-/// How far a byte lies from where the pointer leads, by its place in the object.
+/// The distance of a byte from the place that the pointer leads to, given its place in the object.
 pub const fn distance(place: u64) -> i64 {
     (place as i64).wrapping_sub(REACH as i64)
 }
@@ -177,8 +178,14 @@ pub(crate) fn index_term(pool: &mut TermPool, index: i64) -> Term {
     pool.bv_signed(INDEX_BITS, index)
 }
 
-/// The value of a row where no cell covers it.
-fn element(pool: &mut TermPool, object: &LazyObject, rows: &Rows, row: &Row, number: i64) -> Term {
+/// The value of a row's element where no cell covers it.
+fn element(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    rows: &RowArrays,
+    row: &Row,
+    number: i64,
+) -> Term {
     let Some(array) = rows.get(row) else { return object.element(pool, row, number) };
     let at = index_term(pool, number);
     let bits = pool.select(array, at);
@@ -186,13 +193,13 @@ fn element(pool: &mut TermPool, object: &LazyObject, rows: &Rows, row: &Row, num
     rows::value_of_bits(pool, object, row, bits, &name)
 }
 
-/// Bytes of one part of an object.
+/// Some bytes of one part of an object.
 struct Piece {
     row: Row,
     number: i64,
     /// The first of the bytes, from the start of the part.
     low: u64,
-    /// How many.
+    /// The number of bytes.
     size: u64,
 }
 
@@ -218,11 +225,12 @@ fn pieces(object: &LazyObject, from: i64, size: u64) -> impl Iterator<Item = Pie
     })
 }
 
-/// `size` bytes that no cell covers: the very value of a part where they are one, else a bit-vector.
+/// `size` bytes that no cell covers: the value of a part where they are exactly one, otherwise a
+/// bit-vector.
 pub(crate) fn read_part(
     pool: &mut TermPool,
     object: &LazyObject,
-    rows: &Rows,
+    rows: &RowArrays,
     at: i64,
     size: u64,
 ) -> Term {
@@ -238,7 +246,7 @@ pub(crate) fn read_part(
 pub(crate) fn read(
     pool: &mut TermPool,
     object: &LazyObject,
-    rows: &Rows,
+    rows: &RowArrays,
     at: i64,
     size: u64,
 ) -> Term {
@@ -270,7 +278,7 @@ pub(crate) fn parts(object: &LazyObject, offset: u64, size: u64) -> Vec<(u64, u8
         .collect()
 }
 
-/// The values of a row of which some byte lies in a range.
+/// The numbers of the values of a row with a byte in a range.
 pub(crate) fn elements_within(
     object: &LazyObject,
     row: &Row,
@@ -280,26 +288,27 @@ pub(crate) fn elements_within(
     pieces(object, at, size).filter(|piece| piece.row == *row).map(|piece| piece.number)
 }
 
-/// The bytes of a range, by their places, that belong to other rows.
+/// The places of the bytes of a range that belong to other rows.
 pub(crate) fn outside_of_row(object: &LazyObject, row: &Row, offset: u64, size: u64) -> Vec<u64> {
     let of_row = |at: &u64| object.row_at(distance(*at)).0 == *row;
     (offset..offset + size).filter(|at| !of_row(at)).collect()
 }
 
-/// An access whose place depends on the input.
+/// An access at a place that depends on the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     what: AccessOutcome,
-    /// Where it lies as is said; elsewhere it leaves an array, which C does not allow.
+    /// The condition under which the access lies where it is said to. Elsewhere it leaves an array,
+    /// which C does not allow.
     pub(crate) inside: Term,
 }
 
 #[derive(Clone, Debug)]
 enum AccessOutcome {
-    /// Parts of values of rows, the lowest byte's first.
+    /// Parts of values of rows, that with the lowest byte first.
     Values(Vec<ValueAccess>),
-    /// So many bytes within values of a row that stand without a gap, from one that lies so far from
-    /// the row's first, a term of 64 bits.
+    /// Bytes within adjacent values of a row. The term is the distance in bytes from the row's
+    /// first value, of 64 bits.
     Bytes(Row, Term),
 }
 
@@ -307,15 +316,15 @@ enum AccessOutcome {
 #[derive(Clone, Debug)]
 struct ValueAccess {
     row: Row,
-    /// Its number, of [`INDEX_BITS`] bits.
+    /// The number of the value, of [`INDEX_BITS`] bits.
     number: Term,
     /// The first of the bytes, from the start of the value.
     low: u64,
-    /// How many.
+    /// The number of bytes.
     size: u64,
 }
 
-/// A part of a distance: a number times a term of 64 bits.
+/// A summand of a distance: a number times a 64-bit term.
 #[derive(Clone, Copy, Debug)]
 struct Summand {
     factor: i64,
@@ -329,7 +338,7 @@ impl Summand {
     }
 }
 
-/// The summands of `factor * term` that depend on the input; constants are added up.
+/// The summands of `factor * term` that depend on the input; constants are added to `constant`.
 fn summands(
     pool: &mut TermPool,
     factor: i64,
@@ -359,7 +368,7 @@ fn summands(
             let term = pool.zext(high, 64);
             summands(pool, factor, term, out, constant);
         }
-        // What is moved to higher bits before it is made wider.
+        // A shift to higher bits before the extension.
         Node::Un(UnOp::ZExt, narrow)
             if let Node::Bin(BinOp::Concat, high, low) = pool.node(narrow)
                 && pool.as_u64(low) == Some(0)
@@ -372,7 +381,7 @@ fn summands(
     }
 }
 
-/// How an access at `start + stride * index` from the object's first byte is made up.
+/// The distance of an access at `start + stride * index` from the object's first byte, as a sum.
 struct Distance {
     /// The distance from the middle where all summands are 0.
     at: i64,
@@ -380,11 +389,14 @@ struct Distance {
 }
 
 impl Distance {
-    fn of(pool: &mut TermPool, (start, stride, index): (i64, u64, Term)) -> Option<Self> {
+    fn of(
+        pool: &mut TermPool,
+        ScaledOffset { start, stride, index }: ScaledOffset,
+    ) -> Option<Self> {
         let mut constant = 0;
         let mut found = SmallVec::new();
         match pool.node(index) {
-            // A stride that was seen from the low bits of a distance alone.
+            // A stride that was found from the low bits of a distance alone.
             Node::Extract(whole, low)
                 if 1 << low == stride
                     && pool.width(whole) == 64
@@ -403,12 +415,12 @@ impl Distance {
     }
 }
 
-/// What an access of `size` bytes at `start + stride * index` from the object's first byte is. None
-/// where it is none that is supported.
+/// The access of `size` bytes at `start + stride * index` from the object's first byte. `None`
+/// where it is not supported.
 pub(crate) fn access(
     pool: &mut TermPool,
     object: &LazyObject,
-    place: (i64, u64, Term),
+    place: ScaledOffset,
     size: u64,
 ) -> Option<Access> {
     let distance = Distance::of(pool, place)?;
@@ -416,8 +428,8 @@ pub(crate) fn access(
     values.or_else(|| access_to_bytes(pool, object, &distance, size))
 }
 
-/// The access as one to values of rows: each summand moves by whole elements of the object, or of an
-/// array within it.
+/// The access as one to values of rows: each summand moves by whole elements of the object, or of
+/// an array within it.
 fn access_to_values(
     pool: &mut TermPool,
     object: &LazyObject,
@@ -434,7 +446,7 @@ fn access_to_values(
     Some(Access { what: AccessOutcome::Values(values), inside })
 }
 
-/// The number of the value of a row to which some summands move on from a given one.
+/// The number of the value of a row that some summands lead to from a given value.
 fn number_of_value(
     pool: &mut TermPool,
     object: &LazyObject,
@@ -458,7 +470,7 @@ fn number_of_value(
             left.push(*summand);
         }
     }
-    // Which one of an array's elements it is, from the innermost array on.
+    // The position in each array, from the innermost array on.
     let (mut weight, mut position) = (1, number.rem_euclid(count) as u64);
     let mut digits: SmallVec<[(u64, u64); 2]> = SmallVec::new();
     for array in row.arrays.iter().rev() {
@@ -474,32 +486,14 @@ fn number_of_value(
         if here.is_empty() {
             continue;
         }
-        let last = furthest(pool, &here, digit, array.stride);
-        let is_walk = row.part == 0
-            && !row.is_tail
-            && row.kind.bytes() == 1
-            && here.iter().any(|summand| summand.factor.unsigned_abs() == 1);
-        if is_walk && last.is_none_or(|last| last > array.count) {
-            return None; // it may as well walk over all bytes of the object from the first on
-        }
-        let mut index = pool.bv(64, digit);
-        for summand in &here {
-            let steps = summand.times(pool, array.stride);
-            index = pool.add(index, steps);
-        }
-        if last.is_none_or(|last| last >= array.count) {
-            let count = pool.bv(64, array.count);
-            let is_inside = pool.ult(index, count);
-            *inside = pool.and(*inside, is_inside);
-        }
-        let first = pool.bv(64, digit);
-        let steps = pool.sub(index, first);
+        let steps = steps_in_array(pool, row, array, (digit, here.as_slice()), inside)?;
         let weight = pool.bv(64, weight);
         let values = pool.mul(steps, weight);
         moved = pool.add(moved, values);
     }
     for summand in left {
-        // A pointer to a member that is no array has one element, if none like it lies beside it.
+        // A pointer to a member that is no array has one element, unless a similar one lies beside
+        // it.
         let is_alone =
             row.part > 0 && row.arrays.is_empty() && !is_beside_its_like(object, row, number);
         if !is_alone || summand.factor.unsigned_abs() != row.kind.bytes() {
@@ -512,7 +506,38 @@ fn number_of_value(
     Some(pool.extract(INDEX_BITS - 1, 0, moved))
 }
 
-/// Whether another value of its kind lies right before or behind a value.
+/// The number of elements by which summands move in an array of a row, from its element `digit` on.
+/// `None` where they may as well walk over all bytes of the object.
+fn steps_in_array(
+    pool: &mut TermPool,
+    row: &Row,
+    array: &ArrayAround,
+    (digit, summands): (u64, &[Summand]),
+    inside: &mut Term,
+) -> Option<Term> {
+    let last = furthest(pool, summands, digit, array.stride);
+    let is_walk = row.part == 0
+        && !row.is_tail
+        && row.kind.bytes() == 1
+        && summands.iter().any(|summand| summand.factor.unsigned_abs() == 1);
+    if is_walk && last.is_none_or(|last| last > array.count) {
+        return None;
+    }
+    let mut index = pool.bv(64, digit);
+    for summand in summands {
+        let steps = summand.times(pool, array.stride);
+        index = pool.add(index, steps);
+    }
+    if last.is_none_or(|last| last >= array.count) {
+        let count = pool.bv(64, array.count);
+        let is_inside = pool.ult(index, count);
+        *inside = pool.and(*inside, is_inside);
+    }
+    let first = pool.bv(64, digit);
+    Some(pool.sub(index, first))
+}
+
+/// Whether another value of its kind lies directly before or behind a value.
 fn is_beside_its_like(object: &LazyObject, row: &Row, number: i64) -> bool {
     let (start, bytes) = (object.start_of(row, number), row.kind.bytes() as i64);
     [start - bytes, start + bytes].into_iter().any(|at| {
@@ -521,7 +546,7 @@ fn is_beside_its_like(object: &LazyObject, row: &Row, number: i64) -> bool {
     })
 }
 
-/// An element of an array that no input lets summands lead beyond, from a given one on; none where
+/// An upper bound of the array element that summands lead to from a given element; `None` where
 /// they may lead anywhere.
 fn furthest(pool: &TermPool, summands: &[Summand], first: u64, stride: u64) -> Option<u64> {
     summands.iter().try_fold(first, |last, summand| {
@@ -530,7 +555,7 @@ fn furthest(pool: &TermPool, summands: &[Summand], first: u64, stride: u64) -> O
     })
 }
 
-/// The access as one to bytes of a row whose values stand without a gap in the object, or in an array
+/// The access as one to bytes of a row with values that are adjacent in the object, or in an array
 /// within it.
 fn access_to_bytes(
     pool: &mut TermPool,
@@ -583,7 +608,7 @@ fn access_to_bytes(
 }
 
 impl Access {
-    /// The value of `size` bytes there. None where a row has no array.
+    /// The value of `size` bytes there; `None` where a row has no array.
     pub(crate) fn load(
         &self,
         pool: &mut TermPool,
@@ -618,7 +643,7 @@ impl Access {
         whole
     }
 
-    /// Stores a value there, as bits, where the guard holds.
+    /// Stores a value there, as bits, under a guard.
     pub(crate) fn store(
         &self,
         pool: &mut TermPool,
@@ -659,7 +684,7 @@ impl Access {
     }
 }
 
-/// A value with some bytes from a given one on exchanged.
+/// A value with some of its bytes replaced from a given one on.
 fn with_bytes(pool: &mut TermPool, old: Term, low: u64, new: Term) -> Term {
     let (width, low) = (pool.width(old), low as u32 * 8);
     let end = low + pool.width(new);
@@ -675,7 +700,7 @@ fn with_bytes(pool: &mut TermPool, old: Term, low: u64, new: Term) -> Term {
     whole
 }
 
-/// The value of a row that a byte lies in, and its position there in bits.
+/// The number of the value of a row that contains a byte, and the byte's position in it in bits.
 fn row_place(pool: &mut TermPool, row: &Row, at: Term) -> (Term, Term) {
     let bytes = row.kind.bytes();
     let shift = bytes.trailing_zeros();

@@ -1,10 +1,11 @@
-//! From an address to the objects that it may lie in.
+//! Resolution: from an address to the objects that it may lie in.
 //!
 //! Pointers are terms over concrete bases: `ite(choice, 0, base) + 4 * i`. The structure of the
-//! term tells the object, so that no query is needed: [`flatten_address`] lists the alternatives
-//! with their guards. An address belongs to the object whose address it was made from; leaving that
-//! is undefined in C, and out of bounds here. Only an address without structure (made from bytes,
-//! say) must be decided by splitting the path ([`Target::Opaque`]).
+//! term shows the object, so that no query is needed: [`flatten_address`] lists the alternatives
+//! with their guards. An address belongs to the object with the address that it was made from.
+//! Leaving that object is undefined in C, and out of bounds here. Only an address without
+//! structure, such as one made from bytes, must be decided by splitting the path
+//! ([`AddressTarget::Opaque`]).
 
 use std::sync::Arc;
 
@@ -14,27 +15,38 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Facts, Memory, NULL_PAGE, ObjectId, Region, function_at};
 
-/// What the path already knows about terms.
+/// The path's knowledge about terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
     /// Booleans that hold on the path, if there are any.
     pub facts: Option<&'a Facts>,
-    /// Addresses without structure, each with the base of the object that it was found to lie in.
-    pub resolved: &'a FxHashMap<Term, Target>,
-    /// Addresses that the program made by adding an offset to another, where it did so.
+    /// Addresses without structure, each with the target that it was found to have.
+    pub resolved: &'a FxHashMap<Term, AddressTarget>,
+    /// Addresses that the program made by adding an offset to another, with both.
     pub derived: Option<&'a FxHashMap<Term, (Term, Term)>>,
-    /// Pointers of the inputs that may lead to objects which come into being.
+    /// Pointers of the inputs that may lead to lazy objects.
     pub inputs: Option<&'a LazyInputs>,
-    /// What the path found that such pointers may lead to.
+    /// The targets that the path found for such pointers.
     pub expanded: Option<&'a FxHashMap<Term, Arc<Expansion>>>,
 }
 
-/// What a pointer of the inputs may lead to: the guards hold on some input of the path each, and no
-/// two of them on one.
+/// The possible targets of a pointer of the inputs. Each guard holds on some input of the path, and
+/// no two hold on the same one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
-    /// Each with its guard, an address, and what is added to that.
-    pub places: Vec<(Term, u64, Option<Term>)>,
+    /// The places.
+    pub places: Vec<PointerPlace>,
+}
+
+/// A place that a pointer of the inputs may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerPlace {
+    /// The condition under which the pointer leads there.
+    pub guard: Term,
+    /// The address without the distance.
+    pub address: u64,
+    /// The distance from the address in bytes, a 64-bit term, where that depends on the input.
+    pub distance: Option<Term>,
 }
 
 impl Knowledge<'_> {
@@ -47,7 +59,7 @@ impl Knowledge<'_> {
         expanded: None,
     };
 
-    /// The value of a Boolean, where the path says it in so many words.
+    /// The value of a Boolean where the path has it or its negation as a fact.
     pub fn known(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         match self.facts {
             Some(facts) => facts.known(pool, condition),
@@ -55,7 +67,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// The same of a Boolean as a whole.
+    /// The value of a Boolean, looked up as a whole.
     pub fn known_alone(&self, pool: &mut TermPool, condition: Term) -> Option<bool> {
         match self.facts {
             Some(facts) => facts.known_alone(pool, condition),
@@ -64,7 +76,7 @@ impl Knowledge<'_> {
     }
 }
 
-/// The condition of a choice that an address is made by and that the path does not decide, the outermost.
+/// The outermost condition of a choice in an address that the path does not decide.
 pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> Option<Term> {
     match pool.node(addr) {
         Node::Ite(condition, then, other) => match knowledge.known(pool, condition) {
@@ -79,66 +91,70 @@ pub fn choice_of(pool: &mut TermPool, addr: Term, knowledge: Knowledge<'_>) -> O
     }
 }
 
-/// One alternative for an address.
+/// An alternative for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Null, or so near to it that reaching memory through it is a null dereference.
+pub enum AddressTarget {
+    /// Null, or so near to it that an access through it is a null dereference.
     Null,
     /// This number, plus a 64-bit term if there is one.
     Known(u64, Option<Term>),
-    /// The value of a term that says nothing about the object.
+    /// The value of a term that does not show the object.
     Opaque(Term),
-    /// A pointer of the inputs of which the path did not find yet what it may lead to.
+    /// A pointer of the inputs that was not followed yet.
     Input(Term),
     /// Outside of every live object.
     Wild,
 }
 
-/// Where in an object an access starts.
+/// The offset in an object at which an access starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
     /// At a constant distance from the object's base.
     Known(i64),
-    /// At `start + stride * index`, the index being a signed number of its own width.
-    Scaled {
-        /// Distance from the base for index 0.
-        start: i64,
-        /// Bytes from one index to the next, at least 1.
-        stride: u64,
-        /// The index.
-        index: Term,
-    },
+    /// At a distance that depends on an index.
+    Scaled(ScaledOffset),
+}
+
+/// The distance `start + stride * index` from an object's base, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaledOffset {
+    /// The distance for index 0.
+    pub start: i64,
+    /// The bytes from one index to the next, at least 1.
+    pub stride: u64,
+    /// The index, a signed number of its own width.
+    pub index: Term,
 }
 
 /// An object that an address may lie in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where it does.
+    /// The condition under which it does.
     pub guard: Term,
     /// The object.
     pub object: ObjectId,
-    /// The place in it.
+    /// The offset in it.
     pub offset: Offset,
 }
 
-/// All that an address may mean. The guards of candidates, null and wild exclude one another and
+/// The alternatives of an address. The guards of candidates, null and wild exclude each other, and
 /// one of them holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// Live objects.
     pub candidates: Vec<Candidate>,
-    /// Where it is null.
+    /// The condition under which the address is null.
     pub null: Term,
-    /// Where it is in no live object, whatever the offset.
+    /// The condition under which it is in no live object, whatever the offset.
     pub wild: Term,
 }
 
-/// Whether a number can be the address of something.
+/// Whether a number can be an address of an object or function.
 pub fn in_region(address: u64) -> bool {
     Region::of(address).is_some() || function_at(address).is_some()
 }
 
-/// Whether a term is made of a number that `is_meant`.
+/// Whether a term contains a number that `is_meant`.
 pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> bool {
     let mut seen = FxHashSet::default();
     let mut waiting = vec![term];
@@ -152,32 +168,35 @@ pub fn mentions(pool: &TermPool, term: Term, is_meant: impl Fn(u64) -> bool) -> 
     false
 }
 
-/// The terms of an address are looked through as often as they are part of it. Where that is more often
-/// than this, it has too many alternatives, though many may be the same.
+/// The most visits of subterms of one address. Shared subterms are visited as often as they occur.
+/// An address with more has too many alternatives, though many may be the same.
 const MOST_VISITS: u32 = 1 << 12;
+/// The depth to which a term is searched for an address that it is made from.
+const POINTER_DEPTH: u32 = 8;
 
-/// Lists the alternatives of an address with their guards; those that the path excludes are left
-/// out. `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
+/// Lists the alternatives of an address with their guards, without those that the path excludes.
+/// `None` where there are more than `limit`, or where they cannot be listed in reasonable time.
 pub fn flatten_address(
     pool: &mut TermPool,
     addr: Term,
     knowledge: Knowledge<'_>,
     limit: usize,
-) -> Option<Vec<(Term, Target)>> {
-    let mut walk = Walk { knowledge, limit, visits: 0, out: Vec::new() };
+) -> Option<Vec<(Term, AddressTarget)>> {
+    let mut walk = AddressWalk { knowledge, limit, visits: 0, out: Vec::new() };
     let guard = pool.tt();
     walk.visit(pool, addr, 0, None, guard).then_some(walk.out)
 }
 
-struct Walk<'a> {
+struct AddressWalk<'a> {
     knowledge: Knowledge<'a>,
     limit: usize,
     visits: u32,
-    out: Vec<(Term, Target)>,
+    out: Vec<(Term, AddressTarget)>,
 }
 
-impl Walk<'_> {
-    /// The address is `t + add + offset` where `guard` holds. False where there are too many.
+impl AddressWalk<'_> {
+    /// Adds the alternatives of the address `t + add + offset` under `guard`. Returns false where
+    /// there are too many.
     fn visit(
         &mut self,
         pool: &mut TermPool,
@@ -193,7 +212,8 @@ impl Walk<'_> {
         if let Some(value) = pool.as_u64(t) {
             let address = value.wrapping_add(add);
             let null = value.wrapping_add(add) < NULL_PAGE || value == 0 && !in_region(address);
-            let target = if null { Target::Null } else { Target::Known(address, offset) };
+            let target =
+                if null { AddressTarget::Null } else { AddressTarget::Known(address, offset) };
             return self.leaf(pool, guard, target);
         }
         let derived = self.knowledge.derived.and_then(|derived| derived.get(&t));
@@ -203,35 +223,59 @@ impl Walk<'_> {
         }
         if let Some(target) = self.resolved(t) {
             let target = match target {
-                Target::Known(base, _) => {
+                AddressTarget::Known(base, _) => {
                     let start = pool.bv(64, base);
                     let inner = pool.sub(t, start);
                     let offset = sum(pool, offset, inner);
-                    Target::Known(base.wrapping_add(add), Some(offset))
+                    AddressTarget::Known(base.wrapping_add(add), Some(offset))
                 }
                 other => other,
             };
             return self.leaf(pool, guard, target);
         }
         if let Some(expansion) = self.knowledge.expanded.and_then(|known| known.get(&t)) {
-            return expansion.places.clone().into_iter().all(|(here, base, distance)| {
-                let guard = match self.knowledge.known(pool, here) {
-                    Some(false) => return true,
-                    Some(true) => guard,
-                    None => pool.and(guard, here),
-                };
-                let distance = distance.map(|distance| sum(pool, offset, distance));
-                let target = Target::Known(base.wrapping_add(add), distance.or(offset));
-                self.leaf(pool, guard, target)
-            });
+            return self.visit_expansion(pool, expansion, add, offset, guard);
         }
         if self.knowledge.inputs.is_some_and(|inputs| inputs.is_pointer(t)) {
-            return self.leaf(pool, guard, Target::Input(t));
+            return self.leaf(pool, guard, AddressTarget::Input(t));
         }
-        if in_region(add) && !self.looks_like_pointer(pool, t, 8) {
+        if in_region(add) && !self.looks_like_pointer(pool, t, POINTER_DEPTH) {
             let offset = sum(pool, offset, t);
-            return self.leaf(pool, guard, Target::Known(add, Some(offset)));
+            return self.leaf(pool, guard, AddressTarget::Known(add, Some(offset)));
         }
+        self.visit_node(pool, t, add, offset, guard)
+    }
+
+    /// Adds the places of a pointer of the inputs that the path followed, moved by `add + offset`.
+    fn visit_expansion(
+        &mut self,
+        pool: &mut TermPool,
+        expansion: &Expansion,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
+        expansion.places.iter().all(|place| {
+            let guard = match self.knowledge.known(pool, place.guard) {
+                Some(false) => return true,
+                Some(true) => guard,
+                None => pool.and(guard, place.guard),
+            };
+            let distance = place.distance.map(|distance| sum(pool, offset, distance));
+            let target = AddressTarget::Known(place.address.wrapping_add(add), distance.or(offset));
+            self.leaf(pool, guard, target)
+        })
+    }
+
+    /// Adds the alternatives of the address `t + add + offset` by the outermost operator of `t`.
+    fn visit_node(
+        &mut self,
+        pool: &mut TermPool,
+        t: Term,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
         match pool.node(t) {
             Node::Ite(condition, x, y) => {
                 self.visit_ite(pool, condition, [x, y], add, offset, guard)
@@ -240,39 +284,49 @@ impl Walk<'_> {
                 let k = pool.as_u64(k).unwrap_or(0);
                 self.visit(pool, x, add.wrapping_add(k), offset, guard)
             }
-            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, x, 8) => {
+            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, x, POINTER_DEPTH) => {
                 let offset = sum(pool, offset, y);
                 self.visit(pool, x, add, Some(offset), guard)
             }
-            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, y, 8) => {
+            Node::Bin(BinOp::Add, x, y) if self.looks_like_pointer(pool, y, POINTER_DEPTH) => {
                 let offset = sum(pool, offset, x);
                 self.visit(pool, y, add, Some(offset), guard)
             }
-            Node::Bin(BinOp::Sub, x, y) if self.looks_like_pointer(pool, x, 8) => {
+            Node::Bin(BinOp::Sub, x, y) if self.looks_like_pointer(pool, x, POINTER_DEPTH) => {
                 let back = pool.neg(y);
                 let offset = sum(pool, offset, back);
                 self.visit(pool, x, add, Some(offset), guard)
             }
             _ if self.knowledge.inputs.is_some_and(|inputs| inputs.is_raw(pool, t)) => {
-                self.leaf(pool, guard, Target::Input(t))
+                self.leaf(pool, guard, AddressTarget::Input(t))
             }
-            _ => {
-                let add = pool.bv(64, add);
-                let mut whole = pool.add(t, add);
-                if let Some(offset) = offset {
-                    whole = pool.add(whole, offset);
-                }
-                let target =
-                    self.resolved(whole).map_or(Target::Opaque(whole), |target| match target {
-                        Target::Known(base, _) => {
-                            let start = pool.bv(64, base);
-                            Target::Known(base, Some(pool.sub(whole, start)))
-                        }
-                        other => other,
-                    });
-                self.leaf(pool, guard, target)
-            }
+            _ => self.visit_opaque(pool, t, add, offset, guard),
         }
+    }
+
+    /// Adds the address `t + add + offset`, where `t` does not show the object.
+    fn visit_opaque(
+        &mut self,
+        pool: &mut TermPool,
+        t: Term,
+        add: u64,
+        offset: Option<Term>,
+        guard: Term,
+    ) -> bool {
+        let add = pool.bv(64, add);
+        let mut whole = pool.add(t, add);
+        if let Some(offset) = offset {
+            whole = pool.add(whole, offset);
+        }
+        let target = match self.resolved(whole) {
+            None => AddressTarget::Opaque(whole),
+            Some(AddressTarget::Known(base, _)) => {
+                let start = pool.bv(64, base);
+                AddressTarget::Known(base, Some(pool.sub(whole, start)))
+            }
+            Some(other) => other,
+        };
+        self.leaf(pool, guard, target)
     }
 
     fn visit_ite(
@@ -299,11 +353,11 @@ impl Walk<'_> {
         true
     }
 
-    fn resolved(&self, t: Term) -> Option<Target> {
+    fn resolved(&self, t: Term) -> Option<AddressTarget> {
         self.knowledge.resolved.get(&t).copied()
     }
 
-    /// Whether the term is made from the address of something.
+    /// Whether the term is made from an address.
     fn looks_like_pointer(&self, pool: &TermPool, t: Term, depth: u32) -> bool {
         if let Some(value) = pool.as_u64(t) {
             return in_region(value);
@@ -328,8 +382,8 @@ impl Walk<'_> {
         }
     }
 
-    fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: Target) -> bool {
-        // Its parts were looked at as they came.
+    fn leaf(&mut self, pool: &mut TermPool, guard: Term, target: AddressTarget) -> bool {
+        // The parts of the guard were looked up when they were added.
         if self.knowledge.known_alone(pool, guard) == Some(false) {
             return true;
         }
@@ -350,20 +404,22 @@ fn sum(pool: &mut TermPool, a: Option<Term>, b: Term) -> Term {
 }
 
 impl Memory {
-    /// The live objects that the alternatives of an address lie in, and where it is null or wild.
-    /// `Err` gives an alternative without structure and its guard.
+    /// The live objects that the alternatives of an address lie in, and the conditions under which
+    /// it is null or wild. `Err` has an alternative without structure and its guard.
     pub fn resolve(
         &self,
         pool: &mut TermPool,
-        alternatives: &[(Term, Target)],
+        alternatives: &[(Term, AddressTarget)],
     ) -> Result<Resolution, (Term, Term)> {
         let mut result = Resolution { candidates: Vec::new(), null: pool.ff(), wild: pool.ff() };
         for (guard, target) in alternatives.iter().copied() {
             match target {
-                Target::Null => result.null = pool.or(result.null, guard),
-                Target::Wild => result.wild = pool.or(result.wild, guard),
-                Target::Opaque(term) | Target::Input(term) => return Err((guard, term)),
-                Target::Known(address, offset) => {
+                AddressTarget::Null => result.null = pool.or(result.null, guard),
+                AddressTarget::Wild => result.wild = pool.or(result.wild, guard),
+                AddressTarget::Opaque(term) | AddressTarget::Input(term) => {
+                    return Err((guard, term));
+                }
+                AddressTarget::Known(address, offset) => {
                     let object = self.object_near(address).filter(|id| self.object(*id).alive);
                     let Some(object) = object else {
                         result.wild = pool.or(result.wild, guard);
@@ -394,7 +450,7 @@ fn scaled_offset(pool: &mut TermPool, start: i64, distance: Option<Term>) -> Off
         && let Some(stride) = pool.as_u64(k)
         && (1..1 << 31).contains(&stride)
     {
-        return Offset::Scaled { start, stride, index: x };
+        return Offset::Scaled(ScaledOffset { start, stride, index: x });
     }
     let mut zeros = 0;
     while zeros < 12 {
@@ -405,8 +461,8 @@ fn scaled_offset(pool: &mut TermPool, start: i64, distance: Option<Term>) -> Off
         zeros += 1;
     }
     if zeros == 0 {
-        return Offset::Scaled { start, stride: 1, index: distance };
+        return Offset::Scaled(ScaledOffset { start, stride: 1, index: distance });
     }
     let index = pool.extract(63, zeros, distance);
-    Offset::Scaled { start, stride: 1 << zeros, index }
+    Offset::Scaled(ScaledOffset { start, stride: 1 << zeros, index })
 }

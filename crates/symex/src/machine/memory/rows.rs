@@ -1,17 +1,17 @@
-//! Values of rows that are array terms: what the bits of an element mean.
+//! Rows that are array terms: the meaning of the bits of an element.
 //!
-//! The bits of a number are its value. Those of a pointer among the inputs may be any, and stand for one
-//! that it can have ([`LazyObject::from_bits`]). What the program stored in the row itself may be a pointer
-//! that no input can have, to a local or to a block that it allocated: it is told apart by where it was
-//! stored.
+//! The bits of a number are its value. The bits of a pointer among the inputs may have any value,
+//! and stand for a pointer that the input can have ([`LazyObject::from_bits`]). A value that the
+//! program stored in the row may be a pointer that no input can have, to a local or to a block that
+//! it allocated. The store in the array term tells the two apart.
 
+use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
-use lydian_inputs::shape::PartKind;
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The value of a row from the bits that its array has for it.
+/// The value of a row for the bits in its array.
 pub(crate) fn value_of_bits(
     pool: &mut TermPool,
     object: &LazyObject,
@@ -21,27 +21,27 @@ pub(crate) fn value_of_bits(
 ) -> Term {
     match row.kind {
         PartKind::Pointer(_) => {
-            let mut pointers = Pointers { object, row, name, known: FxHashMap::default() };
+            let mut pointers = RowPointers { object, row, name, known: FxHashMap::default() };
             pointers.value(pool, bits)
         }
         _ => object.from_bits(pool, row.kind, bits, name),
     }
 }
 
-/// What is stored in an array, the last store first: indexes and values.
+/// The stores to an array, the last one first: indexes and values.
 type Stores = SmallVec<[(Term, Term); 8]>;
 
 /// The pointers of a row.
-struct Pointers<'a> {
+struct RowPointers<'a> {
     object: &'a LazyObject,
     row: &'a Row,
     name: &'a str,
-    /// By bits: the pointers that were worked out.
+    /// The pointers found so far, by their bits.
     known: FxHashMap<Term, Term>,
 }
 
-impl Pointers<'_> {
-    /// The pointer that some bits are.
+impl RowPointers<'_> {
+    /// The pointer for some bits.
     fn value(&mut self, pool: &mut TermPool, bits: Term) -> Term {
         if let Some(known) = self.known.get(&bits) {
             return *known;
@@ -55,7 +55,7 @@ impl Pointers<'_> {
                 pool.ite(condition, a, b)
             }
             Node::Bin(BinOp::Select, array, index) => self.element(pool, array, index),
-            // What was stored as it is.
+            // A value that the program stored itself.
             _ => bits,
         };
         self.known.insert(bits, value);
@@ -82,7 +82,7 @@ impl Pointers<'_> {
         })
     }
 
-    /// What was stored to an array, and the array before all that: mostly the one with the first values.
+    /// The stores to an array, and the array beneath them: mostly the one with the first values.
     fn stores(&self, pool: &TermPool, array: Term) -> (Term, Stores) {
         let first_values = self.object.first_array(self.row);
         let (mut rest, mut stores) = (array, Stores::new());
@@ -101,13 +101,14 @@ impl Pointers<'_> {
         has_elements && !is_own
     }
 
-    /// Whether a pointer may be another one than those of the inputs: of a variable, or of memory that the
-    /// program has allocated.
+    /// Whether a pointer may be one that no input has: to a variable, or to memory that the program
+    /// allocated.
     fn is_own(&self, pool: &TermPool, pointer: Term) -> bool {
         self.look_through(pool, pointer).0
     }
 
-    /// Whether a choice of pointers has one of the program's own, and whether it has elements of arrays.
+    /// Whether a choice of pointers contains one of the program's own, and whether it contains
+    /// elements of arrays.
     fn look_through(&self, pool: &TermPool, pointer: Term) -> (bool, bool) {
         let (mut seen, mut waiting) = (FxHashSet::default(), vec![pointer]);
         let mut has_elements = false;

@@ -1,5 +1,5 @@
-//! What stays the same during an exploration: the program, how it is explored, and what follows
-//! from these alone.
+//! The constants of an exploration: the program, the options, and facts that follow from these
+//! alone.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +8,8 @@ use std::rc::Rc;
 use lydian_base::{Arena, EntityId};
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::globals::can_be_input;
+use lydian_inputs::lazy::shape::Shape;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
-use lydian_inputs::shape::Shape;
 use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
@@ -25,47 +25,47 @@ use crate::machine::inputs::aliasing::{Aliasing, is_character, places_within};
 use crate::machine::libc::farthest::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
 
-/// For each block, the blocks that it reaches, as bits.
-type Reach = Rc<Vec<Vec<u64>>>;
+/// For each block, the set of blocks that it reaches, as bits.
+type Reachability = Rc<Vec<Vec<u64>>>;
 
-/// A pointer may lead to so many functions of the program.
+/// The most functions of the program that a pointer may lead to.
 const MOST_FUNCTIONS: usize = 8;
-/// A pointer may lead to so many places in globals.
+/// The most places in globals that a pointer may lead to.
 const MOST_GLOBALS: usize = 16;
-/// A pointer may be so many numbers that the program names.
+/// The most numbers named by the program that a pointer may be equal to.
 const MOST_NUMBERS: usize = 4;
 
-/// What stays the same during an exploration.
+/// The constants of an exploration.
 pub(crate) struct Context<'p> {
     pub(crate) program: &'p Program,
     pub(crate) config: Config,
     pub(crate) spec: InputSpec,
-    /// What the user says is true of objects of the inputs.
+    /// The user's invariants of types.
     pub(crate) invariants: Vec<Invariant>,
-    /// The planned objects and variables that are inputs: first address, type of the elements.
+    /// The element types of planned objects and of variables that are inputs, by first address.
     pub(crate) planned: BTreeMap<u64, CTypeId>,
-    /// Input memory that comes into being.
+    /// The lazy inputs.
     pub(crate) inputs: LazyInputs,
-    /// Whether it shows that pointers of the inputs lead into one object.
+    /// Where the code can show that pointers of the inputs lead into one object.
     pub(crate) aliasing: Aliasing,
-    /// Whether there are variables of no characters, and it would show if a pointer to characters led
-    /// there.
+    /// Whether there are variables of other types than characters, and the code would show that a
+    /// pointer to characters leads to one.
     pub(crate) has_other_variables: bool,
     /// The address of each global.
     pub(crate) globals: Vec<u64>,
-    /// The variables that hold standard streams, with the addresses of these.
+    /// The variables that hold standard streams, with the addresses of the streams.
     pub(crate) streams: Vec<(GlobalId, u64)>,
-    /// Whether the program may assume something of its inputs while it runs.
+    /// Whether the program may state assumptions about its inputs while it runs.
     pub(crate) assumes: bool,
     /// Whether the program has global variables that can be written.
     pub(crate) has_variables: bool,
-    /// The C library's error number, if the program asks for it.
+    /// The C library's error number (`errno`), if the program uses it.
     pub(crate) error_number: Option<GlobalId>,
-    /// How far texts of the inputs are followed that have no end in sight.
+    /// How far, in bytes, strings of the inputs without an end in sight are followed.
     pub(crate) farthest: u64,
     /// The variables of the explored functions that other files know by their names.
     pub(crate) shared_globals: Vec<GlobalId>,
-    reach: RefCell<FxHashMap<FuncId, Reach>>,
+    reach: RefCell<FxHashMap<FuncId, Reachability>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
 }
@@ -127,8 +127,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// The functions that say what is true of the inputs of a function: its preconditions, and the
-    /// invariants.
+    /// The functions that state something about the inputs of a function: its preconditions, and
+    /// the invariants.
     pub(crate) fn stated_functions(&self, func: FuncId) -> Vec<FuncId> {
         let preconditions = self.spec.preconditions_of(self.program, func);
         let preconditions = preconditions.into_iter().map(|(_, compiled)| compiled);
@@ -144,7 +144,7 @@ impl<'p> Context<'p> {
         self.planned = objects.chain(globals).collect();
     }
 
-    /// Sets out from what some functions do, which these globals belong to.
+    /// Analyses functions; `touched` also has the globals that they use.
     pub(crate) fn look_at(&mut self, touched: &TouchedSymbols) {
         self.aliasing = Aliasing::of(self.program, &touched.functions);
         self.farthest = farthest(self.program, &touched.functions);
@@ -164,7 +164,7 @@ impl<'p> Context<'p> {
             let element = element_of(types, self.program.globals[*id].ty);
             !is_character(types, element) && self.is_shown(*id, &character)
         });
-        // What lies where objects of the inputs do is not told from these.
+        // Numbers in the address range of input objects cannot be told from these objects.
         let is_apart = |number: &&u64| !(REGION..2 * REGION).contains(*number);
         let numbers: Vec<u64> =
             touched.numbers.iter().filter(is_apart).take(MOST_NUMBERS).copied().collect();
@@ -191,8 +191,8 @@ impl<'p> Context<'p> {
         self.inputs = LazyInputs::with_types(known.collect::<Vec<_>>());
     }
 
-    /// The functions that a pointer to functions of a type may lead to: one of the test's, and those of
-    /// the program whose address is taken; and whether there are more of these.
+    /// The functions that a pointer to functions of a type may lead to: the test's own, and those
+    /// of the program with a taken address. Also returns whether there are more of the latter.
     fn functions_of(&self, ty: CTypeId) -> (Vec<(String, u64)>, bool) {
         let own = callback_of(self.program, ty);
         let addressed = self.spec.globals.addressed_of_type(self.program, ty);
@@ -203,7 +203,7 @@ impl<'p> Context<'p> {
         (all.map(named).collect(), leaves_out)
     }
 
-    /// Whether a pointer to values of a shape may lead to a variable, and something may show that.
+    /// Whether a pointer to values of a shape may lead to a variable, and the code may show that.
     fn is_shown(&self, id: GlobalId, shape: &Shape) -> bool {
         let global = &self.program.globals[id];
         can_be_input(self.program, id)
@@ -213,8 +213,8 @@ impl<'p> Context<'p> {
             && self.aliasing.may_show_global(id, shape)
     }
 
-    /// Adds the variables that a pointer to a type may lead to, where something shows that it does; whether
-    /// these are all.
+    /// Adds the variables that a pointer to a type may lead to, where the code may show it. Returns
+    /// whether these are all.
     fn add_places(
         &self,
         pointee: CTypeId,
@@ -264,7 +264,7 @@ impl<'p> Context<'p> {
         })
     }
 
-    /// The type of a pointer of which nothing is known.
+    /// The type of a pointer without known target type.
     pub(crate) fn void_pointer(&self) -> CTypeId {
         let types = &self.program.types;
         let is_one = |ty: &CType| matches!(ty, CType::Pointer { pointee, .. } if *types.get(*pointee) == CType::Void);
@@ -272,7 +272,7 @@ impl<'p> Context<'p> {
         found.unwrap_or_else(|| CTypeId::from_index(0))
     }
 
-    /// The type that a struct or union is.
+    /// The type of a struct or union.
     pub(crate) fn record_type(&self, record: RecordId) -> Option<CTypeId> {
         let mut types = self.program.types.iter();
         types.find(|(_, ty)| **ty == CType::Record(record)).map(|(id, _)| id)
@@ -283,7 +283,7 @@ impl<'p> Context<'p> {
         let types = &self.program.types;
         let of = |wanted: Type| {
             let fits = |id: CTypeId| types.scalar(id) == Some(wanted);
-            // An object of these has fewer values than bytes have.
+            // Such a type has fewer values than its bytes have.
             let is_narrow = |ty: &CType| {
                 matches!(ty, CType::Enum { .. } | CType::Int { kind: IntKind::Bool, .. })
             };
@@ -293,7 +293,7 @@ impl<'p> Context<'p> {
         found.map_or_else(|| CTypeId::from_index(0), |(id, _)| id)
     }
 
-    /// Whether evaluating an expression of an arena that extends a function's may trap.
+    /// Whether evaluating an expression may trap. Its arena extends that of a function.
     pub(crate) fn may_trap(&self, func: FuncId, exprs: &ExprArena, expr: ExprId) -> bool {
         if let Some(known) = self.traps.borrow().get(&(func, expr)) {
             return *known;
@@ -305,7 +305,7 @@ impl<'p> Context<'p> {
         traps
     }
 
-    /// The type of a register of a function; none of a local in memory.
+    /// The type of a register of a function; `None` for a local in memory.
     pub(crate) fn register_type(&self, func: FuncId, local: LocalId) -> Option<Type> {
         match self.program.functions[func].body.as_ref()?.locals[local].storage {
             Storage::Register(ty) => Some(ty),
@@ -313,8 +313,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// What a condition's value is where it is not reached, and where that does not trap; none where
-    /// it has no value there.
+    /// The expression of a condition's value where the condition is not reached and its evaluation
+    /// does not trap; `None` where it has no value there.
     pub(crate) fn unreached_condition(
         &self,
         func: FuncId,
@@ -328,7 +328,8 @@ impl<'p> Context<'p> {
         body.decisions[decision?].conditions[condition].unreached.expr()
     }
 
-    /// Whether a condition's mutants have a value where it is not reached, if they cannot trap.
+    /// Whether a condition's mutants have a value where the condition is not reached, if they
+    /// cannot trap.
     pub(crate) fn is_one_expression(
         &self,
         func: FuncId,
@@ -354,7 +355,7 @@ impl<'p> Context<'p> {
     }
 }
 
-/// What an array has, and an array of arrays; any other type itself.
+/// The element type of an array, also of an array of arrays; any other type itself.
 fn element_of(types: &CTypes, ty: CTypeId) -> CTypeId {
     match types.get(ty) {
         CType::Array { element, .. } => element_of(types, *element),
@@ -381,19 +382,19 @@ fn reachability(blocks: &Arena<BlockId, lydian_ir::Block>) -> Vec<Vec<u64>> {
     all
 }
 
-/// What some functions may touch, directly or through what they call or point to.
+/// The functions and globals that some functions may use, directly or through calls and pointers.
 #[derive(Debug, Default)]
 pub(crate) struct TouchedSymbols {
-    /// Functions with bodies, in the order in which they are met.
+    /// Functions with bodies, in the order of discovery.
     pub(crate) functions: Vec<FuncId>,
-    /// Globals whose addresses are taken or that are read or written.
+    /// Globals with a taken address, or that are read or written.
     pub(crate) globals: BTreeSet<GlobalId>,
     /// Numbers other than null that pointers are compared with.
     numbers: BTreeSet<u64>,
 }
 
 impl TouchedSymbols {
-    /// By these functions, and through these globals.
+    /// The symbols that these functions and globals touch.
     pub(crate) fn by(
         program: &Program,
         roots: &[FuncId],

@@ -1,8 +1,8 @@
-//! Control flow over all functions that an exploration may come to, calls included, and which places of
-//! the program control may still come to from one of them.
+//! The control flow of all functions that an exploration may reach, calls included, and the places
+//! that control may still reach from a position.
 //!
-//! An indirect call may lead to any function that is looked at. Nothing is ever missed: what is not
-//! reachable here is met on no path, whatever the input.
+//! An indirect call may lead to any explored function. The result is an over-approximation: a place
+//! that is not reachable here is met on no path, whatever the input.
 
 use lydian_base::EntityId;
 use lydian_ir::libc::{Family, model_of};
@@ -12,32 +12,33 @@ use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt, Terminator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::SiteKey;
 
 /// Blocks and positions in them, by site.
-type Places = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;
+type SitePositions = FxHashMap<SiteKey, SmallVec<[(BlockId, u32); 1]>>;
 
 /// The control flow of some functions.
 #[derive(Default)]
 pub(crate) struct ControlFlow {
-    /// The functions that are looked at, in the order in which they are met.
+    /// The explored functions, in the order of discovery.
     functions: Vec<Function>,
-    /// Where each function that is looked at stands among them, and its first block.
+    /// The position of each explored function among them, and its first block.
     entries: FxHashMap<FuncId, (usize, BlockId)>,
     /// Whether a call may end in another place than behind it.
     jumps: bool,
 }
 
-/// Where the sites of the program's functions lie at which something is looked at.
+/// The places of the sites of the program's functions.
 #[derive(Default)]
-pub(crate) struct SitePlaces(Vec<Places>);
+pub(crate) struct SitePlaces(Vec<SitePositions>);
 
-/// What control may come to.
+/// The places that control may reach.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReachablePlaces {
-    /// By function and block the first position.
+    /// The first position, by function and block.
     places: FxHashMap<(FuncId, BlockId), u32>,
-    /// Sites that it passed already and that are still to be looked at.
+    /// Sites that control passed already and that are still to be looked at.
     passed: FxHashSet<(FuncId, SiteKey)>,
 }
 
@@ -47,7 +48,7 @@ impl ReachablePlaces {
         self.passed.insert((func, site));
     }
 
-    /// Adds all of another.
+    /// Adds all places of another set.
     pub(crate) fn add(&mut self, other: Self) {
         for (place, position) in other.places {
             let from = self.places.entry(place).or_insert(position);
@@ -57,21 +58,21 @@ impl ReachablePlaces {
     }
 }
 
-/// What does not change of a function.
+/// The constant facts about a function.
 pub(crate) struct Function {
     pub(crate) func: FuncId,
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A block as calls and edges see it.
+/// A block, with its calls and edges.
 pub(crate) struct Block {
     pub(crate) next: SmallVec<[BlockId; 2]>,
-    /// Calls with their positions; an indirect one has no function.
+    /// The calls with their positions; an indirect one has no function.
     pub(crate) calls: SmallVec<[(u32, Option<FuncId>); 2]>,
 }
 
 impl ControlFlow {
-    /// Of functions that calls may lead to, each once.
+    /// The control flow of functions that calls may lead to, each once.
     pub(crate) fn new(program: &Program, functions: impl IntoIterator<Item = FuncId>) -> Self {
         let mut this = Self::default();
         for func in functions {
@@ -83,42 +84,38 @@ impl ControlFlow {
         this
     }
 
-    /// The functions that are looked at.
+    /// The explored functions.
     pub(crate) fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The first block of a function that is looked at.
+    /// The first block of an explored function.
     pub(crate) fn entry(&self, func: FuncId) -> Option<BlockId> {
         self.entries.get(&func).map(|(_, entry)| *entry)
     }
 
-    /// How many blocks there are: what bringing the distances up to date costs.
+    /// The number of blocks, which the cost of updating distances is proportional to.
     pub(crate) fn size(&self) -> usize {
         self.functions.iter().map(|function| function.blocks.len()).sum()
     }
 
-    /// Adds where control may come to from the beginning of a function; false where that is not known.
+    /// Adds the places that control may reach from the beginning of a function. Returns false where
+    /// they are not known.
     pub(crate) fn enter(&self, reached: &mut ReachablePlaces, func: FuncId) -> bool {
         let Some((_, entry)) = self.entries.get(&func) else { return false };
-        self.go_on(reached, func, *entry, 0)
+        self.go_on(reached, ProgramPoint { func, block: *entry, index: 0 })
     }
 
-    /// Adds where control may come to in a function and in what it calls, from a position in a block on;
-    /// false where that is not known.
-    pub(crate) fn go_on(
-        &self,
-        reached: &mut ReachablePlaces,
-        func: FuncId,
-        block: BlockId,
-        position: usize,
-    ) -> bool {
-        if !self.entries.contains_key(&func) {
+    /// Adds the places that control may reach in a function and its callees, from a position in a
+    /// block on. Returns false where they are not known.
+    pub(crate) fn go_on(&self, reached: &mut ReachablePlaces, from: ProgramPoint) -> bool {
+        if !self.entries.contains_key(&from.func) {
             return false;
         }
-        let mut waiting = vec![(func, block, position as u32)];
-        while let Some((func, block, position)) = waiting.pop() {
-            // What is not looked at has no labels and calls nothing that is.
+        let mut waiting = vec![from];
+        while let Some(ProgramPoint { func, block, index }) = waiting.pop() {
+            let position = index as u32;
+            // Unexplored functions have no labels and call no explored ones.
             let Some((at, _)) = self.entries.get(&func) else { continue };
             let from = reached.places.entry((func, block)).or_insert(u32::MAX);
             let before = *from;
@@ -128,11 +125,15 @@ impl ControlFlow {
             *from = position;
             let Block { next, calls } = &self.functions[*at].blocks[block.index()];
             if before == u32::MAX {
-                waiting.extend(next.iter().map(|next| (func, *next, 0)));
+                let start = |next: &BlockId| ProgramPoint { func, block: *next, index: 0 };
+                waiting.extend(next.iter().map(start));
             }
             let new = calls.iter().filter(|(at, _)| (position..before).contains(at));
             for (_, callee) in new {
-                let entry = |func: &FuncId| Some((*func, self.entries.get(func)?.1, 0));
+                let entry = |func: &FuncId| {
+                    let block = self.entries.get(func)?.1;
+                    Some(ProgramPoint { func: *func, block, index: 0 })
+                };
                 match callee {
                     Some(callee) => waiting.extend(entry(callee)),
                     None => waiting.extend(self.entries.keys().filter_map(entry)),
@@ -142,14 +143,14 @@ impl ControlFlow {
         true
     }
 
-    /// Whether control only goes where edges, calls and returns lead.
+    /// Whether control follows edges, calls and returns only.
     pub(crate) const fn is_structured(&self) -> bool {
         !self.jumps
     }
 }
 
 impl SitePlaces {
-    /// Of the sites of the functions of a control flow.
+    /// The places of the sites of the functions of a control flow.
     pub(crate) fn new<S: Iterator<Item = SiteKey>>(
         program: &Program,
         control_flow: &ControlFlow,
@@ -165,12 +166,12 @@ impl SitePlaces {
         Self(all)
     }
 
-    /// How many functions the program has.
+    /// The number of functions of the program.
     pub(crate) fn functions(&self) -> usize {
         self.0.len()
     }
 
-    /// The sites of a function, with where each lies.
+    /// The sites of a function, each with its places.
     pub(crate) fn of(
         &self,
         func: FuncId,
@@ -178,13 +179,13 @@ impl SitePlaces {
         self.0[func.index()].iter()
     }
 
-    /// Whether control may come to a site.
+    /// Whether control may reach a site.
     pub(crate) fn lies_in(&self, reached: &ReachablePlaces, func: FuncId, site: SiteKey) -> bool {
         if reached.passed.contains(&(func, site)) {
             return true;
         }
         let places = self.0.get(func.index()).and_then(|sites| sites.get(&site));
-        // What lies nowhere may lie anywhere.
+        // A site without a place may lie anywhere.
         places.is_none_or(|places| {
             let is_reached = |(block, position): &(BlockId, u32)| {
                 reached.places.get(&(func, *block)).is_some_and(|from| from <= position)
@@ -216,9 +217,9 @@ fn comes_back(program: &Program, stmt: &Stmt) -> bool {
     function.body.is_none() && model.is_some_and(|model| model.family == Family::Jump)
 }
 
-/// Where some sites lie: those that control has yet to pass when it is at such a position.
-pub(crate) fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> Places {
-    let mut places: Places = sites.map(|site| (site, SmallVec::new())).collect();
+/// The places of sites: a position before a place has yet to pass the site.
+pub(crate) fn places_of(body: &Body, sites: impl Iterator<Item = SiteKey>) -> SitePositions {
+    let mut places: SitePositions = sites.map(|site| (site, SmallVec::new())).collect();
     let mut note = |site: SiteKey, block: BlockId, position: usize| {
         if let Some(places) = places.get_mut(&site) {
             places.push((block, position as u32));

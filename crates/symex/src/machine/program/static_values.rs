@@ -1,8 +1,8 @@
-//! What a static variable can have, as far as the text says it.
+//! The values that a static variable can have, as far as the program's text shows them.
 //!
-//! A static local is known by its name in its function alone. Others get at it by its address: where that
-//! is stored, returned, turned into a number or passed on, other than as a pointer to const, anybody may
-//! write to it at any time.
+//! The name of a static local is known in its function alone. Other code can use its address: where
+//! the address is stored, returned, turned into a number, or passed other than as a pointer to
+//! const, any code may write to the variable at any time.
 
 use std::collections::BTreeSet;
 
@@ -11,25 +11,25 @@ use lydian_ir::{
     RelocationTarget, Stmt, Type,
 };
 
-use crate::machine::inputs::aliasing::{Base, base_of};
+use crate::machine::inputs::aliasing::{AddressOrigin, base_of};
 
-/// Of more values than this nothing is said.
+/// The most values of a variable that are listed.
 const MOST_VALUES: usize = 4;
 
-/// How the program's text uses a static variable.
+/// The uses of a static variable in the program's text.
 #[derive(Debug, Default)]
-pub(crate) struct Uses {
-    /// Whether its address goes where others may write through it.
+pub(crate) struct VariableUses {
+    /// Whether other code may write through its address.
     pub(crate) escapes: bool,
     /// Whether it is written by its name.
     pub(crate) is_written: bool,
-    /// The values that it can have, as bytes, its first one among them; `None` where more than a few
-    /// constants are written to it, or its address escapes.
+    /// The values that it can have, as bytes, including its initial one. `None` where more than a
+    /// few constants are written to it, or its address escapes.
     pub(crate) values: Option<BTreeSet<Vec<u8>>>,
 }
 
-impl Uses {
-    /// Those of a variable in some functions, the one that has its name among them.
+impl VariableUses {
+    /// The uses of a variable in some functions, including the one that declares it.
     pub(crate) fn of(program: &Program, functions: &[FuncId], variable: GlobalId) -> Self {
         let global = &program.globals[variable];
         let first = program.types.scalar(global.ty).and_then(|ty| first_value(&global.init, ty));
@@ -39,7 +39,7 @@ impl Uses {
         uses.escapes = program.relocations().any(|relocation| relocation.target == address);
         for function in functions.iter().map(|id| &program.functions[*id]) {
             if let Some(body) = &function.body {
-                uses.add(&Within { program, function, body, variable });
+                uses.add(&VariableInFunction { program, function, body, variable });
             }
         }
         let values = uses.values.take();
@@ -47,17 +47,17 @@ impl Uses {
         uses
     }
 
-    /// Whether it may have another value than its first one.
+    /// Whether it may have another value than its initial one.
     pub(crate) const fn may_change(&self) -> bool {
         self.escapes || self.is_written
     }
 
-    fn add(&mut self, within: &Within<'_>) {
-        let Within { program, function, body, .. } = *within;
+    fn add(&mut self, within: &VariableInFunction<'_>) {
+        let VariableInFunction { program, function, body, .. } = *within;
         let leads_to = |expr: ExprId| within.leads_to(expr);
         for expr in body.exprs.values() {
             match expr {
-                // These read there, or are addresses in it themselves.
+                // Such expressions read the variable, or are addresses in it themselves.
                 Expr::Load { .. }
                 | Expr::LoadBits { .. }
                 | Expr::Cmp(..)
@@ -78,10 +78,12 @@ impl Uses {
                 Stmt::Assign { dst, value } => {
                     self.escapes |= leads_to(*value) && !is_to_const(program, body.locals[*dst].ty);
                 }
-                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => self.note_write(leads_to(*dst)),
-                Stmt::StoreBits { addr, .. } => self.note_write(leads_to(*addr)),
+                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => {
+                    self.note_write_if(leads_to(*dst))
+                }
+                Stmt::StoreBits { addr, .. } => self.note_write_if(leads_to(*addr)),
                 Stmt::Call { args, arg_types, dst_addr, .. } => {
-                    self.note_write(dst_addr.is_some_and(leads_to));
+                    self.note_write_if(dst_addr.is_some_and(leads_to));
                     for (at, arg) in args.iter().enumerate() {
                         let stays = arg_types.get(at).is_some_and(|ty| is_to_const(program, *ty));
                         self.escapes |= leads_to(*arg) && !stays;
@@ -98,14 +100,19 @@ impl Uses {
         self.escapes |= operands.into_iter().any(leads_to) && !gives_const;
     }
 
-    fn note_write(&mut self, writes: bool) {
+    fn note_write_if(&mut self, writes: bool) {
         if writes {
             (self.is_written, self.values) = (true, None);
         }
     }
 
     /// Notes that a value is stored at a place in the variable.
-    fn note_store(&mut self, within: &Within<'_>, (addr, value): (ExprId, ExprId), ty: Type) {
+    fn note_store(
+        &mut self,
+        within: &VariableInFunction<'_>,
+        (addr, value): (ExprId, ExprId),
+        ty: Type,
+    ) {
         self.is_written = true;
         let exprs = &within.body.exprs;
         let is_whole = matches!(exprs[addr], Expr::AddrGlobal(_))
@@ -119,18 +126,18 @@ impl Uses {
     }
 }
 
-/// A function's text, and the variable that is looked for in it.
-struct Within<'a> {
+/// A function's text, and a variable that is searched for in it.
+struct VariableInFunction<'a> {
     program: &'a Program,
     function: &'a Function,
     body: &'a Body,
     variable: GlobalId,
 }
 
-impl Within<'_> {
+impl VariableInFunction<'_> {
     /// Whether an expression is an address in the variable.
     fn leads_to(&self, expr: ExprId) -> bool {
-        matches!(base_of(self.body, expr), Base::Global(global) if global == self.variable)
+        matches!(base_of(self.body, expr), AddressOrigin::Global(global) if global == self.variable)
     }
 }
 
@@ -138,7 +145,7 @@ fn is_to_const(program: &Program, ty: CTypeId) -> bool {
     matches!(program.types.get(ty), CType::Pointer { to_const: true, .. })
 }
 
-/// The bytes that a variable of a scalar type has at first; `None` where these are an address.
+/// The initial bytes of a variable of a scalar type; `None` where these are an address.
 fn first_value(init: &GlobalInit, ty: Type) -> Option<Vec<u8>> {
     let mut bytes = vec![0; ty.bytes() as usize];
     match init {

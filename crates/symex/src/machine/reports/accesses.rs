@@ -1,16 +1,17 @@
-//! Accesses of paths, held against the bounds of the inputs.
+//! Accesses of paths, compared with the bounds of the inputs.
 
 use lydian_inputs::Bound;
 use lydian_smt::Term;
 
 use crate::machine::Machine;
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::Resolution;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::bounds_monitor::{Actor, MOST_QUESTIONS, Suspicion};
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Does something that happens only on inputs on which a condition holds.
+    /// Runs `act`, which happens only on inputs on which a condition holds.
     pub(crate) fn where_holds<R>(&mut self, guard: Term, act: impl FnOnce(&mut Self) -> R) -> R {
         let outer = self.bounds.set_guard(Some(guard));
         let result = act(self);
@@ -18,7 +19,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         result
     }
 
-    /// Does something that makes a difference to these alone, not to the program.
+    /// Runs `act`, which makes a difference only to an actor, not to the program.
     pub(crate) fn on_behalf_of<R>(&mut self, actor: Actor, act: impl FnOnce(&mut Self) -> R) -> R {
         let outer = self.bounds.set_actor(actor);
         let result = act(self);
@@ -26,7 +27,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         result
     }
 
-    /// Evaluates something whose addresses need not be decided yet: they are decided before they are used.
+    /// Runs `act`, which evaluates addresses that need not be decided yet: they are decided before
+    /// they are used.
     pub(crate) fn tentatively<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
         let outer = self.bounds.set_tentative(true);
         let result = act(self);
@@ -39,14 +41,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.bounds.add_on_path(bounds);
     }
 
-    /// Asks about what may have met a bound on this path.
+    /// Asks the solver about suspicions that this path met a bound.
     pub(crate) fn settle_suspicions(&mut self, state: &State<N>) {
         if self.bounds.suspicions.is_empty() {
             return;
         }
         for suspicion in std::mem::take(&mut self.bounds.suspicions) {
             let Suspicion { condition, limit, actor } = suspicion;
-            // What a replay does the path that it follows does too.
+            // The path that a replay follows does the same.
             let told = state.course.replay || state.log.is_played();
             self.on_behalf_of(actor, |machine| {
                 let asks = !told && !machine.bounds.is_exceeded(limit);
@@ -57,22 +59,22 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Notes an access that is no load of a value.
+    /// Notes an access other than the load of a value.
     pub(crate) fn note_access(
         &mut self,
         state: &mut State<N>,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
     ) {
         let (mut scope, pool) = self.scope(state);
-        scope.note_touched(pool, resolution, (size, write));
-        self.bounds.access(&mut self.pool, &state.memory, resolution, size, write);
+        scope.note_touched(pool, resolution, size, kind);
+        self.bounds.access(&mut self.pool, &state.memory, resolution, size, kind);
         self.settle_suspicions(state);
     }
 
-    /// Whether a condition may hold on a path. Without an answer, and where the exploration is
-    /// incomplete so that it does not matter, it may.
+    /// Whether a condition may hold on a path. It is taken to be possible without an answer, and
+    /// where the exploration is incomplete so that it does not matter.
     fn may_hold(&mut self, state: &State<N>, condition: Term) -> bool {
         match state.knowledge().known(&mut self.pool, condition) {
             Some(known) => return known,

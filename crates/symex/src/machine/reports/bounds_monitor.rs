@@ -1,13 +1,13 @@
-//! Which bounds on inputs make a difference: what [`lydian_inputs::bounds`] needs to know of the
-//! paths of an exploration.
+//! The bounds monitor: finds the bounds on inputs that make a difference, for
+//! [`lydian_inputs::bounds`].
 //!
-//! Every access of every path is held against the bounds of the objects that it may meet. Most
-//! accesses lie at a known distance from an object's start, and are settled at once; where the
+//! Every access of every path is compared with the bounds of the objects that it may meet. Most
+//! accesses lie at a known distance from an object's start, and are settled at once. Where the
 //! distance or the object depends on the input, a *suspicion* is kept until the engine can ask the
-//! solver whether the path allows it. A bound that was met is not looked at again, so that the
-//! cost ends with the first path that meets it.
+//! solver whether the path allows it. A bound that was met is not looked at again, so that the cost
+//! ends with the first path that meets it.
 //!
-//! What the predicate of a label does restricts that label alone: no other depends on it.
+//! An operation of a label's predicate restricts that label alone: no other depends on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,60 +19,63 @@ use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::machine::memory::AccessKind;
 use crate::machine::memory::{Candidate, Memory, ObjectId, ObjectKind, Offset, Region, Resolution};
 use crate::machine::program::site::ObserverId;
 
-/// After so many questions to the solver a suspicion counts as confirmed.
+/// The most questions to the solver. After that every suspicion counts as confirmed.
 pub(crate) const MOST_QUESTIONS: u32 = 4096;
-/// No value is looked through for the addresses in it beyond so many choices and sums.
+/// The most choices and sums that are searched for the addresses in a value.
 const MOST_CHOICES: u32 = 256;
 
-/// A bound and what paths did about it.
+/// A bound, with the accesses of paths to it.
 #[derive(Debug)]
 struct MonitoredBound {
     bound: Bound,
     /// Whether the program met it.
     met: bool,
-    /// Just behind the last byte that an access at a known place had.
+    /// The end of the furthest access at a known place.
     furthest: u64,
     /// Whether all accesses were at known places.
     exact: bool,
 }
 
-/// Who reads, writes and computes what is noted.
+/// The actor of the operations that are noted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Actor {
-    /// The program, or what nobody tells apart from it.
+    /// The program, or code that is not told apart from it.
     #[default]
     Program,
     /// The predicates of these labels.
     Labels(Arc<[ObserverId]>),
 }
 
-/// What would be met.
+/// A limit that an operation may exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    /// The bound at a position.
+pub(crate) enum MonitoredLimit {
+    /// The bound at this position.
     Bound(usize),
-    /// That an object begins where it does, with the object's address, where that is assumed.
+    /// The beginning of an object, given by its address, where it is assumed that the object begins
+    /// there.
     Start(u64),
-    /// The same where it is not: the position of the object's bound, and the object's address.
+    /// The beginning of an object where that is not assumed: the position of the object's bound,
+    /// and the object's address.
     Early(usize, u64),
-    /// That a subscript is one that its array has.
+    /// The length of an array, which a subscript may exceed.
     Subscript,
 }
 
-/// What is to be asked about.
+/// A question whether a path exceeds a limit.
 #[derive(Debug)]
 pub(crate) struct Suspicion {
     pub(crate) condition: Term,
-    pub(crate) limit: Limit,
+    pub(crate) limit: MonitoredLimit,
     pub(crate) actor: Actor,
 }
 
-/// What the predicates of a label met.
+/// The bounds and assumptions that the predicates of a label met.
 #[derive(Debug, Default)]
-struct OfLabel {
+struct LabelBounds {
     bounds: Vec<usize>,
     told_apart: Vec<Assumption>,
 }
@@ -81,56 +84,56 @@ struct OfLabel {
 #[derive(Debug, Default)]
 pub(crate) struct BoundsMonitor {
     all: Vec<MonitoredBound>,
-    /// Positions of those that can be met, by the address of their object.
+    /// The positions of the bounds that can be met, by the address of their object.
     by_object: FxHashMap<u64, SmallVec<[usize; 2]>>,
-    /// How many of them the program did not meet.
+    /// The number of bounds that the program did not meet.
     open: usize,
-    /// Conditions under which a bound is met, to be asked about.
+    /// The conditions under which limits are exceeded, to be asked about.
     pub(crate) suspicions: Vec<Suspicion>,
-    /// Who does what is noted now.
+    /// The current actor.
     actor: Actor,
-    /// What was met for labels alone.
-    of_labels: FxHashMap<ObserverId, OfLabel>,
-    /// That pairs of objects of the inputs whose pointers were compared are two.
+    /// The bounds met for labels alone.
+    of_labels: FxHashMap<ObserverId, LabelBounds>,
+    /// The assumptions that two input objects differ, with pointers that were compared.
     told_apart: Vec<Assumption>,
-    /// Numbers that are left out where they are used as addresses, with what is assumed for that.
+    /// Numbers that are excluded where they are used as addresses, with the assumption for that.
     raw_pointers: FxHashMap<Term, Assumption>,
-    /// What was assumed so, and of undefined functions.
+    /// The assumptions made for such numbers, and about undefined functions.
     assumed: Vec<Assumption>,
-    /// That nothing lies before objects, which predicates of labels assume, by address.
+    /// The assumptions of predicates that nothing lies before an object, by the object's address.
     starts: BTreeMap<u64, Assumption>,
-    /// Objects before whose start the program may read or write, by address.
+    /// Objects before which the program may read or write, by address.
     early: BTreeSet<u64>,
-    /// Whether a path had a subscript that its array of known length does not have.
+    /// Whether a path had a subscript outside of its array of known length.
     leaves_arrays: bool,
-    /// Whether something leaves an object that came into being, which is as large as objects can be.
+    /// Whether a path left a lazy object, which is as large as objects can be.
     leaves_rooms: bool,
-    /// Whether a pointer to characters could lead into an object of something else.
+    /// Whether a pointer to characters could lead into an object of another type.
     parts_characters: bool,
-    /// What must hold for the accesses that are noted now to happen.
+    /// The condition under which the accesses that are noted now happen.
     guard: Option<Term>,
-    /// Where the subscripts of the address that is read now are such as their arrays have; none where
-    /// they surely are.
+    /// The condition that the subscripts of the address that is read now are within their arrays;
+    /// `None` where they surely are.
     pub(crate) within_arrays: Option<Term>,
-    /// Whether what was done since [`Self::begin_telling`] may make a difference to anybody, on this path
-    /// or on another where the same values are at the same places. Loads are not counted: they are done
-    /// each time.
+    /// Whether an operation since [`Self::begin_telling`] may make a difference to anybody, on this
+    /// path or on another with the same values at the same places. Loads are not counted, since
+    /// they are repeated each time.
     tells: bool,
-    /// The same before the loads that are evaluated now.
+    /// The values of `tells` before the loads that are evaluated now.
     told_before: SmallVec<[bool; 2]>,
-    /// Where that is asked for, the bounds that were met since instead of that they tell something: their
-    /// positions, those too that make a difference already to who acts.
+    /// The positions of the bounds met since [`Self::begin_load`], also of those that already make
+    /// a difference to the actor. `None` where meeting a bound sets `tells` instead.
     meets: Option<SmallVec<[usize; 2]>>,
-    /// Whether a path has objects with bounds that others do not have, so that what lies where hangs on
-    /// the path.
+    /// Whether a path has objects with bounds that others do not have, so that the contents of
+    /// memory depend on the path.
     adds: bool,
-    /// Whether an address that is not decided is no use of it: it is decided before the address is used.
+    /// Whether an undecided address is not a use: it is decided before the address is used.
     tentative: bool,
     pub(crate) questions: u32,
 }
 
 impl BoundsMonitor {
-    /// Adds bounds, those that are known already only once.
+    /// Adds bounds that are not yet known.
     pub(crate) fn add(&mut self, bounds: &[Bound]) {
         for bound in bounds {
             if self.all.iter().any(|known| known.bound == *bound) {
@@ -145,7 +148,7 @@ impl BoundsMonitor {
         }
     }
 
-    /// Adds what another worker's paths did about bounds.
+    /// Adds the accesses of another worker's paths.
     pub(crate) fn add_all(&mut self, other: Self) {
         let bounds: Vec<Bound> = other.all.iter().map(|watched| watched.bound.clone()).collect();
         self.add(&bounds);
@@ -181,13 +184,13 @@ impl BoundsMonitor {
         self.parts_characters |= other.parts_characters;
     }
 
-    /// Adds numbers that may lie where the program sees a pointer.
+    /// Adds numbers that may lie where the program expects a pointer.
     pub(crate) fn add_raw_pointers(&mut self, more: &[RawPointer]) {
         self.raw_pointers.extend(more.iter().map(|raw| (raw.bits, raw.assumption.clone())));
     }
 
-    /// Whether an address is made of a number that lies where the program sees a pointer, so that it
-    /// is none of the inputs that are considered. Notes the assumption.
+    /// Whether an address is made of a number that lies where the program expects a pointer, so
+    /// that it belongs to none of the considered inputs. Notes the assumption.
     pub(crate) fn is_no_pointer(&mut self, pool: &mut TermPool, address: Term) -> bool {
         if self.raw_pointers.is_empty() {
             return false;
@@ -200,11 +203,11 @@ impl BoundsMonitor {
         true
     }
 
-    /// The number that the address of an object is makes a difference to who acts now.
+    /// Notes that the address of an object as a number makes a difference to the actor.
     pub(crate) fn meet_place_of(&mut self, pointer: &str) {
         let sentence = format!("where {pointer} points to is a number that Lydian chose");
         let assumption = Assumption::new(AssumptionKind::Other, pointer, sentence);
-        // Met by nothing else.
+        // No access reaches this.
         let reach = Reach::Within { object: u64::MAX, from: 0, to: 0 };
         let bound = Bound { assumption, reach, shown: false };
         self.add(std::slice::from_ref(&bound));
@@ -213,7 +216,8 @@ impl BoundsMonitor {
         }
     }
 
-    /// What an object has makes no difference after all: all that it can have was followed.
+    /// Notes that the bounds of an object make no difference after all: all its possible contents
+    /// were followed.
     pub(crate) fn release(&mut self, object: u64) {
         let positions = self.by_object.remove(&object).unwrap_or_default();
         positions.iter().for_each(|at| self.all[*at].met = false);
@@ -222,49 +226,49 @@ impl BoundsMonitor {
         }
     }
 
-    /// An access could leave an object that came into being, or a block be allocated, which needs an
-    /// object of 1 GiB.
+    /// Notes that an access could leave a lazy object, or an allocation could need an object of 1
+    /// GiB.
     pub(crate) const fn leave_room(&mut self) {
         self.leaves_rooms = true;
     }
 
-    /// A pointer to characters could lead into an object of something else, or a pointer to something
-    /// else where one to characters leads; neither is followed.
+    /// Notes that a pointer to characters could lead into an object of another type, or the
+    /// reverse. Such targets are not followed.
     pub(crate) const fn part_characters(&mut self) {
         self.parts_characters = true;
     }
 
-    /// Notes what is assumed of an undefined function that a path calls.
+    /// Notes an assumption about an undefined function that a path calls.
     pub(crate) fn assume(&mut self, assumption: Assumption) {
         add_new(&mut self.assumed, [assumption]);
     }
 
-    /// What must hold for the accesses that are noted now to happen.
+    /// The condition under which the accesses that are noted now happen.
     pub(crate) const fn guard(&self) -> Option<Term> {
         self.guard
     }
 
-    /// Sets that; gives what it was.
+    /// Sets this condition. Returns the previous one.
     pub(crate) fn set_guard(&mut self, guard: Option<Term>) -> Option<Term> {
         std::mem::replace(&mut self.guard, guard)
     }
 
-    /// Whether an address that is not decided is no use of it.
+    /// Whether an undecided address is not a use.
     pub(crate) const fn is_tentative(&self) -> bool {
         self.tentative
     }
 
-    /// Sets that; gives what it was.
+    /// Sets whether an undecided address is not a use. Returns the previous value.
     pub(crate) const fn set_tentative(&mut self, tentative: bool) -> bool {
         std::mem::replace(&mut self.tentative, tentative)
     }
 
-    /// Whether what was done since [`Self::begin_telling`] may make a difference to anybody.
+    /// Whether an operation since [`Self::begin_telling`] may make a difference to anybody.
     pub(crate) const fn tells(&self) -> bool {
         self.tells
     }
 
-    /// What is done now may make a difference to somebody.
+    /// Notes that the current operation may make a difference.
     pub(crate) const fn tell(&mut self) {
         self.tells = true;
     }
@@ -274,12 +278,12 @@ impl BoundsMonitor {
         self.meets.take().unwrap_or_default()
     }
 
-    /// What is noted from now on is done by these; gives back who did it until now.
+    /// Sets the actor of the operations that are noted. Returns the previous one.
     pub(crate) const fn set_actor(&mut self, actor: Actor) -> Actor {
         std::mem::replace(&mut self.actor, actor)
     }
 
-    /// Whether the program may read or write before an object of the inputs, as far as was noticed.
+    /// Whether the program may read or write before an input object, as far as was noticed.
     pub(crate) fn begins_early(&self, object: u64) -> bool {
         self.early.contains(&object)
     }
@@ -313,8 +317,8 @@ impl BoundsMonitor {
         met
     }
 
-    /// Those of the plan's sentences about sizes that the user stated, and those that made no
-    /// difference, each of the latter with a word on why.
+    /// The user's statements about sizes among the plan's sentences, and the other sentences that
+    /// made no difference, each of the latter with the reason.
     pub(crate) fn preconditions(&self, sentences: &[String]) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         for sentence in sentences {
@@ -328,7 +332,7 @@ impl BoundsMonitor {
         told
     }
 
-    /// What was assumed and nobody stated, besides bounds.
+    /// The assumptions other than bounds that nobody stated.
     pub(crate) fn assumptions(&self) -> Vec<Assumption> {
         let within = "subscripts of arrays of known length are such as the arrays have";
         let within = Assumption::new(AssumptionKind::Subscript, "", within);
@@ -345,32 +349,32 @@ impl BoundsMonitor {
         all
     }
 
-    /// Adds what belongs to an object that other paths do not have.
+    /// Adds the bounds of an object that other paths do not have.
     pub(crate) fn add_on_path(&mut self, bounds: &[Bound]) {
         self.add(bounds);
         self.adds = true;
     }
 
-    /// From now on it is noted whether anything makes a difference.
+    /// Begins to record whether an operation makes a difference.
     pub(crate) fn begin_telling(&mut self) {
         self.tells = false;
         self.told_before.clear();
     }
 
-    /// From now on, too, with the bounds that loads meet.
+    /// As [`Self::begin_telling`], with the bounds that loads meet.
     pub(crate) fn begin_load(&mut self) {
         self.tells = false;
         self.meets = Some(SmallVec::new());
     }
 
-    /// The address of a load is evaluated now.
+    /// Begins the evaluation of a load's address.
     pub(crate) fn load_begins(&mut self) {
         if self.meets.is_none() {
             self.told_before.push(self.tells);
         }
     }
 
-    /// The load was done.
+    /// Ends a load.
     pub(crate) fn load_ends(&mut self) {
         if self.meets.is_none()
             && let Some(tells) = self.told_before.pop()
@@ -379,7 +383,7 @@ impl BoundsMonitor {
         }
     }
 
-    /// Who acts now meets bounds that others met at the same place.
+    /// Notes that the actor meets bounds that others met at the same place.
     pub(crate) fn meet_again(&mut self, positions: &[usize]) {
         positions.iter().for_each(|position| self.meet(*position));
     }
@@ -389,7 +393,7 @@ impl BoundsMonitor {
         self.adds
     }
 
-    /// Who acts now meets a bound.
+    /// Notes that the actor meets a bound.
     fn meet(&mut self, position: usize) {
         match &mut self.meets {
             Some(meets) if meets.contains(&position) => {}
@@ -410,7 +414,7 @@ impl BoundsMonitor {
         }
     }
 
-    /// Whether the bound at a position makes a difference already to who acts now.
+    /// Whether the bound at a position already makes a difference to the actor.
     fn is_met(&self, position: usize) -> bool {
         let met_for = |label: &ObserverId| {
             let of_label = self.of_labels.get(label);
@@ -425,7 +429,8 @@ impl BoundsMonitor {
         self.open > 0
     }
 
-    /// The address that is read now has a subscript that its array has where a condition holds.
+    /// Notes that the address that is read now has a subscript within its array where a condition
+    /// holds.
     pub(crate) fn subscript(&mut self, pool: &mut TermPool, inside: Term) {
         if pool.as_bool(inside) != Some(true) {
             let others = self.within_arrays.unwrap_or_else(|| pool.tt());
@@ -433,17 +438,17 @@ impl BoundsMonitor {
         }
     }
 
-    /// Something lies beyond a limit.
-    pub(crate) fn exceed(&mut self, memory: &Memory, limit: Limit) {
-        self.tells |= !matches!(limit, Limit::Bound(_));
+    /// Notes that an operation exceeds a limit.
+    pub(crate) fn exceed(&mut self, memory: &Memory, limit: MonitoredLimit) {
+        self.tells |= !matches!(limit, MonitoredLimit::Bound(_));
         match limit {
-            Limit::Bound(position) => self.meet(position),
-            Limit::Subscript => self.leaves_arrays = true,
-            Limit::Early(position, object) => {
+            MonitoredLimit::Bound(position) => self.meet(position),
+            MonitoredLimit::Subscript => self.leaves_arrays = true,
+            MonitoredLimit::Early(position, object) => {
                 self.meet(position);
                 self.early.insert(object);
             }
-            Limit::Start(object) => {
+            MonitoredLimit::Start(object) => {
                 let object = memory.object_at(object).map(|object| memory.object(object));
                 let name = object.map_or("an input", |object| &object.name);
                 let assumption = nothing_before(name);
@@ -452,13 +457,13 @@ impl BoundsMonitor {
         }
     }
 
-    /// Whether it makes no difference any more to who acts now that something lies beyond a limit.
-    pub(crate) fn is_exceeded(&self, limit: Limit) -> bool {
+    /// Whether exceeding a limit makes no further difference to the actor.
+    pub(crate) fn is_exceeded(&self, limit: MonitoredLimit) -> bool {
         match limit {
-            Limit::Bound(position) => self.is_met(position),
-            Limit::Subscript => self.leaves_arrays,
-            Limit::Start(object) => self.starts.contains_key(&object),
-            Limit::Early(_, object) => self.early.contains(&object),
+            MonitoredLimit::Bound(position) => self.is_met(position),
+            MonitoredLimit::Subscript => self.leaves_arrays,
+            MonitoredLimit::Start(object) => self.starts.contains_key(&object),
+            MonitoredLimit::Early(_, object) => self.early.contains(&object),
         }
     }
 
@@ -467,7 +472,7 @@ impl BoundsMonitor {
         positions.into_iter().for_each(|position| self.meet(position));
     }
 
-    /// Something showed where all objects lie.
+    /// Notes that the addresses of all objects make a difference.
     pub(crate) fn meet_all(&mut self) {
         for position in 0..self.all.len() {
             if self.all[position].bound.reach != Reach::Always {
@@ -483,34 +488,46 @@ impl BoundsMonitor {
         memory: &Memory,
         resolution: &Resolution,
         size: u64,
-        write: bool,
+        kind: AccessKind,
     ) {
         if self.open == 0 || size == 0 {
             return;
         }
         for candidate in &resolution.candidates {
             let object = memory.object(candidate.object);
-            if !write && let Offset::Known(start) = candidate.offset {
+            if kind == AccessKind::Read
+                && let Offset::Known(start) = candidate.offset
+            {
                 let part = object.contents.part_of_wider(start, size);
                 part.into_iter().for_each(|address| self.escaped(pool, memory, address));
             }
             let base = object.base;
             let Some(positions) = self.by_object.get(&base).cloned() else { continue };
             for position in positions {
-                self.access_bound(pool, memory, candidate, (size, write), position);
+                self.access_bound(pool, memory, candidate, (size, kind), position);
             }
         }
     }
 
+    /// Keeps a suspicion that the actor exceeds a limit where a condition holds.
+    fn suspect(&mut self, condition: Term, limit: MonitoredLimit) {
+        self.tells = true;
+        if !self.is_exceeded(limit) {
+            let actor = self.actor.clone();
+            self.suspicions.push(Suspicion { condition, limit, actor });
+        }
+    }
+
+    /// Compares an access with one bound.
     fn access_bound(
         &mut self,
         pool: &mut TermPool,
         memory: &Memory,
         candidate: &Candidate,
-        (size, write): (u64, bool),
+        (size, kind): (u64, AccessKind),
         position: usize,
     ) {
-        // What those met who act now is looked at again where it is noted for others.
+        // A bound that the actor already met is looked at again where it is also noted for others.
         let again = self.meets.is_some() && !self.all[position].met;
         if self.is_met(position) && !again {
             return;
@@ -518,7 +535,7 @@ impl BoundsMonitor {
         let reach = self.all[position].bound.reach;
         let (met, before) = match reach {
             Reach::Always => return,
-            Reach::Within { .. } if write => return,
+            Reach::Within { .. } if kind == AccessKind::Write => return,
             Reach::Behind { object, from, .. } => {
                 let (behind, before) = outside(pool, candidate.offset, from, size);
                 (behind, Some((object, before)))
@@ -527,23 +544,23 @@ impl BoundsMonitor {
                 (reaches_into(pool, candidate.offset, (from, to), size), None)
             }
         };
-        let mut limits = SmallVec::<[(Term, Limit); 3]>::new();
+        let mut limits = SmallVec::<[(Term, MonitoredLimit); 3]>::new();
         let (met, before) = match (self.within_arrays, before) {
             (Some(within), Some((object, before))) => {
-                // Behind such a subscript C defines nothing, so that it is no input's business.
+                // Behind such a subscript C defines nothing, so the input does not matter.
                 let outside = pool.or(met, before);
                 let left = pool.not(within);
-                limits.push((pool.and(outside, left), Limit::Subscript));
+                limits.push((pool.and(outside, left), MonitoredLimit::Subscript));
                 (pool.and(met, within), Some((object, pool.and(before, within))))
             }
             whole => (met, whole.1),
         };
-        limits.push((met, Limit::Bound(position)));
+        limits.push((met, MonitoredLimit::Bound(position)));
         if let Some((object, before)) = before {
             // A program that reads there is tested with elements before, as many as are guessed.
             let limit = match self.actor {
-                Actor::Program => Limit::Early(position, object),
-                Actor::Labels(_) => Limit::Start(object),
+                Actor::Program => MonitoredLimit::Early(position, object),
+                Actor::Labels(_) => MonitoredLimit::Start(object),
             };
             limits.push((before, limit));
         }
@@ -552,17 +569,13 @@ impl BoundsMonitor {
             if let Some(guard) = self.guard {
                 condition = pool.and(guard, condition);
             }
+            if self.is_exceeded(limit) && !(again && limit == MonitoredLimit::Bound(position)) {
+                continue;
+            }
             match pool.as_bool(condition) {
-                _ if self.is_exceeded(limit) && !(again && limit == Limit::Bound(position)) => {}
                 Some(true) => self.exceed(memory, limit),
                 Some(false) => {}
-                None => {
-                    let actor = self.actor.clone();
-                    self.tells = true;
-                    if !self.is_exceeded(limit) {
-                        self.suspicions.push(Suspicion { condition, limit, actor });
-                    }
-                }
+                None => self.suspect(condition, limit),
             }
         }
         if !self.is_met(position) {
@@ -570,8 +583,8 @@ impl BoundsMonitor {
         }
     }
 
-    /// Notes that the program computed an address from another: outside of the object it may be
-    /// a neighbour's.
+    /// Notes that the program computed an address from another. Outside of the object it may be a
+    /// neighbour's.
     pub(crate) fn moved(&mut self, pool: &TermPool, memory: &Memory, from: Term, to: Term) {
         if self.open == 0 || from == to {
             return;
@@ -617,8 +630,8 @@ impl BoundsMonitor {
         self.meet_objects(memory, &of_b);
     }
 
-    /// Two pointers of the inputs that can never lead to the same object are compared. Nobody said
-    /// that they cannot, unless an alias was stated.
+    /// Notes a comparison of two pointers of the inputs that can never lead to the same object.
+    /// Nobody said that they cannot, unless an alias was stated.
     fn tell_apart(
         &mut self,
         memory: &Memory,
@@ -653,7 +666,7 @@ impl BoundsMonitor {
         }
     }
 
-    /// Notes that the program uses an address, if it is one, as a number.
+    /// Notes that the program uses a value as a number, which may be an address.
     pub(crate) fn escaped(&mut self, pool: &TermPool, memory: &Memory, address: Term) {
         if self.open == 0 {
             return;
@@ -674,7 +687,7 @@ impl BoundsMonitor {
     }
 }
 
-/// Adds those assumptions that are not there yet.
+/// Adds the assumptions that are not there yet.
 fn add_new(assumptions: &mut Vec<Assumption>, more: impl IntoIterator<Item = Assumption>) {
     for assumption in more {
         if !assumptions.contains(&assumption) {
@@ -683,8 +696,8 @@ fn add_new(assumptions: &mut Vec<Assumption>, more: impl IntoIterator<Item = Ass
     }
 }
 
-/// Where an access of `size` bytes ends more than `from` bytes behind an object's start, and where it
-/// begins before that.
+/// The conditions that an access of `size` bytes ends more than `from` bytes behind an object's
+/// start, and that it begins before the start.
 fn outside(pool: &mut TermPool, offset: Offset, from: u64, size: u64) -> (Term, Term) {
     if let Offset::Known(start) = offset {
         let end = i128::from(start) + i128::from(size);
@@ -699,7 +712,8 @@ fn outside(pool: &mut TermPool, offset: Offset, from: u64, size: u64) -> (Term, 
     (pool.and(outside, not_before), pool.and(outside, before))
 }
 
-/// Where an access of `size` bytes has one between two distances from an object's start.
+/// The condition that an access of `size` bytes has a byte between two distances from an object's
+/// start.
 fn reaches_into(pool: &mut TermPool, offset: Offset, (from, to): (u64, u64), size: u64) -> Term {
     if let Offset::Known(start) = offset {
         let end = i128::from(start) + i128::from(size);
@@ -713,7 +727,7 @@ fn reaches_into(pool: &mut TermPool, offset: Offset, (from, to): (u64, u64), siz
 }
 
 impl MonitoredBound {
-    /// Notes an access that met nothing.
+    /// Notes an access that met no bound.
     fn note_furthest(&mut self, offset: Offset, size: u64) {
         match (self.bound.reach, offset) {
             (Reach::Behind { .. }, Offset::Known(start)) => {
@@ -725,7 +739,7 @@ impl MonitoredBound {
         }
     }
 
-    /// Why the bound makes no difference, as the end of its sentence.
+    /// The reason why the bound makes no difference, as the end of its sentence.
     fn unrestrictive(&self) -> String {
         match self.bound.reach {
             Reach::Within { .. } => "and no path reads that".into(),
@@ -741,7 +755,7 @@ impl MonitoredBound {
 }
 
 /// The constants that a value is made from, each with whether a term is added to it; `None` where
-/// it is made from too much to be looked through.
+/// there are too many.
 fn constants(pool: &TermPool, value: Term) -> Option<SmallVec<[(u64, bool); 4]>> {
     let mut found = SmallVec::new();
     let mut waiting: SmallVec<[(Term, bool); 8]> = SmallVec::from_iter([(value, false)]);
@@ -764,8 +778,8 @@ fn constants(pool: &TermPool, value: Term) -> Option<SmallVec<[(u64, bool); 4]>>
     Some(found)
 }
 
-/// The objects to which accesses at an address that is a choice of constants are put down: `None`
-/// for one that is far from all. Null gives nothing.
+/// The objects that accesses at an address, which is a choice of constants, belong to: `None` for a
+/// constant far from all objects. Null gives nothing.
 fn bases(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<ObjectId>; 4]> {
     let plain =
         constants.iter().filter(|(value, shifted)| !shifted && Region::of(*value).is_some());
@@ -784,7 +798,7 @@ fn pointed_to(memory: &Memory, constants: &[(u64, bool)]) -> SmallVec<[Option<Ob
     found
 }
 
-/// The objects that an address may be made from; `None` where its term is too large to tell.
+/// The objects that an address may be made from; `None` where its term is too large.
 pub(crate) fn objects_of(
     pool: &TermPool,
     memory: &Memory,

@@ -1,15 +1,15 @@
-//! Where an exploration's time goes, when it is asked for.
+//! The time that an exploration spends on terms.
 //!
 //! Work on terms (making and evaluating them, reading and writing memory, looking facts up) comes
-//! in spans of well under a microsecond, of which a look at the clock is a good part. So nothing is
-//! measured unless [`Config::measure_terms`](crate::config::Config::measure_terms) asks for it, and the
-//! cost of the looks themselves is measured and taken off.
+//! in spans of well under a microsecond, of which a look at the clock takes a good part. So nothing
+//! is measured unless [`Config::measure_terms`](crate::config::Config::measure_terms) asks for it,
+//! and the cost of the looks is measured and subtracted.
 
 use std::time::{Duration, Instant};
 
-/// So many looks at the clock in a row tell what one costs.
+/// The number of looks at the clock in a row whose total gives the cost of one.
 const LOOKS: u32 = 500;
-/// So often that is measured.
+/// How often that cost is measured.
 const ROUNDS: u32 = 50;
 
 /// Adds up spans of work on terms. Spans within spans count once.
@@ -21,42 +21,41 @@ pub(crate) struct TermClock {
     spans: u32,
 }
 
-/// The start of a span, if it counts.
-pub(crate) struct Span(Option<Instant>);
+/// The start of a span, if the span counts.
+pub(crate) struct TermSpan(Option<Instant>);
 
 impl TermClock {
-    /// A clock that runs or one that does nothing.
+    /// A clock, which does nothing unless `on`.
     pub(crate) fn new(on: bool) -> Self {
         Self { on, ..Self::default() }
     }
 
     /// Begins a span.
     #[inline]
-    pub(crate) fn begin(&mut self) -> Span {
+    pub(crate) fn begin(&mut self) -> TermSpan {
         if !self.on || self.running {
-            return Span(None);
+            return TermSpan(None);
         }
         self.running = true;
-        Span(Some(Instant::now()))
+        TermSpan(Some(Instant::now()))
     }
 
     /// Ends a span.
     #[inline]
-    pub(crate) fn end(&mut self, span: Span) {
-        if let Span(Some(begun)) = span {
+    pub(crate) fn end(&mut self, span: TermSpan) {
+        if let TermSpan(Some(begun)) = span {
             self.spent += begun.elapsed();
             self.running = false;
             self.spans += 1;
         }
     }
 
-    /// Time spent on terms, and time spent on looking at the clock for it.
+    /// The time spent on terms, and the time spent on looking at the clock for it.
     pub(crate) fn result(&self) -> (Duration, Duration) {
         if self.spans == 0 {
             return Default::default();
         }
-        // The least of several rounds: a round in which the machine did something else says
-        // nothing.
+        // The least of several rounds: other work of the machine may lengthen a round.
         let rounds = (0..ROUNDS).map(|_| {
             let begun = Instant::now();
             for _ in 0..LOOKS {
@@ -65,7 +64,7 @@ impl TermClock {
             begun.elapsed()
         });
         let looks = rounds.min().unwrap_or_default() * self.spans / LOOKS;
-        // Each span holds the end of one look and the start of another.
+        // Each span contains the end of one look and the start of another.
         (self.spent.saturating_sub(looks), looks * 2)
     }
 }

@@ -1,4 +1,4 @@
-//! Noting what is left out.
+//! Notes of what is left out.
 
 use crate::config::Mode;
 use crate::limits::Cut;
@@ -8,7 +8,8 @@ use crate::machine::program::site::SiteKey;
 use crate::machine::state::{Notes, PassedSite, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Whether something was left out that may concern every objective: then nothing is infeasible.
+    /// Whether something was left out that may concern every objective, so that nothing is
+    /// infeasible.
     pub(crate) fn is_cut(&self) -> bool {
         !self.omissions.everywhere.is_empty()
     }
@@ -18,7 +19,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.omissions.everywhere(cut);
     }
 
-    /// Notes that what some inputs of a path do from where it is now was left out.
+    /// Notes that the continuations of some inputs of a path were left out from its current
+    /// position on.
     pub(crate) fn cut_ahead(&mut self, state: &State<N>, cut: Cut) {
         let is_known = self.context.config.mode == Mode::Tight
             && self.control_flow.is_structured()
@@ -35,7 +37,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Adds where a path may come to. False where that is not known.
+    /// Adds the places that a path may reach. Returns false where they are not known.
     fn reach_from(&self, state: &State<N>, reached: &mut ReachablePlaces) -> bool {
         let ahead = &self.control_flow;
         let again = self.may_call_again(state).then_some(self.plan.function);
@@ -43,10 +45,10 @@ impl<N: Notes> Machine<'_, '_, N> {
             return false;
         }
         let mut frames = state.frames.iter();
-        if !frames.all(|frame| ahead.go_on(reached, frame.func, frame.block, frame.next)) {
+        if !frames.all(|frame| ahead.go_on(reached, frame.point())) {
             return false;
         }
-        // What was passed and not looked at yet.
+        // Sites that were passed and not looked at yet.
         let Some(func) = state.frames.last().map(|frame| frame.func) else { return true };
         let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
         for site in state.passing.arrival.into_iter().chain(evaluated) {

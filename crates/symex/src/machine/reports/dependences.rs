@@ -1,4 +1,4 @@
-//! What paths come to depend on that the program does not determine.
+//! Dependences of paths on values that the program does not determine.
 
 use lydian_base::Span;
 use lydian_smt::Term;
@@ -10,13 +10,13 @@ use crate::machine::reports::undetermined::{Dependences, text_at};
 use crate::machine::state::{Notes, State};
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The text that a state is at.
+    /// The text at the position of a state.
     pub(crate) fn text_at(&self, state: &State<N>) -> Span {
         text_at(self.context.program, state)
     }
 
-    /// What a value depends on that is not determined, as far as its term says, with where that was
-    /// read; where that is not known, the text that the state is at.
+    /// The undetermined values that a value depends on, as far as its term shows, with the places
+    /// of their reads; with the position of the state where the place is not known.
     pub(crate) fn dependences_of(&mut self, state: &State<N>, value: Term) -> Dependences {
         let mut found = Dependences::default();
         let here = self.text_at(state);
@@ -28,8 +28,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         found
     }
 
-    /// Why nothing is claimed that hangs on a value which is defined where `defined` holds: what the
-    /// state's path depends on, and the value, unless it is always defined.
+    /// The reasons why nothing is claimed that depends on a value: the dependences of the state's
+    /// path, and those of the value unless it is always defined. `defined` is the condition under
+    /// which it is.
     pub(crate) fn undetermined_of(
         &mut self,
         state: &State<N>,
@@ -43,7 +44,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         cuts
     }
 
-    /// A state's path depends on what is not determined of a value.
+    /// Makes a state's path depend on the undetermined part of a value.
     pub(crate) fn depend_on(&mut self, state: &mut State<N>, value: Term) {
         for cut in self.dependences_of(state, value).cuts() {
             if let Cut::Undetermined(kind, at) = cut {
@@ -52,15 +53,15 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Notes that what a state's path does from here on says nothing, where it depends on what is not
-    /// determined and is not followed for that.
+    /// Notes that the continuation of a state's path is left out, where the path depends on
+    /// undetermined values and is not followed because of that.
     pub(crate) fn cut_dependences(&mut self, state: &State<N>) {
         if state.depends.end_path() {
             self.leave_to_dependences(state);
         }
     }
 
-    /// Notes that what lies ahead of a state was left out for what its path depends on.
+    /// Notes that everything ahead of a state was left out because of its path's dependences.
     pub(crate) fn leave_to_dependences(&mut self, state: &State<N>) {
         state.depends.cuts().into_iter().for_each(|cut| self.cut_ahead(state, cut));
     }

@@ -1,20 +1,20 @@
-//! What was left out of an exploration, and which objectives that may concern.
+//! Omissions: what was left out of an exploration, and the objectives that it may concern.
 //!
-//! A path that is followed no further, or on some of its inputs only, may still have covered what lies
-//! *ahead* of where it was: what edges, calls and returns lead to from there ([`crate::search::distance`]). It says
-//! nothing against what does not. So a label that is left is infeasible though something was left out, if
-//! all that was left out lies where it cannot come to the label. Where that is not known of something, it
-//! stands in the way of every objective.
+//! A path that is followed no further, or only on some of its inputs, might still have covered
+//! objectives *ahead* of its position: those that edges, calls and returns lead to from there
+//! ([`crate::search::distance`]). It could not have covered others. So a label that is left is
+//! infeasible in spite of an omission, if no omitted part can reach the label. Where the reachable
+//! places are not known, the omission keeps every objective undecided.
 //!
 //! # Why what is left is infeasible
 //!
-//! Let a run of the program cover a label that is left, and let nothing that was left out lie ahead of
-//! the label's site or stand in the way of all. The run's input takes some path, which the exploration
-//! followed up to some place: to its end, or to where it was left out or dropped. Had the exploration
-//! followed it past the label, it would have asked there, or noted at the label why not. So the run
-//! passes the label behind that place. Then the label lies ahead of it, and either the path was left
-//! out there, which is excluded, or it was dropped because nothing that was left lay ahead, which the
-//! label did.
+//! Let a run of the program cover a label that is left, and let no omission lie ahead of the
+//! label's site or concern all objectives. The run's input takes some path, which the exploration
+//! followed to some position: to its end, or to where it was left out or dropped. Had the
+//! exploration followed it past the label, it would have asked there, or noted at the label why
+//! not. So the run passes the label behind that position, and the label lies ahead of it. Then
+//! either the path was left out there, which is excluded, or it was dropped because nothing that is
+//! left lay ahead, which contradicts the label.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,19 +24,19 @@ use crate::limits::Cut;
 use crate::machine::program::control_flow::{ReachablePlaces, SitePlaces};
 use crate::machine::program::site::SiteKey;
 
-/// What was left out of an exploration.
+/// The omissions of an exploration.
 #[derive(Debug, Default)]
 pub(crate) struct Omissions {
-    /// Everything, and how often.
+    /// All reasons, with their counts.
     counts: BTreeMap<Cut, u64>,
-    /// What may concern every objective.
+    /// The reasons that may concern every objective.
     pub(crate) everywhere: BTreeSet<Cut>,
-    /// What was left out at places of paths: where these may come to.
+    /// The reasons at positions of paths, with the places that these may reach.
     pub(crate) ahead: BTreeMap<Cut, ReachablePlaces>,
 }
 
 impl Omissions {
-    /// Notes what may concern every objective.
+    /// Notes a reason that may concern every objective.
     pub(crate) fn everywhere(&mut self, cut: Cut) {
         self.everywhere.insert(cut.clone());
         self.count(cut);
@@ -46,17 +46,17 @@ impl Omissions {
         *self.counts.entry(cut).or_default() += 1;
     }
 
-    /// Whether there is nothing.
+    /// Whether nothing was left out.
     pub(crate) fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Everything, and how often.
+    /// All reasons, with their counts.
     pub(crate) const fn counts(&self) -> &BTreeMap<Cut, u64> {
         &self.counts
     }
 
-    /// Adds what another worker left out.
+    /// Adds the omissions of another worker.
     pub(crate) fn add(&mut self, other: Self) {
         for (cut, count) in other.counts {
             *self.counts.entry(cut).or_default() += count;
@@ -68,15 +68,15 @@ impl Omissions {
     }
 }
 
-/// What was left out, as those who ask for it by site see it.
+/// The omissions by the sites that they concern.
 pub(crate) struct Hindrances<'a> {
     pub(crate) omissions: &'a Omissions,
-    /// Where the sites lie.
+    /// The places of the sites.
     pub(crate) sites: &'a SitePlaces,
 }
 
 impl Hindrances<'_> {
-    /// What stands in the way of something that is covered at some sites.
+    /// The reasons that keep an objective undecided that is covered at some sites.
     pub(crate) fn of(&self, sites: &[(FuncId, SiteKey)]) -> BTreeSet<Cut> {
         let Omissions { everywhere, ahead, .. } = self.omissions;
         let is_ahead = |reached: &ReachablePlaces| {

@@ -1,5 +1,5 @@
-//! What a step leaves to those who run the machine: states that forked off, paths that end beside the one
-//! that is followed, and what they gave up.
+//! The outbox of a machine: what a step leaves for the exploration. It has forks, paths that ended
+//! beside the one that is followed, and retractions.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct EndedPath<N> {
     pub(crate) ending: Ending,
 }
 
-/// What a model was to cover and does not.
+/// Labels that a model was to cover and does not.
 pub(crate) struct Retraction {
     pub(crate) claims: Vec<ObserverId>,
     pub(crate) reason: Cut,
@@ -25,16 +25,16 @@ pub(crate) struct Retraction {
 
 /// A question that was asked.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     /// The number of the state.
     pub(crate) state: u64,
-    /// Whether some input is so, if that was said.
+    /// The answer; `None` if the solver gave none.
     pub(crate) answer: Option<bool>,
     pub(crate) time: Duration,
     pub(crate) place: Span,
 }
 
-/// Two states that became one, which has the number of the first.
+/// Two states that were merged. The result has the number of the first.
 #[derive(Debug)]
 pub(crate) struct MergedStates {
     pub(crate) state: u64,
@@ -42,7 +42,7 @@ pub(crate) struct MergedStates {
     pub(crate) place: Span,
 }
 
-/// What steps left since it was emptied, in the order in which it came.
+/// Everything that steps left since the outbox was emptied, in order.
 #[derive(Default)]
 pub(crate) struct Outbox<N> {
     pub(crate) forks: Vec<Box<State<N>>>,
@@ -51,19 +51,19 @@ pub(crate) struct Outbox<N> {
     pub(crate) abandoned: Vec<(Box<State<N>>, Cut)>,
     pub(crate) retracted: Vec<Retraction>,
     /// Questions, where a trace is made.
-    pub(crate) asked: Vec<Asked>,
-    /// States that were merged, where a trace is made.
+    pub(crate) asked: Vec<AskedQuestion>,
+    /// Merged states, where a trace is made.
     pub(crate) merged: Vec<MergedStates>,
 }
 
 impl<N: Default> Outbox<N> {
-    /// Takes all but what is for a trace alone.
+    /// Takes everything except events of a trace.
     pub(crate) fn take(&mut self) -> Self {
         let (asked, merged) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.merged));
         std::mem::replace(self, Self { asked, merged, ..Self::default() })
     }
 
-    /// Whether there is nothing, but for a trace.
+    /// Whether there is nothing, except events of a trace.
     pub(crate) fn is_empty(&self) -> bool {
         self.forks.is_empty()
             && self.ended.is_empty()

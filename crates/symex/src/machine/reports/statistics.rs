@@ -1,57 +1,57 @@
-//! Counters of what an exploration costs.
+//! Counters of the cost of an exploration.
 
 use std::time::Duration;
 
-/// What it cost.
+/// The cost of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Statements and terminators executed.
     pub steps: u64,
     /// Solver queries.
     pub queries: u64,
-    /// Of these, satisfiable.
+    /// Satisfiable queries.
     pub satisfiable: u64,
-    /// Of these, without an answer.
+    /// Queries without an answer.
     pub unanswered: u64,
     /// Queries about labels.
     pub label_queries: u64,
-    /// Time in the solver.
+    /// Time spent in the solver.
     pub solver_time: Duration,
-    /// Where it was asked for, time spent on terms outside of the solver: making and evaluating
-    /// them, memory, and looking up what a path knows.
+    /// Time spent on terms outside of the solver: making and evaluating them, memory, and looking
+    /// up facts. Only with [`Config::measure_terms`](crate::Config::measure_terms).
     pub term_time: Duration,
-    /// Time spent on measuring that, which is no part of it.
+    /// Time spent on measuring `term_time`, which does not include it.
     pub clock_time: Duration,
-    /// Time overall.
+    /// The overall time.
     pub total_time: Duration,
-    /// Branches whose side was decided by the model or by what the path knew.
+    /// Branches with a side that was decided by the model or the path's facts.
     pub free_branches: u64,
     /// Decisions and choices for which one path stands instead of one for each way through them.
     pub merged: u64,
-    /// Stretches that were gone through aside, so that their ways may meet again.
-    pub stretches: u64,
-    /// Pairs of states that were united behind such stretches.
-    pub united: u64,
-    /// States dropped as no label that is left lay ahead of them.
+    /// Merge scopes that were run.
+    pub scopes_run: u64,
+    /// Pairs of states that were merged behind a scope.
+    pub merged_states: u64,
+    /// States dropped because no label that is left lay ahead of them.
     pub dropped: u64,
     /// Labels covered by a state's model without a query.
     pub free_labels: u64,
-    /// How often a state was evicted.
+    /// The number of evictions.
     pub evicted: u64,
-    /// Statements and terminators executed again for such states.
+    /// Statements and terminators executed again in replays.
     pub replayed_steps: u64,
     /// Terms in the pool.
     pub terms: usize,
-    /// States that a worker gave another.
+    /// States that a worker gave to another.
     pub handed_over: u64,
-    /// Of these, those that went back, since the other could not make them again.
+    /// States that were given back, since the other worker could not replay them.
     pub given_back: u64,
-    /// How long workers had nothing to do until others told them something.
+    /// Time that workers spent waiting for each other.
     pub waited: Duration,
 }
 
 impl Statistics {
-    /// Adds what another worker did at the same time.
+    /// Adds the cost of another worker at the same time.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self {
             steps,
@@ -65,8 +65,8 @@ impl Statistics {
             total_time: _,
             free_branches,
             merged,
-            stretches,
-            united,
+            scopes_run,
+            merged_states,
             dropped,
             free_labels,
             evicted,
@@ -86,8 +86,8 @@ impl Statistics {
         self.clock_time += *clock_time;
         self.free_branches += free_branches;
         self.merged += merged;
-        self.stretches += stretches;
-        self.united += united;
+        self.scopes_run += scopes_run;
+        self.merged_states += merged_states;
         self.dropped += dropped;
         self.free_labels += free_labels;
         self.evicted += evicted;

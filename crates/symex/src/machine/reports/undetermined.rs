@@ -1,10 +1,10 @@
-//! What paths depend on that the program does not determine, and where that came into play.
+//! Undetermined values that paths depend on, and the places where they came into play.
 //!
-//! The name of a symbol says what kind of thing it stands for ([`Undetermined`]); where it was read
-//! stands in a side table. As soon as a path's way depends on such symbols, the path keeps their
-//! kinds, each with its first place ([`Dependences`]), and claims nothing from then on. It ends there,
-//! unless any value will do ([`Undetermined::is_any`]): then it is followed, so that what lies ahead of it
-//! on no way is still infeasible.
+//! The name of a symbol says what kind of value it stands for ([`Undetermined`]); the place of its
+//! read is in a side table. As soon as the course of a path depends on such symbols, the path keeps
+//! their kinds, each with its first place ([`Dependences`]), and claims nothing from then on. It
+//! ends there, unless the value may be any ([`Undetermined::is_any`]). In that case it is followed,
+//! so that objectives that do not lie ahead of it can still be infeasible.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::limits::Cut;
 use crate::machine::memory::undetermined;
 use crate::machine::state::{Frame, Notes, State};
 
-/// What a path depends on that is not determined: each kind once, with the place where it first came
-/// into play. One word, as nearly all paths depend on nothing.
+/// The undetermined values that a path depends on: each kind once, with the place where it first
+/// came into play. One word in size, since nearly all paths depend on nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dependences(Option<Arc<Vec<(Undetermined, Span)>>>);
 
@@ -29,12 +29,12 @@ impl Dependences {
         self.0.is_some()
     }
 
-    /// Whether nobody follows the path: it need not be one of the program's.
+    /// Whether the path is followed no further, since it may be no path of the program.
     pub(crate) fn end_path(&self) -> bool {
         self.0.iter().flat_map(|all| all.iter()).any(|(kind, _)| !kind.is_any())
     }
 
-    /// Adds one, unless its kind is there.
+    /// Adds a dependence, unless its kind is present.
     pub(crate) fn add(&mut self, kind: Undetermined, at: Span) {
         let known = self.0.as_ref().is_some_and(|all| all.iter().any(|(known, _)| *known == kind));
         if !known {
@@ -42,20 +42,20 @@ impl Dependences {
         }
     }
 
-    /// Each as a reason.
+    /// The dependences as reasons.
     pub(crate) fn cuts(&self) -> Vec<Cut> {
         let all = self.0.as_deref().map(Vec::as_slice).unwrap_or_default();
         all.iter().map(|(kind, at)| Cut::Undetermined(*kind, *at)).collect()
     }
 }
 
-/// Where symbols were read that stand for what is not determined: for each the last place. Made by
-/// reading, and never asked while a path is followed, so it makes no difference to any path.
+/// The last place of a read of each undetermined symbol. Reads fill the table, and it is not
+/// consulted while a path is followed, so it makes no difference to any path.
 #[derive(Default)]
-pub(crate) struct Reads(pub(crate) FxHashMap<Term, Span>);
+pub(crate) struct UndeterminedReads(pub(crate) FxHashMap<Term, Span>);
 
-impl Reads {
-    /// Notes that a value was read at a place. What of it is determined is no matter.
+impl UndeterminedReads {
+    /// Notes the undetermined symbols of a value that was read at a place.
     pub(crate) fn note(&mut self, pool: &mut TermPool, value: Term, at: impl FnOnce() -> Span) {
         if !pool.mentions_marked(value) {
             return;
@@ -69,7 +69,7 @@ impl Reads {
     }
 }
 
-/// The text that a state is at: of the user's own, where it is in a function of the library.
+/// The text at the position of a state; in a function of the library, that of the user's call.
 pub(crate) fn text_at<N: Notes>(program: &Program, state: &State<N>) -> Span {
     let depth = state.frames.len();
     let frames = state.frames.iter().enumerate().rev();
@@ -82,7 +82,7 @@ pub(crate) fn text_at<N: Notes>(program: &Program, state: &State<N>) -> Span {
     texts.next().unwrap_or(Span::NONE)
 }
 
-/// The text of the statement at a position of an activation's block; none in the library.
+/// The text of the statement at a position of an activation's block; `None` in the library.
 fn text_of(function: &Function, frame: &Frame, next: usize) -> Span {
     let Some(body) = function.body.as_ref().filter(|_| !function.library) else {
         return Span::NONE;

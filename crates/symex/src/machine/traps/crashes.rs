@@ -1,23 +1,27 @@
-//! Places where the program under test may trap, and what is known of them.
+//! Places where the program under test may trap, and the knowledge about them.
 
-use lydian_ir::{BlockId, FuncId, TrapKind};
+use lydian_ir::TrapKind;
 
+use crate::machine::program::site::ProgramPoint;
 use crate::machine::state::{Notes, State};
 
-/// Where a program traps: function, block, position in it, and how.
-pub(crate) type CrashPlace = (FuncId, BlockId, usize, TrapKind);
+/// The place and kind of a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CrashPlace {
+    at: ProgramPoint,
+    kind: TrapKind,
+}
 
-/// What is known about one place where the program may trap in one way.
+/// The knowledge about one place where the program may trap in one way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Crash {
-    /// A test that traps there was given.
+    /// Whether a test that traps there was given.
     pub(crate) found: bool,
-    /// How many queries for one were asked.
+    /// The number of queries for such a test.
     pub(crate) queries: u32,
 }
 
-/// The place where a state is, if it traps there.
+/// The place of a trap of this kind at the position of a state.
 pub(crate) fn place_of<N: Notes>(state: &State<N>, kind: TrapKind) -> CrashPlace {
-    let frame = state.frame();
-    (frame.func, frame.block, frame.next, kind)
+    CrashPlace { at: state.frame().point(), kind }
 }

@@ -1,4 +1,4 @@
-//! Paths that trap, and tests of that.
+//! Paths that trap, and their tests.
 
 use lydian_eval::{Fault, Traps};
 use lydian_ir::TrapKind;
@@ -15,7 +15,7 @@ use crate::machine::traps::crashes::CrashPlace;
 use crate::machine::traps::crashes::place_of;
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// Goes on with the inputs that do not trap; the others end here.
+    /// Continues with the inputs that do not trap. Paths of the others end here.
     pub(crate) fn leave_traps(
         &mut self,
         state: &mut State<N>,
@@ -37,7 +37,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 continue;
             }
             if !state.has_begun(self.roots.len()) {
-                // What has no value does not hold.
+                // A condition without a value does not hold.
                 let safe = self.pool.not(condition);
                 self.assume_in_program(state, safe)?;
                 continue;
@@ -49,7 +49,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let safe = self.pool.not(condition);
             let told = state.log.played(Question::Safe);
             let excluded = match told {
-                // A path that is followed again did not end here the first time.
+                // A path that is replayed did not end here the first time.
                 Some(excluded) => excluded != 0,
                 None if self.evaluator.holds(&self.pool, &state.model, condition) => {
                     self.leave_own_trap(state, kind, safe)?;
@@ -59,7 +59,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             };
             state.log.note(Question::Safe, u64::from(excluded));
             if excluded {
-                // The path condition says so already.
+                // The path condition already excludes it.
                 continue;
             }
             if !state.add_fact(&mut self.pool, safe) {
@@ -69,7 +69,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
-    /// The path ends in a trap; its test is kept if it is the first at this place.
+    /// Ends the path in a trap. Its test is kept if it is the first at this place.
     pub(crate) fn trapped(&mut self, state: &mut State<N>, kind: TrapKind) -> Interrupt {
         if !state.has_begun(self.roots.len()) {
             return Interrupt::End(Ending::Assumption);
@@ -80,7 +80,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         Interrupt::End(Ending::Trapped(kind))
     }
 
-    /// The state's own model traps: that ends one path, and an input that does not trap goes on.
+    /// Handles a trap on the state's own model: it ends one path, and an input that does not trap
+    /// goes on.
     fn leave_own_trap(
         &mut self,
         state: &mut State<N>,
@@ -90,7 +91,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.course.replay {
             return Err(self.trapped(state, kind));
         }
-        // What an input that goes on can cover is better covered by that one.
+        // Labels that an input which goes on can cover are better covered by that one.
         if !state.claims.covered.is_empty()
             && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
         {
@@ -119,8 +120,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// Looks for an input of the path that traps, unless one is known for this place. True where
-    /// there surely is none.
+    /// Looks for an input of the path that traps, unless one is known for this place. Returns true
+    /// where there surely is none.
     fn surely_safe(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
         if !self.context.config.crash_tests || state.course.replay {
             return false;
@@ -145,12 +146,12 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
-    /// A path ends beside the one that is followed, with a test if its state is given.
+    /// Ends a path beside the one that is followed; with a test if its state is given.
     fn end_beside(&mut self, state: Option<Box<State<N>>>, ending: Ending) {
         self.outbox.ended.push(EndedPath { state, ending });
     }
 
-    /// Where the program traps in a test that was given.
+    /// The places of traps in given tests.
     pub(crate) fn found_crashes(&self) -> Vec<CrashPlace> {
         let found = self.crashes.iter().filter(|(_, crash)| crash.found);
         let mut found: Vec<CrashPlace> = found.map(|(place, _)| *place).collect();
@@ -158,13 +159,13 @@ impl<N: Notes> Machine<'_, '_, N> {
         found
     }
 
-    /// A test that traps at a place was given; whether it is the first.
+    /// Notes a given test that traps at a place. Returns whether it is the first.
     pub(crate) fn note_crash(&mut self, place: CrashPlace) -> bool {
         let crash = self.crashes.entry(place).or_default();
         !std::mem::replace(&mut crash.found, true)
     }
 
-    /// Whether a test that traps here is wanted; only once.
+    /// Whether a test that traps here is wanted, which is true only once.
     fn is_new_crash(&mut self, state: &State<N>, kind: TrapKind) -> bool {
         if !self.context.config.crash_tests || state.depends.are_some() {
             return false;

@@ -20,7 +20,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// The uses of a program's functions, of which the last one is under test.
+    /// The uses of definitions in a program's functions; the last function is under test.
     fn of(text: &str, criterion: Criterion) -> Self {
         let folder = tempfile::tempdir().expect("a folder for the source");
         let path = folder.path().join("test.c");
@@ -38,7 +38,7 @@ impl Subject {
         Self { program, objectives, func }
     }
 
-    /// Looks at an exploration with cut points that has not begun.
+    /// Calls `look` with an exploration by cut points that has not begun.
     fn with_engine<R>(&self, look: impl FnOnce(&mut Engine<'_, '_>, Box<State>) -> R) -> R {
         let spec = InputSpec::new(&self.program, Settings::default());
         let config = Config { search: Search::Cpgs, merge: false, ..Config::default() };
@@ -59,7 +59,7 @@ impl Subject {
         look(&mut engine, first.expect("there is a first state"))
     }
 
-    /// The decision whose branch a node is.
+    /// The decision of a node that is a branch.
     fn decision(&self, graph: &Graph, node: NodeId) -> usize {
         for (func, function) in self.program.defined() {
             let blocks = function.body.iter().flat_map(|body| body.blocks.iter());
@@ -74,7 +74,7 @@ impl Subject {
         panic!("node {node} is no branch of a decision")
     }
 
-    /// The pair of a definition and a use whose description has all these parts.
+    /// The pair of a definition and a use with a description that contains all these parts.
     fn pair(&self, engine: &Engine<'_, '_>, parts: &[&str]) -> GoalId {
         let mut found = Vec::new();
         for goal in engine.goals.labels.followed() {
@@ -133,7 +133,7 @@ fn cut_points_of_a_pair_are_the_choices_that_all_ways_to_its_definition_and_its_
             points.map(|node| subject.decision(&directed.graph, *node)).collect()
         };
         let all: Vec<Vec<usize>> = way.stages.iter().map(choices).collect();
-        // To the definition that of `kind > 3`; to the use `n > 0`, `kind == 2` and `n < 0`.
+        // To the definition: that of `kind > 3`. To the use: `n > 0`, `kind == 2` and `n < 0`.
         let base = 100 * subject.func.index();
         assert_eq!(all, [vec![base], vec![base + 1, base + 2, base + 3]]);
     });
@@ -157,7 +157,7 @@ int area(int a, int b)
 ";
 
 #[test]
-fn cut_points_of_a_label_in_a_function_are_what_all_calls_of_it_have_in_common() {
+fn cut_points_of_a_label_in_a_function_are_common_to_all_calls_of_it() {
     let subject = Subject::of(CALLED_TWICE, Criterion::Dc);
     subject.with_engine(|engine, _| {
         let inner = subject.objectives[0].function;
@@ -192,7 +192,7 @@ int f(int a, int b)
 ";
 
 #[test]
-fn a_state_that_can_only_redefine_the_variable_is_worth_nothing_for_the_pair_though_it_is_nearer() {
+fn a_nearer_state_that_must_redefine_the_variable_has_no_weight_for_the_pair() {
     let subject = Subject::of(REDEFINED, Criterion::AllUses);
     subject.with_engine(|engine, first| {
         let goal = subject.pair(engine, &["line 3", "line 11"]);

@@ -1,4 +1,4 @@
-//! Orders that look at numbers, at chance, or at ranks.
+//! Orders by number, by chance, or by rank.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -37,7 +37,7 @@ impl Order for Oldest {
     }
 }
 
-/// Any state.
+/// A random state.
 pub(crate) struct RandomState;
 
 impl Order for RandomState {
@@ -49,21 +49,21 @@ impl Order for RandomState {
     }
 }
 
-/// The least rank first; of equal ones the newest, so that a path is followed to its end, but behind those
-/// whose path conditions are much smaller ([`size`]).
+/// The least rank first. Of equal ranks the newest, so that a path is followed to its end; but
+/// states with much smaller path conditions come before it ([`size`]).
 pub(crate) struct Nearest {
     target: DistanceTarget,
-    /// Ranks, sizes and numbers, those of states that are gone among them.
+    /// Ranks, sizes and numbers, including those of states that are gone.
     heap: BinaryHeap<(Reverse<(u64, usize)>, u64)>,
 }
 
-/// How large a path condition is, as far as it makes questions dear.
+/// The size of a path condition, as far as it makes questions expensive.
 fn size(state: &State) -> usize {
     state.path.facts.len() / 64
 }
 
 impl Nearest {
-    /// Without states.
+    /// An order without states.
     pub(crate) fn to(target: DistanceTarget) -> Self {
         Self { target, heap: BinaryHeap::new() }
     }
@@ -75,7 +75,8 @@ impl Order for Nearest {
     }
 
     fn choose(&mut self, waiting: &Waiting, _: &mut Rng, rank: &Rank<'_>) -> Option<u64> {
-        // Ranks only grow, as labels are covered: a state whose rank is still the least is next.
+        // Ranks only grow, as labels are covered, so a state with a rank that is still the least is
+        // next.
         loop {
             let (Reverse((before, _)), number) = self.heap.pop()?;
             let Some(state) = waiting.get(number) else { continue };
@@ -88,12 +89,12 @@ impl Order for Nearest {
     }
 }
 
-/// The greatest weight for the objective that has its turn first; of equal ones the newest. Where no
-/// state can reach it, the nearest to any objective that is left.
+/// The greatest weight for the current objective first; of equal weights the newest. Where no state
+/// can reach it, the state nearest to any objective that is left.
 pub(crate) struct TowardsObjective {
-    /// The turn of which the weights are.
+    /// The turn that the weights belong to.
     turn: u32,
-    /// Weights and numbers, those of states that are gone among them.
+    /// Weights and numbers, including those of states that are gone.
     heap: BinaryHeap<(u64, u64)>,
     otherwise: Nearest,
 }
@@ -105,7 +106,7 @@ impl Default for TowardsObjective {
 }
 
 impl TowardsObjective {
-    /// The state that waits with the greatest weight, which stays in the heap.
+    /// The waiting state with the greatest weight, which stays in the heap.
     fn best(&mut self, waiting: &Waiting, rank: &Rank<'_>) -> Option<(u64, u64)> {
         if self.turn != rank.turn() {
             self.turn = rank.turn();
@@ -124,7 +125,7 @@ impl TowardsObjective {
 
 impl Order for TowardsObjective {
     fn add(&mut self, number: u64, origin: Origin, state: &State, rank: &Rank<'_>) {
-        // Before the first turn, and when a new one begins, all states are weighed anyway.
+        // All states are weighed when a turn begins.
         if self.turn == rank.turn() {
             self.heap.push((rank.weight(state), number));
         }

@@ -1,34 +1,35 @@
-//! How several orders take turns.
+//! Rotas: how several orders take turns.
 
-/// Orders that choose in turn, by their places among those of the searcher.
+/// Orders that choose in turn, by their positions in the searcher.
 pub(crate) struct Rota {
     clock: Clock,
-    turns: Vec<Turns>,
-    /// Which of `turns` chooses, and what its turn took until now.
+    turns: Vec<OrderShare>,
+    /// The position in `turns` of the order that chooses, and the amount that its turn has taken so
+    /// far.
     turn: usize,
     used: u64,
 }
 
-/// What turns are counted by.
+/// The measure of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// By choices of a state. Dear states take what time they need.
+    /// Choices of a state. Expensive states take the time that they need.
     Choices,
-    /// By work. An order whose states are dear chooses less often than one whose states are cheap.
+    /// Work. An order with expensive states chooses less often than one with cheap states.
     Work,
 }
 
-/// What one order has of a rota.
-struct Turns {
+/// The part of one order in a rota.
+struct OrderShare {
     order: usize,
-    /// Its share beside those of the others.
+    /// Its share relative to those of the others.
     share: u64,
-    /// What it took until now.
+    /// The amount that it took so far.
     took: u64,
 }
 
 impl Clock {
-    /// How long a turn is: a choice, or so much work, in steps.
+    /// The length of a turn: one choice, or an amount of work, in steps.
     const fn turn(self) -> u64 {
         match self {
             Self::Choices => 1,
@@ -38,14 +39,14 @@ impl Clock {
 }
 
 impl Rota {
-    /// Of the orders that have a share, in the order of the searcher's.
+    /// A rota of the orders with these shares, in the searcher's order.
     pub(crate) fn new(clock: Clock, shares: &[u64]) -> Self {
         let turns = shares.iter().enumerate().filter(|(_, share)| **share > 0);
-        let turns = turns.map(|(order, &share)| Turns { order, share, took: 0 }).collect();
+        let turns = turns.map(|(order, &share)| OrderShare { order, share, took: 0 }).collect();
         Self { clock, turns, turn: 0, used: 0 }
     }
 
-    /// Counts a choice, and the work that came of it, for the order that chose.
+    /// Counts a choice, and the work that resulted from it, for the order that chose.
     pub(crate) fn charge(&mut self, work: u64) {
         let cost = match self.clock {
             Clock::Choices => 1,
@@ -55,7 +56,7 @@ impl Rota {
         self.used += cost;
     }
 
-    /// Which order chooses: where its turn is over, the one that had least of its share.
+    /// The order that chooses: where a turn is over, the one that got the least of its share.
     pub(crate) fn choose(&mut self) -> usize {
         if self.used >= self.clock.turn() {
             self.used = 0;

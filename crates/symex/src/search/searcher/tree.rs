@@ -6,14 +6,15 @@ use rustc_hash::FxHashMap;
 use crate::State;
 use crate::search::searcher::{Order, Origin, Rank, Waiting};
 
-/// The state at the end of a random walk from the root, each side of a fork with the same chance.
+/// The state at the end of a random walk from the root, which takes each side of a fork with the
+/// same probability.
 ///
-/// Leaves are states, those that wait and the one that runs. Where a state ended, its sibling takes the
-/// place of their fork, so that all forks have two sides.
+/// Leaves are states: the waiting ones and the running one. Where a state ended, its sibling
+/// replaces their fork, so that all forks have two sides.
 #[derive(Default)]
 pub(crate) struct RandomPath {
     nodes: Vec<Node>,
-    /// Nodes that are not in use.
+    /// Unused nodes.
     free: Vec<usize>,
     root: Option<usize>,
     leaves: FxHashMap<u64, usize>,
@@ -24,20 +25,20 @@ pub(crate) struct RandomPath {
 #[derive(Clone, Copy)]
 struct Node {
     parent: Option<usize>,
-    kind: Kind,
+    kind: NodeKind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NodeKind {
     Fork([usize; 2]),
-    /// A state that waits.
+    /// A waiting state.
     Waiting(u64),
     /// The state that was taken last.
     Running,
 }
 
 impl RandomPath {
-    fn node(&mut self, parent: Option<usize>, kind: Kind) -> usize {
+    fn node(&mut self, parent: Option<usize>, kind: NodeKind) -> usize {
         let node = Node { parent, kind };
         if let Some(at) = self.free.pop() {
             self.nodes[at] = node;
@@ -47,21 +48,21 @@ impl RandomPath {
         self.nodes.len() - 1
     }
 
-    /// Makes a fork of a node, with a new leaf as its other side.
-    fn split(&mut self, at: usize, kind: Kind) -> usize {
+    /// Turns a node into a fork, with a new leaf as its other side.
+    fn split(&mut self, at: usize, kind: NodeKind) -> usize {
         let parent = self.nodes[at].parent;
         let leaf = self.node(None, kind);
-        let fork = self.node(parent, Kind::Fork([at, leaf]));
+        let fork = self.node(parent, NodeKind::Fork([at, leaf]));
         self.nodes[at].parent = Some(fork);
         self.nodes[leaf].parent = Some(fork);
         self.put(parent, at, fork);
         leaf
     }
 
-    /// Puts a node into the place of another below a parent, or at the root.
+    /// Replaces a node by another below a parent, or at the root.
     fn put(&mut self, parent: Option<usize>, old: usize, new: usize) {
         match parent.map(|parent| &mut self.nodes[parent].kind) {
-            Some(Kind::Fork(sides)) => {
+            Some(NodeKind::Fork(sides)) => {
                 let side = usize::from(sides[1] == old);
                 sides[side] = new;
             }
@@ -70,14 +71,14 @@ impl RandomPath {
         self.nodes[new].parent = parent;
     }
 
-    /// Takes a leaf away.
+    /// Removes a leaf.
     fn remove(&mut self, leaf: usize) {
         self.free.push(leaf);
         let Some(fork) = self.nodes[leaf].parent else {
             self.root = None;
             return;
         };
-        if let Kind::Fork(sides) = self.nodes[fork].kind {
+        if let NodeKind::Fork(sides) = self.nodes[fork].kind {
             let sibling = sides[usize::from(sides[0] == leaf)];
             let above = self.nodes[fork].parent;
             self.put(above, fork, sibling);
@@ -87,7 +88,7 @@ impl RandomPath {
 
     /// Adds a leaf.
     fn grow(&mut self, number: u64, origin: Origin) {
-        let kind = Kind::Waiting(number);
+        let kind = NodeKind::Waiting(number);
         let leaf = match (origin, self.running) {
             (Origin::Back, Some(running)) => {
                 self.running = None;
@@ -95,7 +96,7 @@ impl RandomPath {
                 running
             }
             (Origin::Fork, Some(running)) => self.split(running, kind),
-            // A state that left the tree for a while, or the first one.
+            // A state that left the tree for a while, or the first state.
             (_, None) => match self.root {
                 Some(root) => self.split(root, kind),
                 None => {
@@ -114,9 +115,9 @@ impl RandomPath {
         let mut at = self.root?;
         loop {
             match self.nodes[at].kind {
-                Kind::Fork(sides) => at = sides[rng.below(2) as usize],
-                Kind::Waiting(number) => return Some(number),
-                Kind::Running => return None,
+                NodeKind::Fork(sides) => at = sides[rng.below(2) as usize],
+                NodeKind::Waiting(number) => return Some(number),
+                NodeKind::Running => return None,
             }
         }
     }
@@ -139,7 +140,7 @@ impl Order for RandomPath {
     fn taken(&mut self, number: u64) {
         self.end_running();
         let Some(leaf) = self.leaves.remove(&number) else { return };
-        self.nodes[leaf].kind = Kind::Running;
+        self.nodes[leaf].kind = NodeKind::Running;
         self.running = Some(leaf);
     }
 }
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_state_that_waits_is_chosen_once_and_ended_ones_never() {
+    fn every_waiting_state_is_chosen_once_and_ended_ones_never() {
         let mut order = RandomPath::default();
         let mut rng = Rng::new(1);
         let (mut next, mut chosen) = (1, Vec::new());

@@ -1,4 +1,4 @@
-//! Pointers of the inputs that are compared for their order, or subtracted: they lead into one object.
+//! Pointers of the inputs that are compared for order, or subtracted: they lead into one object.
 
 use std::sync::Arc;
 
@@ -6,26 +6,38 @@ use lydian_inputs::lazy::{LazyObject, ROOM};
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
 use crate::machine::inputs::aliasing::places_within;
-use crate::machine::inputs::places::{Elements, Places};
+use crate::machine::inputs::places::{Elements, PossibleTargets};
 use crate::machine::inputs::pointer_uses::address_of;
+use crate::machine::memory::PointerPlace;
 use crate::machine::memory::{
-    Background, Knowledge, ObjectId, ObjectKind, Region, Target, choice_of, flatten_address,
+    AddressTarget, Background, Knowledge, ObjectId, ObjectKind, Region, choice_of, flatten_address,
 };
-use crate::machine::scope::{Scope, Stop};
+use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::Notes;
 
-/// Two pointers that are compared may each lead to so many objects; with more the path is split first.
+/// The most objects that each of two compared pointers may lead to. With more, the path is split
+/// first.
 const MOST_COMPARED: usize = 16;
 
-/// How many elements lie between two pointers into one object where nothing asks for more or fewer.
+/// The distance, in elements, of two pointers into one object where nothing asks for another.
 const PLAIN_DISTANCE: u64 = 3;
 
-/// A pointer that was not followed yet, and the objects into which it leads as it is compared.
+/// A pointer that was not followed yet, and the objects that it leads into because it is compared.
 type ToLead = (Term, Vec<Arc<LazyObject>>);
 
-impl<N: Notes> Scope<'_, '_, N> {
-    /// Two values are compared for their order, or subtracted: C defines that within one object alone. A
-    /// pointer of the inputs that was not followed yet leads to elements of the object of the other.
+/// An alternative of a value: an address in an input object, moved by a distance which depends on
+/// the input.
+struct MovedAddress {
+    guard: Term,
+    at: u64,
+    /// The distance in bytes, a 64-bit term.
+    distance: Term,
+}
+
+impl<N: Notes> StateView<'_, '_, N> {
+    /// Leads two values into one object that are compared for order or subtracted, since C defines
+    /// that within one object alone. A pointer of the inputs that was not followed yet leads to
+    /// elements of the other value's object.
     pub(crate) fn lead_together(
         &mut self,
         pool: &mut TermPool,
@@ -37,9 +49,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.stay_together(pool, [a, b])
     }
 
-    /// A pointer that one of two values is, which was not followed yet, and the objects of the inputs to
-    /// which the other value may lead, if there are any. Where the value is that pointer on some inputs
-    /// alone, the path is split.
+    /// A pointer that was not followed yet and that one of two values is, with the input objects
+    /// that the other value may lead to, if any. Where the value is that pointer only on some
+    /// inputs, the path is split.
     fn one_to_lead(
         &mut self,
         pool: &mut TermPool,
@@ -49,11 +61,12 @@ impl<N: Notes> Scope<'_, '_, N> {
         if new_a.is_none() && new_b.is_none() {
             return Ok(None);
         }
-        // A pointer to the larger leads to an object of its own, the other into that.
+        // A pointer to the larger type leads to an object of its own, and the other pointer into
+        // that object.
         let size = |new: Option<(Term, Term)>| new.and_then(|(_, pointer)| self.size_at(pointer));
         let in_order = if size(new_a) < size(new_b) { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
         for (value, other) in in_order {
-            // Where the other led on the way before, this one may have been followed with it.
+            // Handling the first value may also have followed the pointer of this one.
             let Some((guard, pointer)) = self.not_followed(pool, value)? else { continue };
             let objects = self.objects_of(pool, other)?;
             if objects.is_empty() {
@@ -67,10 +80,10 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(None)
     }
 
-    /// Two values are compared. One that is a pointer moved by a distance which depends on the input
-    /// stays within its object, as C says, unless it is compared for equality with what lies there, too:
-    /// else a number of the input could be the distance of two objects, or lead around all addresses,
-    /// which no test keeps.
+    /// Keeps compared values inside their objects. A pointer that is moved by a distance which
+    /// depends on the input stays within its object, as C demands, unless it is also compared for
+    /// equality with an address there. Otherwise a number of the input could be the distance of two
+    /// objects, or wrap around the address space, which no test keeps.
     pub(crate) fn stay_inside(
         &mut self,
         pool: &mut TermPool,
@@ -79,7 +92,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<(), Stop> {
         let [a, b] = values;
         for (value, other) in [(a, b), (b, a)] {
-            for (guard, at, distance) in self.moved_by_input(pool, value)? {
+            for MovedAddress { guard, at, distance } in self.moved_by_input(pool, value)? {
                 if equality && self.leads_only_near(pool, other, at) {
                     continue;
                 }
@@ -95,44 +108,46 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// Where in objects of the inputs a value leads that is moved from there by a distance which depends
-    /// on the input: when, from where, and the distance. A pointer that was not followed yet is, for that.
+    /// The alternatives of a value that is moved from a place in an input object by a distance
+    /// which depends on the input. A pointer that was not followed yet is followed for that.
     fn moved_by_input(
         &mut self,
         pool: &mut TermPool,
         value: Term,
-    ) -> Result<Vec<(Term, u64, Term)>, Stop> {
+    ) -> Result<Vec<MovedAddress>, Stop> {
         let is_moved = |(_, distance): &(Term, Term)| pool.as_u64(*distance).is_none();
         if !self.derived.get(&value).is_some_and(is_moved) {
             return Ok(Vec::new());
         }
         let Some(mut found) = self.few_alternatives(pool, value) else { return Ok(Vec::new()) };
-        if found.iter().any(|(_, target)| matches!(target, Target::Input(_))) {
+        if found.iter().any(|(_, target)| matches!(target, AddressTarget::Input(_))) {
             self.follow(pool, value)?;
             found = self.alternatives_of(pool, value)?;
         }
         let mut moved = Vec::new();
         for (guard, target) in found {
-            if let Target::Known(at, Some(distance)) = target
+            if let AddressTarget::Known(at, Some(distance)) = target
                 && Region::of(at) == Some(Region::Lazy)
                 && pool.as_u64(distance).is_none()
             {
-                moved.push((guard, at, distance));
+                moved.push(MovedAddress { guard, at, distance });
             }
         }
         Ok(moved)
     }
 
-    /// Whether a value can only lead into the object of the inputs at an address.
+    /// Whether a value can only lead into the input object at an address.
     fn leads_only_near(&self, pool: &mut TermPool, value: Term, address: u64) -> bool {
         let found = self.few_alternatives(pool, value);
-        let is_near =
-            |target: &Target| matches!(target, Target::Known(at, _) if at / ROOM == address / ROOM);
+        let is_near = |target: &AddressTarget| match target {
+            AddressTarget::Known(at, _) => at / ROOM == address / ROOM,
+            _ => false,
+        };
         found.is_some_and(|found| found.iter().all(|(_, target)| is_near(target)))
     }
 
-    /// The path goes on with the inputs on which two values that lead to objects of the inputs do not
-    /// lead to different ones.
+    /// Restricts the path to the inputs on which two values that lead to input objects lead to the
+    /// same one.
     fn stay_together(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<(), Stop> {
         let (of_a, of_b) = (self.input_objects_of(pool, a)?, self.input_objects_of(pool, b)?);
         let mut apart = pool.ff();
@@ -146,9 +161,9 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.suppose(pool, together, None)
     }
 
-    /// The address that a value is, made from the place in an object of the inputs that the path knows: so
-    /// the distance of two shows which elements they are. `None` where there are several such places, or
-    /// none. The path is split on whether the value is null.
+    /// The address that a value is, as a distance from the place in an input object that the path
+    /// knows; the difference of two such addresses shows their elements. `None` where there are
+    /// several such places, or none. The path is split on whether the value is null.
     pub(crate) fn place_of(
         &mut self,
         pool: &mut TermPool,
@@ -156,19 +171,19 @@ impl<N: Notes> Scope<'_, '_, N> {
     ) -> Result<Option<Term>, Stop> {
         let found = self.few_alternatives(pool, value).unwrap_or_default();
         match found[..] {
-            [(_, Target::Known(at, distance))] => {
+            [(_, AddressTarget::Known(at, distance))] => {
                 let at = pool.bv(64, at);
                 Ok(Some(distance.map_or(at, |distance| pool.add(at, distance))))
             }
-            [(null, Target::Null), (_, Target::Known(..))]
-            | [(_, Target::Known(..)), (null, Target::Null)] => {
+            [(null, AddressTarget::Null), (_, AddressTarget::Known(..))]
+            | [(_, AddressTarget::Known(..)), (null, AddressTarget::Null)] => {
                 Err(self.split_by_model(pool, null))
             }
             _ => Ok(None),
         }
     }
 
-    /// The objects of the inputs that a value leads to, each with when it does.
+    /// The input objects that a value leads to, each with its condition.
     fn input_objects_of(
         &mut self,
         pool: &mut TermPool,
@@ -177,15 +192,15 @@ impl<N: Notes> Scope<'_, '_, N> {
         let alternatives = self.alternatives_of(pool, value)?;
         let memory = &self.state.memory;
         let led = alternatives.into_iter().filter_map(|(guard, target)| {
-            let Target::Known(at, _) = target else { return None };
+            let AddressTarget::Known(at, _) = target else { return None };
             let id = memory.object_near(at)?;
             (memory.object(id).kind == ObjectKind::Lazy).then_some((guard, id))
         });
         Ok(led.collect())
     }
 
-    /// A pointer of the inputs that a value is made from and that the path did not follow yet, if there is
-    /// one, and where the value is made from it.
+    /// A pointer of the inputs that a value is made from and that the path did not follow yet, if
+    /// there is one, with the condition under which the value is made from it.
     fn not_followed(
         &mut self,
         pool: &mut TermPool,
@@ -194,20 +209,25 @@ impl<N: Notes> Scope<'_, '_, N> {
         let mut found = self.alternatives_of(pool, value)?.into_iter();
         let inputs = &self.context.inputs;
         Ok(found.find_map(|(guard, target)| match target {
-            Target::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
+            AddressTarget::Input(pointer) if inputs.is_pointer(pointer) => Some((guard, pointer)),
             _ => None,
         }))
     }
 
-    /// The bytes of what a pointer of the inputs is to, where its type says that.
+    /// The size in bytes of the value that a pointer of the inputs leads to, where its type says
+    /// it.
     fn size_at(&self, address: Term) -> Option<u64> {
         let pointer = self.context.inputs.pointer_at(address)?;
         let types = &self.context.program.types;
         types.size(types.pointee(pointer.ty)?)
     }
 
-    /// What a value may lead to, each with when it does, if that is not much.
-    fn few_alternatives(&self, pool: &mut TermPool, value: Term) -> Option<Vec<(Term, Target)>> {
+    /// The possible targets of a value, each with its condition, if they are few.
+    fn few_alternatives(
+        &self,
+        pool: &mut TermPool,
+        value: Term,
+    ) -> Option<Vec<(Term, AddressTarget)>> {
         flatten_address(pool, value, self.knowledge(), MOST_COMPARED)
     }
 
@@ -219,12 +239,13 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(())
     }
 
-    /// What a value may lead to, each with when it does. The path is split where that is much.
+    /// The possible targets of a value, each with its condition. The path is split where there are
+    /// many.
     fn alternatives_of(
         &mut self,
         pool: &mut TermPool,
         value: Term,
-    ) -> Result<Vec<(Term, Target)>, Stop> {
+    ) -> Result<Vec<(Term, AddressTarget)>, Stop> {
         if let Some(found) = self.few_alternatives(pool, value) {
             return Ok(found);
         }
@@ -234,8 +255,8 @@ impl<N: Notes> Scope<'_, '_, N> {
         Err(self.split_by_model(pool, condition))
     }
 
-    /// The objects of the inputs that a value may lead to; those of a pointer that was not followed
-    /// yet, too.
+    /// The input objects that a value may lead to, including those of a pointer that was not
+    /// followed yet.
     fn objects_of(
         &mut self,
         pool: &mut TermPool,
@@ -244,7 +265,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         self.follow(pool, value)?;
         let mut objects: Vec<Arc<LazyObject>> = Vec::new();
         for (_, target) in self.alternatives_of(pool, value)? {
-            let Target::Known(at, _) = target else { continue };
+            let AddressTarget::Known(at, _) = target else { continue };
             let Some(object) = self.state.memory.object_near(at) else { continue };
             let contents = &self.state.memory.object(object).contents;
             if let Background::Lazy { object, .. } = contents.background()
@@ -256,22 +277,22 @@ impl<N: Notes> Scope<'_, '_, N> {
         Ok(objects)
     }
 
-    /// Where a pointer leads if the path found it equal to another, of which it knows the place: there,
-    /// whatever the types say.
+    /// The place of a pointer that the path found equal to another pointer with a known place; the
+    /// place is then the same, whatever the types say.
     pub(crate) fn known_place(
         &mut self,
         pool: &mut TermPool,
         address: Term,
-    ) -> Result<Option<(Term, u64, Option<Term>)>, Stop> {
+    ) -> Result<Option<PointerPlace>, Stop> {
         let Some(place) = self.place_of_equal(pool, address) else { return Ok(None) };
         let at = pool.bv(64, place);
         let is_there = pool.eq(address, at);
         self.suppose(pool, is_there, None)?;
-        Ok(Some((is_there, place, None)))
+        Ok(Some(PointerPlace { guard: is_there, address: place, distance: None }))
     }
 
-    /// The place to which a pointer leads that the path found equal to this one, and followed. A constant
-    /// does not count: a path knows that a pointer leads home before it has the object there.
+    /// The place of a pointer that the path followed and found equal to this one. A constant does
+    /// not count: a path knows that a pointer leads home before it has the object there.
     fn place_of_equal(&self, pool: &mut TermPool, address: Term) -> Option<u64> {
         let knowledge = self.state.knowledge();
         let equal = self.state.path.facts.iter().find_map(|fact| {
@@ -280,13 +301,15 @@ impl<N: Notes> Scope<'_, '_, N> {
             is_pointer.then_some(other)
         });
         let (other, by) = base_and_distance(pool, address_of(pool, equal?));
-        let [(guard, place, None)] = self.state.path.expanded.get(&other)?.places[..] else {
+        let [PointerPlace { guard, address, distance: None }] =
+            self.state.path.expanded.get(&other)?.places[..]
+        else {
             return None;
         };
-        (knowledge.known(pool, guard) == Some(true)).then(|| place.wrapping_add(by))
+        (knowledge.known(pool, guard) == Some(true)).then(|| address.wrapping_add(by))
     }
 
-    /// A pointer leads to elements of one of some objects, or just behind them.
+    /// Expands a pointer that leads to elements of one of some objects, or directly behind them.
     fn expand_within(
         &mut self,
         pool: &mut TermPool,
@@ -296,7 +319,7 @@ impl<N: Notes> Scope<'_, '_, N> {
         let Some(pointer) = self.context.inputs.pointer_at(address) else { return Ok(()) };
         let of = self.element_of(address, &pointer, None);
         let size = self.context.program.types.size(of.0).unwrap_or(1).max(1);
-        let mut found = Places::default();
+        let mut found = PossibleTargets::default();
         let types = &self.context.program.types;
         for object in objects {
             for laid in object.all_elements() {
@@ -314,13 +337,13 @@ impl<N: Notes> Scope<'_, '_, N> {
                 }
                 for place in members {
                     let mut elements = self.elements_at(*place, (first, size), laid.period());
-                    // One past the last, too.
+                    // The place past the last element is possible, too.
                     elements.count = elements.count.saturating_add(1);
                     found.add_elements(pool, address, elements, object);
                 }
             }
         }
-        let any = pool.or_all(found.places.iter().map(|(guard, _, _)| *guard));
+        let any = pool.or_all(found.places.iter().map(|place| place.guard));
         let plain = objects[0].home + PLAIN_DISTANCE * size;
         self.suppose_that_leads(pool, (&pointer, address), any, plain)?;
         self.note_places(address, found.places);
@@ -328,7 +351,7 @@ impl<N: Notes> Scope<'_, '_, N> {
     }
 }
 
-/// The pointer with this address, and the other to which a fact says that it is equal.
+/// The pointer with this address, and the pointer that a fact says is equal to it.
 fn equal_to(pool: &TermPool, fact: Term, address: Term) -> Option<(Term, Term)> {
     let Node::Bin(BinOp::Eq, a, b) = pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find(|(own, _)| address_of(pool, *own) == address)
@@ -344,7 +367,7 @@ fn is_never_null(pool: &mut TermPool, pointer: Term, knowledge: Knowledge<'_>) -
     }
 }
 
-/// What an address is made from, and a constant distance from there.
+/// The base that an address is made from, and its constant distance from there.
 fn base_and_distance(pool: &TermPool, address: Term) -> (Term, u64) {
     if let Node::Bin(BinOp::Add, a, b) = pool.node(address) {
         for (base, by) in [(a, b), (b, a)] {

@@ -1,0 +1,12 @@
+//! The command `lydian`, run as users run it.
+//!
+//! Each folder has one subject; `common` has the temporary folder in which a test runs the command.
+
+mod common;
+mod failures;
+mod generation;
+mod inputs;
+mod reports;
+mod suites;
+mod verdicts;
+mod wrapper;

@@ -1,0 +1,6 @@
+//! Tables and reports of what is covered.
+
+mod explain;
+mod from_json;
+mod of_parts;
+mod other_tools;

@@ -1,0 +1,8 @@
+//! The suites that `lydian gen` writes, and suites that people write.
+
+mod by_hand;
+mod files;
+mod for_people;
+mod frameworks;
+mod in_all_builds;
+mod of_programs;

@@ -1,0 +1,95 @@
+//! Suites as people would write them: few tests, named after what they reach.
+
+use serde_json::Value;
+
+use crate::common::{Workplace, figures};
+
+const UNIT: &str = "\
+int price(int age, int is_student)
+{
+    if (age < 0 || age > 120)
+        return -1;
+    if (age < 18 || (is_student && age < 27))
+        return 5;
+    return 8;
+}
+int both(int x)
+{
+    switch (x) {
+    case 3:
+        return 1;
+    case 9:
+        return 2;
+    default:
+        return price(x, 0) == 8;
+    }
+}
+";
+
+fn names(place: &Workplace) -> Vec<String> {
+    let suite: Value = place.json("tests/tests.json");
+    let tests = suite["tests"].as_array().expect("a suite has tests");
+    tests.iter().map(|test| test["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn tests_are_named_after_what_they_reach_and_keep_their_names() {
+    let place = Workplace::with(UNIT);
+    place.done("gen unit.c -c dc,bc,wm");
+    let first = names(&place);
+    for name in &first {
+        let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        assert!(letters && (name.starts_with("price_") || name.starts_with("both_")), "{name}");
+    }
+    let distinct: std::collections::BTreeSet<_> = first.iter().collect();
+    assert_eq!(distinct.len(), first.len(), "{first:?}");
+    assert!(first.iter().any(|name| name == "both_case_9"), "{first:?}");
+    assert!(first.iter().any(|name| name.contains("age_lt_18")), "{first:?}");
+    place.done("gen unit.c -c dc,bc,wm");
+    assert_eq!(names(&place), first);
+    place.done("gen unit.c -c dc,bc,wm --fresh");
+    assert_eq!(names(&place), first);
+}
+
+#[test]
+fn the_smallest_suite_covers_what_all_tests_cover() {
+    let place = Workplace::with(UNIT);
+    let mut counts = Vec::new();
+    let mut covered = Vec::new();
+    for how in ["none", "greedy", "exact"] {
+        place.done(&format!("gen unit.c -c dc,bc,mcc,wm --minimise {how}"));
+        counts.push(names(&place).len());
+        place.done("cover unit.c -c dc,bc,mcc,wm --tests tests --json cover.json");
+        let table = place.json("cover.json");
+        let of = |function: &str| {
+            ["dc", "bc", "mcc", "wm"].map(|criterion| figures(&table, function, criterion)[1])
+        };
+        covered.push((of("price"), of("both")));
+    }
+    assert!(counts[0] >= counts[1] && counts[1] >= counts[2], "{counts:?}");
+    assert!(covered.iter().all(|found| *found == covered[0]), "{covered:?}");
+}
+
+#[test]
+fn inputs_have_values_that_a_person_would_choose() {
+    let place = Workplace::with(
+        "int f(int x, unsigned y, const char *s, double d)\n{\n    \
+         if (x > 1000000)\n        return 1;\n    if (x < -70000)\n        return 2;\n    \
+         if (y >= 5000000 && s[0] >= 128 - 256 && s[0] != 'q')\n        return 3;\n    \
+         if (d > 0.1 && d < 7.3)\n        return 4;\n    return 0;\n}\n",
+    );
+    place.done("gen unit.c -c dc,mcc --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "f", "dc"), [8, 8, 0, 0, 0], "{table:#}");
+    let suite = place.json("tests/tests.json");
+    for test in suite["tests"].as_array().unwrap() {
+        let args = &test["args"];
+        let x = args["x"].as_i64().unwrap();
+        assert!(x.abs() <= 1000 || x == 1_000_001 || x == -70_001, "{test:#}");
+        let y = args["y"].as_i64().unwrap();
+        assert!(y <= 1000 || y == 5_000_000, "{test:#}");
+        // Only what is no number is on neither side.
+        let d = args["d"].as_f64().unwrap_or(0.0);
+        assert!(d.abs() <= 1000.0 && (d * 4.0).fract() == 0.0, "{test:#}");
+    }
+}

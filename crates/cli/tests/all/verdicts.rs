@@ -1,0 +1,13 @@
+//! What is covered, infeasible or unknown, worked out by hand.
+
+mod aligned_memory;
+mod assumed_verdicts;
+mod idioms;
+mod nothing_vanishes;
+mod ordinary_c;
+mod structures;
+mod types_of_values;
+mod undetermined;
+mod unreached_conditions;
+mod what_counts;
+mod worked_by_hand;

@@ -1,0 +1,260 @@
+//! Why an objective is unknown that hangs on what the program does not determine: each reason in its
+//! own words, with the place in the source where it arose.
+
+use crate::common::{Workplace, figures, rows};
+
+/// What `gen -c dc` says of the function `f` of a file: the lines below the table, and the reasons in
+/// the JSON.
+fn reasons_of(text: &str, figures_of_f: [u64; 5]) -> (Vec<String>, Vec<(String, u64)>) {
+    let place = Workplace::with(text);
+    let ran = place.done("gen unit.c --function f -c dc --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "f", "dc"), figures_of_f, "{ran}");
+    let lines = ran.out.lines().filter_map(|line| line.strip_prefix("f dc: "));
+    let row = rows(&table, "f").into_iter().find(|row| row["criterion"] == "dc").expect("a row");
+    let reasons = row["reasons"].as_array().into_iter().flatten();
+    let reasons = reasons.map(|pair| {
+        let [reason, count] = &pair.as_array().expect("a pair")[..] else { panic!("{row:#}") };
+        (reason.as_str().expect("a text").to_owned(), count.as_u64().expect("a count"))
+    });
+    (lines.map(str::to_owned).collect(), reasons.collect())
+}
+
+/// Checks that one reason, the same in the table and in the JSON, is given for so many objectives.
+#[track_caller]
+fn is_unknown_since(text: &str, figures_of_f: [u64; 5], expected: &str) {
+    let (lines, reasons) = reasons_of(text, figures_of_f);
+    let count = figures_of_f[4];
+    assert_eq!(lines, [format!("{count} unknown: {expected}")]);
+    assert_eq!(reasons, [(expected.to_owned(), count)]);
+}
+
+#[test]
+fn a_read_of_uninitialised_memory_is_the_reason_with_its_place() {
+    let text = "int f(int a)
+{
+    int x;
+    int known = a > 3;
+    if (known)
+        x = 1;
+    int copy = x;
+    if (a == 2)
+        return 5;
+    if (copy == 3)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on uninitialised memory, read at unit.c:7:5";
+    is_unknown_since(text, [6, 5, 0, 0, 1], expected);
+}
+
+#[test]
+fn a_read_of_an_uninitialised_element_of_an_array_is_the_reason_with_its_place() {
+    let text = "int f(int a)
+{
+    char buffer[8];
+    buffer[0] = 1;
+    if (buffer[a & 7] == 3)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on uninitialised memory, read at unit.c:5:9";
+    is_unknown_since(text, [2, 0, 0, 0, 2], expected);
+}
+
+#[test]
+fn a_function_that_is_not_computed_exactly_is_the_reason_with_the_place_of_its_call() {
+    let text = "#include <math.h>
+int f(double x)
+{
+    double y = sin(x);
+    if (y > 2)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on inexact mathematics, `sin` of more than a few values, \
+                    called at unit.c:4:16";
+    is_unknown_since(text, [2, 1, 0, 0, 1], expected);
+}
+
+#[test]
+fn a_number_that_is_used_as_an_address_is_the_reason_with_the_place_of_its_use() {
+    let text = "int f(unsigned long n)
+{
+    int *p = (int *)n;
+    if (*p == 3)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:9";
+    let place = Workplace::with(text);
+    let ran = place.run("gen unit.c -c dc --json t.json");
+    assert!(ran.out.contains(&format!("f dc: 2 unknown: {expected}\n")), "{ran}");
+    let table = place.json("t.json");
+    assert_eq!(rows(&table, "f")[0]["reasons"], serde_json::json!([[expected, 2]]), "{table:#}");
+}
+
+/// Neither side is infeasible, and no test that does otherwise is an error of Lydian's.
+#[test]
+fn where_variables_of_the_program_lie_is_the_reason_with_the_place_of_its_use() {
+    let order = "int low, high;
+int f(void)
+{
+    if (&low < &high)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:9";
+    is_unknown_since(order, [2, 1, 0, 0, 1], expected);
+    let distance = "int f(void)
+{
+    int a, b;
+    return &a - &b == 12345 ? 1 : 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:12";
+    is_unknown_since(distance, [2, 1, 0, 0, 1], expected);
+    let number = "int f(int n)
+{
+    int a = n;
+    unsigned long k = (unsigned long)&a;
+    if (k % 1048576 == 1048560)
+        return 1;
+    return *(int *)k == 7;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:4:5";
+    is_unknown_since(number, [2, 1, 0, 0, 1], expected);
+}
+
+#[test]
+fn what_is_compared_within_one_object_does_not_depend_on_where_that_lies() {
+    let text = "int f(int n)
+{
+    int all[4];
+    int *end = all + 4;
+    for (int *p = all; p < end; p++)
+        *p = n;
+    if (all[3] != n)
+        return 1;
+    return end - all == 4 ? 2 : 3;
+}
+";
+    let (lines, reasons) = reasons_of(text, [6, 4, 2, 0, 0]);
+    assert_eq!((lines, reasons), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn of_two_reasons_that_hold_each_is_named_with_its_place() {
+    let text = "#include <math.h>
+int f(int a, double x)
+{
+    int y;
+    if (a > 3)
+        y = 1;
+    if (sin(x) > 2)
+        return 3;
+    if (y == 4)
+        return 2;
+    return 0;
+}
+";
+    // What stands before the memory is read hangs on the function alone.
+    let of_sine = "depends on inexact mathematics, `sin` of more than a few values, \
+                   called at unit.c:7:9";
+    let of_both = format!("depends on uninitialised memory, read at unit.c:9:9; {of_sine}");
+    let (lines, _) = reasons_of(text, [6, 4, 0, 0, 2]);
+    let expected = [of_sine, of_both.as_str()].map(|reason| format!("1 unknown: {reason}"));
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn what_inline_assembly_leaves_is_a_reason_of_its_own() {
+    let text = "int f(int x)
+{
+    int y;
+    __asm__(\"mov %1, %0\" : \"=r\"(y) : \"r\"(x));
+    if (x > 3)
+        return 1;
+    if (y == 9)
+        return 2;
+    return 3;
+}
+";
+    let expected = "depends on inline assembly, run at unit.c:4:5";
+    is_unknown_since(text, [4, 3, 0, 0, 1], expected);
+}
+
+#[test]
+fn a_mutant_that_only_a_very_long_string_shows_is_not_infeasible() {
+    let place = Workplace::with(
+        "#include <string.h>
+int f(const char *s)
+{
+    size_t length = strlen(s);
+    return length == 2000;
+}
+",
+    );
+    place.done("gen unit.c --function f -c wm --json t.json");
+    let [all, covered, infeasible, _, unknown] = figures(&place.json("t.json"), "f", "wm");
+    assert_eq!((covered + unknown, infeasible), (all, 0));
+    assert!(unknown > 0);
+    let reasons = rows(&place.json("t.json"), "f")[0]["reasons"].to_string();
+    assert!(reasons.contains("how long a very long string is"), "{reasons}");
+}
+
+#[test]
+fn what_only_a_call_after_one_with_a_very_long_string_covers_is_not_infeasible() {
+    let text = "#include <string.h>
+int f(const char *s)
+{
+    static int seen;
+    if (seen == 3)
+        return 1;
+    if (strlen(s) > 7000)
+        seen = 3;
+    return 0;
+}
+";
+    let expected = "depends on how long a very long string is, measured at unit.c:7:9";
+    is_unknown_since(text, [4, 2, 0, 0, 2], expected);
+}
+
+#[test]
+fn several_workers_name_the_same_reasons_as_one() {
+    let text = "#include <math.h>
+int f(int a, int b, double x)
+{
+    int y, z;
+    if (a > 3)
+        y = 1;
+    for (int i = 0; i < (b & 7); i++)
+        if (a == i * 3)
+            z = 4;
+    if (sin(x) > 2)
+        return 3;
+    if (y == 4 && z > 7)
+        return 2;
+    return 0;
+}
+";
+    let place = Workplace::with(text);
+    let said = |jobs: &str| {
+        place.done(&format!("gen unit.c -c dc --fresh --jobs {jobs} --json t.json"));
+        place.json("t.json")["functions"][0]["criteria"][0]["reasons"].clone()
+    };
+    let one = said("1");
+    let reasons: Vec<&str> =
+        one.as_array().expect("a list").iter().filter_map(|reason| reason[0].as_str()).collect();
+    let names_both = |text: &&str| {
+        text.contains("read at unit.c:12:9") && text.contains("called at unit.c:10:9")
+    };
+    assert!(reasons.iter().any(names_both), "{one}");
+    assert_eq!(said("2"), one);
+}

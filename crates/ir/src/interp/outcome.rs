@@ -1,0 +1,122 @@
+//! Outcomes of runs, and why a test does not suit a program.
+
+use lydian_base::StopReason;
+
+use super::memory::Memory;
+use crate::program::source::Point;
+use crate::program::stmt::TrapKind;
+use crate::program::{FuncId, GlobalId};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The function returned.
+    Returned,
+    /// `exit` with this status.
+    Exited(i32),
+    /// A fault of the program under test.
+    Trapped(TrapKind),
+    /// An assumption of the program about its inputs does not hold, or it asks for no test: the run does
+    /// not count.
+    Assumption,
+    /// A function that never returns was called, and nothing is known of it.
+    NoReturn(FuncId),
+    /// The next state is not known.
+    Unknown(UnknownCause),
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// More calls than allowed were open; the limit.
+    TooDeep(u32),
+}
+
+/// Why a run cannot be followed any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnknownCause {
+    /// Inline assembly, whose outputs nothing is known of ([`crate::Stmt::Havoc`]).
+    Assembly,
+}
+
+/// Where in the program something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The function.
+    pub function: FuncId,
+    /// The statement or terminator.
+    pub point: Point,
+}
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Where it ended; `None` where the tested function returned, from its last call.
+    pub location: Option<Location>,
+    /// The bytes of the result, of the size of its type; `None` for `void` and where the function
+    /// did not return a value.
+    pub result: Option<Vec<u8>>,
+    /// The contents of the test's objects at the end, in their order.
+    pub objects: Vec<Vec<u8>>,
+    /// The contents of the globals at the end, in the order of the program.
+    pub globals: Vec<Vec<u8>>,
+    /// The bytes of the test's objects that hold what was computed from bytes that were never written:
+    /// the object's position, and the byte's.
+    pub undetermined_objects: Vec<(usize, usize)>,
+    /// The same of globals.
+    pub undetermined_globals: Vec<(GlobalId, usize)>,
+    /// The same of the blocks that were allocated and not released, the newest first, each with its size;
+    /// empty where there are no such bytes.
+    pub undetermined_blocks: Vec<(u64, Vec<usize>)>,
+    /// Where a value that was never written was first used; `None` if that did not happen.
+    pub uninitialised: Option<Location>,
+    /// Where a function of the C library was first called in a way that C does not define though libraries do
+    /// what is expected: `memcpy` of overlapping memory, `memcmp` beyond the end of an object.
+    pub misused: Option<Location>,
+    /// How many statements and terminators ran.
+    pub steps: u64,
+    /// The undefined functions that were called, in order. Modelled functions are left out.
+    pub externals: Vec<FuncId>,
+    /// The environment variables that were asked for and that the test does not name, each once.
+    pub missed_variables: Vec<String>,
+    /// The calls of allocators that failed for their size alone, which another process may grant: the
+    /// allocator, and the call's number from 0.
+    pub refused: Vec<(String, u32)>,
+    /// All memory at the end.
+    pub memory: Memory,
+}
+
+impl Outcome {
+    /// The contents of a global at the end.
+    pub fn global(&self, global: GlobalId) -> &[u8] {
+        use lydian_base::EntityId;
+        self.globals.get(global.index()).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Why a test cannot be run on a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTest {
+    /// There is no such function with a body.
+    #[error("there is no function {0} with a body")]
+    NoFunction(String),
+    /// It has more or fewer arguments than the function has parameters.
+    #[error("the function has {wanted} parameters, the test {given} arguments")]
+    Arguments {
+        /// Parameters.
+        wanted: usize,
+        /// Arguments.
+        given: usize,
+    },
+    /// An image is larger than its object.
+    #[error("the image of {0} is too large")]
+    TooLarge(String),
+    /// An object lies over another one or outside of the region of inputs.
+    #[error("object {0} is misplaced")]
+    Misplaced(String),
+    /// A pointer in an image has no target, or stands over the image's end.
+    #[error("a pointer in the image of {0} leads nowhere")]
+    Pointer(String),
+    /// There is no such global.
+    #[error("there is no global {0}")]
+    NoGlobal(String),
+}

@@ -1,0 +1,3 @@
+//! Ledgers whose writers do not end as they should.
+
+mod crash;

@@ -1,0 +1,32 @@
+//! Properties of a C text that need no parser.
+
+/// Whether the text has a `(type){...}`, whose object would end with a block put around it.
+pub(crate) fn has_compound_literal(text: &str) -> bool {
+    let mut after_parenthesis = false;
+    for byte in text.bytes() {
+        match byte {
+            b')' => after_parenthesis = true,
+            b'{' if after_parenthesis => return true,
+            b' ' | b'\t' | b'\n' => {}
+            _ => after_parenthesis = false,
+        }
+    }
+    false
+}
+
+/// The offset behind the brace that `body` begins with and the pragmas that follow it at once
+/// (`#pragma STDC FENV_ACCESS ON`).
+pub(crate) fn after_first_pragmas(body: &str) -> u32 {
+    let (mut end, mut at) = (1, 1);
+    while let Some(line) = body.get(at..) {
+        let blank = line.len() - line.trim_start().len();
+        let Some(directive) = line[blank..].strip_prefix('#') else { break };
+        let length = line[blank..].find('\n').map_or(line.len() - blank, |length| length + 1);
+        at += blank + length;
+        // A line marker may stand between them.
+        if directive.trim_start().starts_with("pragma") {
+            end = at;
+        }
+    }
+    end as u32
+}

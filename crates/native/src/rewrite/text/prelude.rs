@@ -1,0 +1,93 @@
+//! The declarations that stand before the text of each unit.
+
+use lydian_ir::cexact::prelude_for;
+
+use crate::rewrite::request::{Purpose, RewriteRequest};
+
+/// The role of a unit among the units of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnitRole {
+    /// The only unit with probes.
+    Text,
+    /// The first of several units with probes.
+    First,
+    /// Another unit, by its number.
+    Further(usize),
+}
+
+impl UnitRole {
+    /// The storage class of a variable that the units with probes share.
+    pub(crate) const fn storage(self) -> &'static str {
+        match self {
+            Self::Text => "static",
+            Self::First => "",
+            Self::Further(_) => "extern",
+        }
+    }
+
+    /// Whether this is the unit with a number, or the only one.
+    pub(crate) const fn is(self, unit: usize) -> bool {
+        match self {
+            Self::Text => true,
+            Self::First => unit == 0,
+            Self::Further(own) => own == unit,
+        }
+    }
+}
+
+/// The text of a unit with probes, and its own text before and after it.
+pub(crate) struct UnitFrame<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) declarations: &'a str,
+    pub(crate) epilogue: &'a str,
+}
+
+impl UnitFrame<'_> {
+    /// The declarations of the names that probes use, as far as this unit uses them.
+    fn shared(&self, request: &RewriteRequest<'_>, mutant_probes: &str) -> String {
+        let target = request.program.types.target;
+        let texts = [self.declarations, mutant_probes, self.text, self.epilogue];
+        prelude_for(target, Some("lydian_readable"), &texts)
+    }
+}
+
+/// The text before that of the first unit. `mutant_probes` are the functions and data of its mutant
+/// probes.
+pub(crate) fn prelude(
+    request: &RewriteRequest<'_>,
+    around: &UnitFrame<'_>,
+    mutant_probes: &str,
+) -> String {
+    if request.watched.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("# 1 \"<lydian>\"\n");
+    if request.purpose == Purpose::Tests {
+        text.push_str("int lydian_readable(const void *, unsigned long);\n");
+    }
+    text.push_str(&around.shared(request, mutant_probes));
+    text.push_str(around.declarations);
+    text.push_str(mutant_probes);
+    text + &line_marker(request, 0)
+}
+
+/// The text before that of another unit, which begins at an offset.
+pub(crate) fn further_prelude(
+    request: &RewriteRequest<'_>,
+    start: u32,
+    around: &UnitFrame<'_>,
+) -> String {
+    let (prelude, declarations) = (around.shared(request, ""), around.declarations);
+    let marker = line_marker(request, start);
+    format!(
+        "# 1 \"<lydian>\"\nextern unsigned char lydian_hit[];\n\
+         int lydian_readable(const void *, unsigned long);\n{prelude}{declarations}{marker}"
+    )
+}
+
+/// The line marker of the text from an offset on.
+fn line_marker(request: &RewriteRequest<'_>, start: u32) -> String {
+    let first = request.map.place(start);
+    let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("# {} \"{file}\"\n", first.line)
+}

@@ -1,0 +1,3 @@
+//! Local proofs: what they prove, and what they must not prove.
+
+mod local_proofs;

@@ -1,0 +1,23 @@
+//! The tests of a suite.
+
+use lydian_ir::test::Test;
+
+use super::observation::Observation;
+
+/// A test with its name and, once it has run, its observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteTest {
+    /// A C identifier, unique in its suite: the function's name and a number.
+    pub name: String,
+    /// The inputs.
+    pub test: Test,
+    /// The observation of its run.
+    pub observed: Option<Observation>,
+    /// The objectives that it is kept for, in words: those that no earlier test covers.
+    pub covers: Vec<String>,
+    /// The same for a reader of the source: a line of the source each, with the predicate that must
+    /// hold there.
+    pub kept_for: Vec<String>,
+    /// Whether the user wants to keep it, even if other tests cover the same.
+    pub keep: bool,
+}

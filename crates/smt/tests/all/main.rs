@@ -1,0 +1,5 @@
+//! The solvers, against each other and against the evaluator.
+
+mod differential;
+mod muldiv;
+mod smtlib_log;

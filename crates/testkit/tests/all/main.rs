@@ -1,0 +1,14 @@
+//! Engines against each other, on programs that are made at random and on the examples.
+
+mod criteria;
+mod engines_agree;
+mod enumeration;
+mod examples;
+mod fuzz;
+mod hyperlabels_explored;
+mod predicates;
+mod stopped_explorations;
+mod theorems;
+mod value_ranges;
+mod workers;
+mod workers_and_hyperlabels;
