@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lydian::exploration::Search;
 use lydian_objective::criterion::set::{self, CriterionChoice};
 use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
@@ -649,6 +650,21 @@ pub(crate) enum SearchArg {
     Sdgs,
     /// For one objective at a time the state that passed most of what all paths to it pass (CPGS)
     Cpgs,
+}
+
+impl From<SearchArg> for Search {
+    fn from(search: SearchArg) -> Self {
+        match search {
+            SearchArg::Mixed => Self::Mixed,
+            SearchArg::Md2u => Self::Md2u,
+            SearchArg::Dfs => Self::DepthFirst,
+            SearchArg::Bfs => Self::BreadthFirst,
+            SearchArg::RandomState => Self::RandomState,
+            SearchArg::RandomPath => Self::RandomPath,
+            SearchArg::Sdgs => Self::Sdgs,
+            SearchArg::Cpgs => Self::Cpgs,
+        }
+    }
 }
 
 /// Where what runs covered is read.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
+use lydian::exploration::{Config, LabelDeletion, Limits, Mode};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
     ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, Framework, GeneratorOptions,
@@ -14,7 +14,7 @@ use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
     CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExploreArg,
-    FormatArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg, SemanticsArg, SourceArgs,
+    FormatArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SemanticsArg, SourceArgs,
     ValueDecisionsArg,
 };
 use crate::exit::Failure;
@@ -119,16 +119,7 @@ impl GenArgs {
                 DeletionArg::Run => LabelDeletion::Run,
                 DeletionArg::Kept => LabelDeletion::Kept,
             },
-            search: match self.search {
-                SearchArg::Mixed => Search::Mixed,
-                SearchArg::Md2u => Search::Md2u,
-                SearchArg::Dfs => Search::DepthFirst,
-                SearchArg::Bfs => Search::BreadthFirst,
-                SearchArg::RandomState => Search::RandomState,
-                SearchArg::RandomPath => Search::RandomPath,
-                SearchArg::Sdgs => Search::Sdgs,
-                SearchArg::Cpgs => Search::Cpgs,
-            },
+            search: self.search.into(),
             traces: self.trace.is_some(),
             seed: self.seed,
             limits: Limits {

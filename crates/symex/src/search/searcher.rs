@@ -274,6 +274,11 @@ fn rotas_of(search: Search) -> Vec<Rota> {
             Rota::new(Clock::Choices, &[2, 1, 1, 1, 0]),
             Rota::new(Clock::Work, &[3, 2, 2, 1, 1]),
         ],
-        _ => vec![Rota::new(Clock::Choices, &[1])],
+        Search::DepthFirst
+        | Search::BreadthFirst
+        | Search::RandomState
+        | Search::RandomPath
+        | Search::Sdgs
+        | Search::Cpgs => vec![Rota::new(Clock::Choices, &[1])],
     }
 }

@@ -214,14 +214,15 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
 
 #[test]
 fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
-    // The last two orders use data of a state that eviction drops.
-    let searches = &Search::ALL[..6];
+    // Directed searches use data of a state that eviction drops.
+    let searches =
+        Search::ALL.iter().filter(|search| !matches!(search, Search::Sdgs | Search::Cpgs));
     let sequences = [Criterion::Gacc, Criterion::Racc, Criterion::AllUses, Criterion::Wm];
     let (mut complete, mut evicted) = (0, 0);
     for seed in seeds(300..304) {
         let criteria = if seed.is_multiple_of(3) { &sequences[..] } else { &CRITERIA[..] };
         let function = Function::of(seed, criteria);
-        for (search, merge) in searches.iter().flat_map(|s| [(*s, false), (*s, true)]) {
+        for (search, merge) in searches.clone().flat_map(|s| [(*s, false), (*s, true)]) {
             let whole = Config { search, merge, look_ahead: merge, ..as_in_the_paper() };
             let mut config = whole.clone();
             config.limits.whole_states = Some(0);
