@@ -95,9 +95,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// One stretch of the preprocessed text that stands on consecutive lines of one file.
+/// A part of the preprocessed text that comes from consecutive lines of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stretch {
+struct LineBlock {
     start: u32,
     file: Arc<str>,
     line: u32,
@@ -108,7 +108,7 @@ struct Stretch {
 #[derive(Clone, Debug)]
 pub struct SourceMap {
     text: Arc<str>,
-    stretches: Vec<Stretch>,
+    blocks: Vec<LineBlock>,
     line_starts: Vec<u32>,
     /// The pieces whose columns in the source differ from those of the text, in the order of their
     /// offsets.
@@ -128,29 +128,29 @@ impl SourceMap {
             line_starts.push(offset);
             let next = offset + line.len() as u32;
             if let Some(marker) = parse_line_marker(line) {
-                let system = included.is_system(&marker, &mut builder.stretches);
+                let system = included.is_system(&marker, &mut builder.blocks);
                 builder.begin(next, &marker.file, marker.line, system);
             }
             offset = next;
         }
         line_starts.push(offset);
-        Self { text, stretches: builder.stretches, line_starts, pieces: Vec::new() }
+        Self { text, blocks: builder.blocks, line_starts, pieces: Vec::new() }
     }
 
     /// Finds the columns of text after macros. `read` returns the text of a source.
     pub fn find_columns(&mut self, read: impl Fn(&str) -> Option<String>) {
-        let users = self.stretches.iter().filter(|stretch| !stretch.system);
-        let users: BTreeSet<&str> = users.map(|stretch| &*stretch.file).collect();
+        let users = self.blocks.iter().filter(|block| !block.system);
+        let users: BTreeSet<&str> = users.map(|block| &*block.file).collect();
         let mut files: FxHashMap<&str, Ranges> = FxHashMap::default();
         for (index, bounds) in self.line_starts.windows(2).enumerate() {
             let range = bounds[0] as usize..bounds[1] as usize;
-            let stretch = self.stretch(bounds[0]);
+            let block = self.block(bounds[0]);
             let is_blank = self.text[range.clone()].trim().is_empty();
-            if is_blank || !users.contains(&*stretch.file) || self.is_marker(&range) {
+            if is_blank || !users.contains(&*block.file) || self.is_marker(&range) {
                 continue;
             }
-            let number = self.number(stretch, index);
-            let lines = files.entry(&*stretch.file).or_default();
+            let number = self.number(block, index);
+            let lines = files.entry(&*block.file).or_default();
             match lines.last_mut() {
                 Some((last, ranges)) if *last == number => ranges.push(range),
                 _ => lines.push((number, vec![range])),
@@ -179,15 +179,15 @@ impl SourceMap {
         let total: usize = maps.iter().map(|map| map.text.len()).sum();
         u32::try_from(total).ok()?;
         let mut text = String::with_capacity(total);
-        let (mut stretches, mut line_starts, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut blocks, mut line_starts, mut starts) = (Vec::new(), Vec::new(), Vec::new());
         let mut pieces = Vec::new();
         for map in maps {
             let base = text.len() as u32;
             starts.push(base);
             text.push_str(&map.text);
             let moved =
-                |stretch: &Stretch| Stretch { start: stretch.start + base, ..stretch.clone() };
-            stretches.extend(map.stretches.iter().map(moved));
+                |block: &LineBlock| LineBlock { start: block.start + base, ..block.clone() };
+            blocks.extend(map.blocks.iter().map(moved));
             let moved = |piece: &Piece| Piece { at: piece.at + base, ..*piece };
             pieces.extend(map.pieces.iter().map(moved));
             // The last one is the text's end.
@@ -195,7 +195,7 @@ impl SourceMap {
             line_starts.extend(own.iter().map(|start| start + base));
         }
         line_starts.push(total as u32);
-        Some((Self { text: text.into(), stretches, line_starts, pieces }, starts))
+        Some((Self { text: text.into(), blocks, line_starts, pieces }, starts))
     }
 
     /// The preprocessed text.
@@ -210,18 +210,18 @@ impl SourceMap {
 
     /// The user's file, line and column for an offset. Logarithmic in the number of lines.
     pub fn place(&self, offset: u32) -> Place {
-        let stretch = self.stretch(offset);
+        let block = self.block(offset);
         let line = self.line_index(offset);
         Place {
-            file: stretch.file.clone(),
-            line: self.number(stretch, line),
+            file: block.file.clone(),
+            line: self.number(block, line),
             column: self.column(offset, self.line_starts[line]),
         }
     }
 
-    /// The number in its file of a line of the text, which lies in a stretch.
-    fn number(&self, stretch: &Stretch, line: usize) -> u32 {
-        stretch.line + (line - self.line_index(stretch.start)) as u32
+    /// The number in its file of a line of the text, which lies in a block.
+    fn number(&self, block: &LineBlock, line: usize) -> u32 {
+        block.line + (line - self.line_index(block.start)) as u32
     }
 
     /// The column of an offset on the line that starts at another one.
@@ -237,17 +237,17 @@ impl SourceMap {
 
     /// The files that the text came from, each once, in the order of their names.
     pub fn files(&self) -> BTreeSet<&str> {
-        self.stretches.iter().map(|stretch| &*stretch.file).collect()
+        self.blocks.iter().map(|block| &*block.file).collect()
     }
 
     /// Whether the offset lies in a system header.
     pub fn is_system(&self, offset: u32) -> bool {
-        self.stretch(offset).system
+        self.block(offset).system
     }
 
-    fn stretch(&self, offset: u32) -> &Stretch {
-        let after = self.stretches.partition_point(|stretch| stretch.start <= offset);
-        &self.stretches[after.saturating_sub(1)]
+    fn block(&self, offset: u32) -> &LineBlock {
+        let after = self.blocks.partition_point(|block| block.start <= offset);
+        &self.blocks[after.saturating_sub(1)]
     }
 
     fn line_index(&self, offset: u32) -> usize {
@@ -255,24 +255,24 @@ impl SourceMap {
     }
 }
 
-/// Collects the stretches of a [`SourceMap`] in the order of their offsets.
+/// Collects the blocks of a [`SourceMap`] in the order of their offsets.
 #[derive(Debug)]
 pub struct SourceMapBuilder {
-    stretches: Vec<Stretch>,
+    blocks: Vec<LineBlock>,
 }
 
 impl SourceMapBuilder {
     /// Starts with everything belonging to line 1 of `main_file`.
     pub fn new(main_file: &str) -> Self {
-        let first = Stretch { start: 0, file: main_file.into(), line: 1, system: false };
-        Self { stretches: vec![first] }
+        let first = LineBlock { start: 0, file: main_file.into(), line: 1, system: false };
+        Self { blocks: vec![first] }
     }
 
     /// From `offset` on the text is line `line` of `file`, and the lines after it.
     pub fn begin(&mut self, offset: u32, file: &str, line: u32, system: bool) {
-        let known = self.stretches.iter().rev().find(|stretch| &*stretch.file == file);
-        let file = known.map_or_else(|| Arc::from(file), |stretch| stretch.file.clone());
-        self.stretches.push(Stretch { start: offset, file, line, system });
+        let known = self.blocks.iter().rev().find(|block| &*block.file == file);
+        let file = known.map_or_else(|| Arc::from(file), |block| block.file.clone());
+        self.blocks.push(LineBlock { start: offset, file, line, system });
     }
 }
 
@@ -299,7 +299,7 @@ struct Level {
     system: bool,
     /// Whether `#pragma GCC system_header` is in effect in a file that includes it.
     inherited: bool,
-    /// The stretches that are marked as a system header's within the file: all that follows
+    /// The blocks that are marked as a system header's within the file: all that follows
     /// `#pragma GCC system_header`, or tokens of a macro that a system header defines.
     marked: Vec<usize>,
 }
@@ -309,13 +309,13 @@ impl IncludeStack {
         Self(vec![Level::default()])
     }
 
-    /// Whether the text after a marker belongs to a system header; it is the next stretch.
+    /// Whether the text after a marker belongs to a system header; it is the next block.
     ///
     /// The pragma marks all files that the file includes, too, as generated files for precompiled
     /// headers include headers of the project: of these only the system's own are system headers. A
     /// marked macro token stands alone: the text after it has no mark, whereas all text after a pragma
     /// has one. Such text is the user's, as `bool` at the beginning of a function is.
-    fn is_system(&mut self, marker: &Marker, stretches: &mut [Stretch]) -> bool {
+    fn is_system(&mut self, marker: &Marker, blocks: &mut [LineBlock]) -> bool {
         if marker.enters && marker.file.starts_with('<') {
             // It is no file, and no marker returns from it.
             return marker.system;
@@ -330,9 +330,9 @@ impl IncludeStack {
         let Some(level) = self.0.last_mut() else { return marker.system };
         match (marker.enters || level.system, marker.system) {
             (true, _) => {}
-            (false, true) => level.marked.push(stretches.len()),
+            (false, true) => level.marked.push(blocks.len()),
             (false, false) => {
-                level.marked.drain(..).for_each(|at| stretches[at].system = false);
+                level.marked.drain(..).for_each(|at| blocks[at].system = false);
             }
         }
         marker.system && (!level.inherited || is_of_system(&marker.file))
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(both.place(y).to_string(), "/usr/h.h:7:1");
         assert!(both.is_system(y) && !both.is_system(3));
         let (one, _) = SourceMap::join(std::slice::from_ref(&a)).unwrap();
-        assert_eq!((one.stretches, one.line_starts), (a.stretches, a.line_starts));
+        assert_eq!((one.blocks, one.line_starts), (a.blocks, a.line_starts));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lydian::exploration::Search;
 use lydian_objective::criterion::set::{self, CriterionChoice};
 use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
@@ -181,6 +180,33 @@ pub(crate) struct GenArgs {
     pub(crate) criteria: CriteriaArgs,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) suite: SuiteArgs,
+    #[command(flatten)]
+    pub(crate) records: RecordArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) confinement: ConfinementArgs,
+    #[command(flatten)]
+    pub(crate) exploration: ExplorationArgs,
+    /// How many threads explore: each a function of its own, and where fewer functions are left,
+    /// several one function together. Verdicts do not depend on it; tests are the same for the same
+    /// number [default: as many as there are cores]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Kinds of assumptions under which infeasible counts though nobody stated them, separated by
+    /// commas, or `all`; the same as `accept` in lydian.toml
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind_of_assumption)]
+    pub(crate) accept: Vec<String>,
+    /// Forget what an earlier run found (the old ledger is kept under another name)
+    #[arg(long)]
+    pub(crate) fresh: bool,
+}
+
+/// The files that generation leaves.
+#[derive(Debug, Args)]
+pub(crate) struct SuiteArgs {
     /// The folder of the tests and the ledger
     #[arg(long, short, value_name = "DIR", default_value = "tests")]
     pub(crate) output: PathBuf,
@@ -194,6 +220,11 @@ pub(crate) struct GenArgs {
     /// Write the table as JSON too
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+/// Records of an exploration for people who look into it.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
     /// Write each fork, merge, end and question of the explorations, as lines of JSON that `lydian trace`
     /// shows as trees
     #[arg(long, value_name = "FILE")]
@@ -202,10 +233,11 @@ pub(crate) struct GenArgs {
     /// answer again; files of an earlier run are replaced
     #[arg(long, value_name = "DIR")]
     pub(crate) log_queries: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) confinement: ConfinementArgs,
+}
+
+/// How paths are explored.
+#[derive(Debug, Args)]
+pub(crate) struct ExplorationArgs {
     /// How labels are explored
     #[arg(long, value_enum, default_value_t = ModeArg::Tight)]
     pub(crate) mode: ModeArg,
@@ -230,18 +262,6 @@ pub(crate) struct GenArgs {
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How many threads explore: each a function of its own, and where fewer functions are left,
-    /// several one function together. Verdicts do not depend on it; tests are the same for the same
-    /// number [default: as many as there are cores]
-    #[arg(long, short, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Kinds of assumptions under which infeasible counts though nobody stated them, separated by
-    /// commas, or `all`; the same as `accept` in lydian.toml
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind_of_assumption)]
-    pub(crate) accept: Vec<String>,
-    /// Forget what an earlier run found (the old ledger is kept under another name)
-    #[arg(long)]
-    pub(crate) fresh: bool,
 }
 
 /// What code under test may do where it is run.
@@ -471,6 +491,26 @@ pub(crate) struct ReportArgs {
     /// Print a row for each of these
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub(crate) by: ByArg,
+    #[command(flatten)]
+    pub(crate) exports: ExportArgs,
+    /// Print the objectives that are missing as annotations of GitHub Actions, after the table
+    #[arg(long)]
+    pub(crate) github: bool,
+    #[arg(long, value_name = "[PATH:]CRITERION=PERCENT", help = fail_under_help())]
+    pub(crate) fail_under: Vec<Threshold>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// Add the totals to a file that has them for each commit of git; `--html` shows it as a picture
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["diff", "patch"])]
+    pub(crate) trend: Option<PathBuf>,
+    /// Read settings from this file [default: the nearest lydian.toml in or above the root]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// The files that a report is written to.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
     /// Write pages to look at; begin with index.html
     #[arg(long, value_name = "DIR")]
     pub(crate) html: Option<PathBuf>,
@@ -507,11 +547,11 @@ pub(crate) struct ReportArgs {
     /// Write the objectives as test cases of JUnit's XML: those that are missing fail
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Print the objectives that are missing as annotations of GitHub Actions, after the table
-    #[arg(long)]
-    pub(crate) github: bool,
-    #[arg(long, value_name = "[PATH:]CRITERION=PERCENT", help = fail_under_help())]
-    pub(crate) fail_under: Vec<Threshold>,
+}
+
+/// The files and lines that a report is about.
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
     /// Report on these files alone: a file, a folder, or a pattern in which `*` is any text; may be
     /// given again
     #[arg(long, value_name = "PATH")]
@@ -526,12 +566,13 @@ pub(crate) struct ReportArgs {
     /// Report on the lines that a unified diff adds; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "diff")]
     pub(crate) patch: Option<PathBuf>,
-    /// Add the totals to a file that has them for each commit of git; `--html` shows it as a picture
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["diff", "patch"])]
-    pub(crate) trend: Option<PathBuf>,
-    /// Read settings from this file [default: the nearest lydian.toml in or above the root]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+}
+
+impl ScopeArgs {
+    /// Whether the report is limited to a change.
+    pub(crate) const fn is_of_change(&self) -> bool {
+        self.diff.is_some() || self.patch.is_some()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -652,21 +693,6 @@ pub(crate) enum SearchArg {
     Cpgs,
 }
 
-impl From<SearchArg> for Search {
-    fn from(search: SearchArg) -> Self {
-        match search {
-            SearchArg::Mixed => Self::Mixed,
-            SearchArg::Md2u => Self::Md2u,
-            SearchArg::Dfs => Self::DepthFirst,
-            SearchArg::Bfs => Self::BreadthFirst,
-            SearchArg::RandomState => Self::RandomState,
-            SearchArg::RandomPath => Self::RandomPath,
-            SearchArg::Sdgs => Self::Sdgs,
-            SearchArg::Cpgs => Self::Cpgs,
-        }
-    }
-}
-
 /// Where what runs covered is read.
 #[derive(Debug, Args)]
 pub(crate) struct FromArgs {
@@ -763,7 +789,7 @@ mod tests {
     fn state_merging_is_turned_off_by_its_old_name_too() {
         let turned_off = |option: &str| {
             let read = Cli::try_parse_from(["lydian", "gen", "a.c", option]).expect("it is one");
-            matches!(read.command, Command::Gen(GenArgs { no_state_merging: true, .. }))
+            matches!(&read.command, Command::Gen(args) if args.exploration.no_state_merging)
         };
         assert!(turned_off("--no-state-merging") && turned_off("--no-unite"));
         assert!(!turned_off("--no-merge"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lydian::exploration::{Config, LabelDeletion, Limits, Mode};
+use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
     ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, Framework, GeneratorOptions,
@@ -13,9 +13,9 @@ use lydian_objective::AcceptedAssumptions;
 use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
-    CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExploreArg,
-    FormatArg, GenArgs, MinimiseArg, ModeArg, ProgramArgs, SemanticsArg, SourceArgs,
-    ValueDecisionsArg,
+    CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExplorationArgs,
+    ExploreArg, FormatArg, GenArgs, LimitArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg,
+    SemanticsArg, SourceArgs, ValueDecisionsArg,
 };
 use crate::exit::Failure;
 
@@ -86,62 +86,62 @@ impl CoverArgs {
 impl GenArgs {
     /// The options of the generator.
     pub(crate) fn options(&self) -> GeneratorOptions {
+        let Self { suite, records, limits, confinement, exploration, jobs, accept, fresh, .. } =
+            self;
         GeneratorOptions {
-            folder: self.output.clone(),
-            time: Duration::from_secs_f64(self.limits.time.clamp(0.0, 1e9)),
-            exploration: self.exploration(),
-            measurement: self.confinement.options(self.limits.test_time),
-            minimise: match self.minimise {
-                MinimiseArg::Exact => Effort::Exact,
-                MinimiseArg::Greedy => Effort::Greedy,
-                MinimiseArg::None => Effort::None,
+            folder: suite.output.clone(),
+            time: Duration::from_secs_f64(limits.time.clamp(0.0, 1e9)),
+            exploration: Config {
+                traces: records.trace.is_some(),
+                limits: limits.of_exploration(),
+                ..exploration.config()
             },
-            jobs: self.jobs,
-            accept: self.accept.iter().flat_map(|name| kinds_named(name)).collect(),
-            fresh: self.fresh,
-            formats: self.format.iter().map(|format| (*format).into()).collect(),
-            json: self.json.clone(),
-            query_log: self.log_queries.clone(),
+            measurement: confinement.options(limits.test_time),
+            minimise: suite.minimise.into(),
+            jobs: *jobs,
+            accept: accept.iter().flat_map(|name| kinds_named(name)).collect(),
+            fresh: *fresh,
+            formats: suite.format.iter().map(|format| (*format).into()).collect(),
+            json: suite.json.clone(),
+            query_log: records.log_queries.clone(),
         }
     }
+}
 
-    fn exploration(&self) -> Config {
-        let limits = &self.limits;
+impl LimitArgs {
+    fn of_exploration(&self) -> Limits {
+        Limits {
+            time: None,
+            query_time: Some(Duration::from_millis(self.solver_time)),
+            states: Some(self.max_states),
+            memory: Some(self.memory()),
+            paths: Some(self.max_paths),
+            loop_bound: Some(self.loop_bound),
+            recursion: self.recursion,
+            ..Limits::default()
+        }
+    }
+}
+
+impl ExplorationArgs {
+    /// The configuration of explorations, without limits.
+    fn config(&self) -> Config {
+        let usual = Config::default();
+        let only_needed = self.explore == ExploreArg::Needed;
+        let is_plain = self.mode == ModeArg::Plain;
         Config {
-            mode: match self.mode {
-                ModeArg::Tight => Mode::Tight,
-                ModeArg::Direct => Mode::Direct,
-                ModeArg::Plain => Mode::Plain,
-            },
-            label_deletion: match self.label_deletion {
-                DeletionArg::Off => LabelDeletion::Off,
-                DeletionArg::Solved => LabelDeletion::Solved,
-                DeletionArg::Run => LabelDeletion::Run,
-                DeletionArg::Kept => LabelDeletion::Kept,
-            },
+            mode: self.mode.into(),
+            label_deletion: self.label_deletion.into(),
             search: self.search.into(),
-            traces: self.trace.is_some(),
             seed: self.seed,
-            limits: Limits {
-                time: None,
-                query_time: Some(Duration::from_millis(limits.solver_time)),
-                states: Some(limits.max_states),
-                memory: Some(limits.memory()),
-                paths: Some(limits.max_paths),
-                loop_bound: Some(limits.loop_bound),
-                recursion: limits.recursion,
-                ..Limits::default()
-            },
-            look_ahead: !self.no_look_ahead && self.explore == ExploreArg::Needed,
+            look_ahead: !self.no_look_ahead && only_needed,
             // Merged paths are no paths of their own, and have no test if no label asks for one.
-            merge: !self.no_merge && self.mode != ModeArg::Plain,
-            merge_states_after: Config::default()
-                .merge_states_after
-                .filter(|_| !self.no_state_merging),
-            every_path: self.mode == ModeArg::Plain,
+            merge: !self.no_merge && !is_plain,
+            merge_states_after: usual.merge_states_after.filter(|_| !self.no_state_merging),
+            every_path: is_plain,
             nice_values: true,
-            stop_when_covered: self.explore == ExploreArg::Needed,
-            ..Config::default()
+            stop_when_covered: only_needed,
+            ..usual
         }
     }
 }
@@ -171,6 +171,52 @@ impl CcArgs {
                 CountsArg::Atomic => Counters::Atomic,
             }),
             off,
+        }
+    }
+}
+
+impl From<MinimiseArg> for Effort {
+    fn from(how: MinimiseArg) -> Self {
+        match how {
+            MinimiseArg::Exact => Self::Exact,
+            MinimiseArg::Greedy => Self::Greedy,
+            MinimiseArg::None => Self::None,
+        }
+    }
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Tight => Self::Tight,
+            ModeArg::Direct => Self::Direct,
+            ModeArg::Plain => Self::Plain,
+        }
+    }
+}
+
+impl From<DeletionArg> for LabelDeletion {
+    fn from(which: DeletionArg) -> Self {
+        match which {
+            DeletionArg::Off => Self::Off,
+            DeletionArg::Solved => Self::Solved,
+            DeletionArg::Run => Self::Run,
+            DeletionArg::Kept => Self::Kept,
+        }
+    }
+}
+
+impl From<SearchArg> for Search {
+    fn from(search: SearchArg) -> Self {
+        match search {
+            SearchArg::Mixed => Self::Mixed,
+            SearchArg::Md2u => Self::Md2u,
+            SearchArg::Dfs => Self::DepthFirst,
+            SearchArg::Bfs => Self::BreadthFirst,
+            SearchArg::RandomState => Self::RandomState,
+            SearchArg::RandomPath => Self::RandomPath,
+            SearchArg::Sdgs => Self::Sdgs,
+            SearchArg::Cpgs => Self::Cpgs,
         }
     }
 }

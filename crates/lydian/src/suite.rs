@@ -57,7 +57,7 @@ pub(crate) struct KeptTest {
     /// The memory after it, if it ends well, and the same from a run in which uninitialised memory has
     /// other values.
     pub(crate) seen: Option<[Run; 2]>,
-    pub(crate) foretold: Forecast,
+    pub(crate) forecast: Forecast,
     pub(crate) covers: Vec<String>,
     /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
@@ -97,7 +97,7 @@ impl Suite {
             let mut test = kept.test;
             // The environment of the suite may have them.
             let target = program.types.target;
-            let no_variables = kept.foretold.no_variables.iter();
+            let no_variables = kept.forecast.no_variables.iter();
             let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
             test.externals.extend(no_variables);
             self.tests.push(SuiteTest {
@@ -378,7 +378,7 @@ fn observed(program: &Program, kept: &KeptTest) -> Observation {
         Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
         other => Ending::Ended(other.to_string()),
     };
-    let Forecast { is_undefined, has_no_result, calls, .. } = &kept.foretold;
+    let Forecast { is_undefined, has_no_result, calls, .. } = &kept.forecast;
     let mut seen = match &kept.seen {
         Some([first, other]) if !is_undefined => {
             Observation::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))

@@ -152,19 +152,7 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
         let annotation = annotate(&unit.program, &unit.source, function, &Request::new(criteria));
         watched.push(annotation.expect("a function with a body").objectives);
     }
-    let request = RewriteRequest {
-        map: &unit.source,
-        starts: &[],
-        program: &unit.program,
-        watched: &watched,
-        short_circuit: false,
-        overflow_traps: false,
-        purpose: lydian_native::Purpose::Tests,
-        leaves_out: false,
-        counts: false,
-        any_order: false,
-        flows: None,
-    };
+    let request = RewriteRequest::for_tests(&unit.source, &unit.program, &watched);
     let (text, plan) = rewrite(&request);
     for unwatched in &plan.unmeasured_labels {
         say(&format!("{}: not watched: {}", source.display(), unwatched.reason));

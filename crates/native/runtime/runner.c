@@ -385,30 +385,30 @@ static void environments_clear(void) {
 
 /* ---- the object's own memory -------------------------------------------------------------- */
 
-struct stretch {
+struct range {
     uint8_t *start, *copy;
     uint64_t size;
 };
-static struct stretch stretches[16];
-static int stretch_count;
+static struct range ranges[16];
+static int range_count;
 static uint64_t base;
 
-static void add_stretch(uint64_t start, uint64_t end) {
+static void add_range(uint64_t start, uint64_t end) {
     if (start >= end) return;
-    if (stretch_count == 16) fail("the object has too many writable segments");
-    struct stretch *new = &stretches[stretch_count++];
-    *new = (struct stretch){(uint8_t *)start, NULL, end - start};
+    if (range_count == 16) fail("the object has too many writable segments");
+    struct range *new = &ranges[range_count++];
+    *new = (struct range){(uint8_t *)start, NULL, end - start};
 }
 
 /* Adds [start, end) without the pages of the cells. */
 static void add_without_cells(uint64_t start, uint64_t end) {
     uint64_t from = (uint64_t)cells, to = from + setup.cells_size;
     if (!cells || to <= start || end <= from) {
-        add_stretch(start, end);
+        add_range(start, end);
         return;
     }
-    add_stretch(start, from);
-    add_stretch(to, end);
+    add_range(start, from);
+    add_range(to, end);
 }
 
 static uint64_t image_from, image_to;
@@ -444,26 +444,26 @@ static int find_writable(struct dl_phdr_info *object, size_t size, void *unused)
 
 static void snapshot(void) {
     dl_iterate_phdr(find_writable, NULL);
-    for (int i = 0; i < stretch_count; i++) {
-        stretches[i].copy = malloc(stretches[i].size);
-        if (!stretches[i].copy) fail("no memory for the object's initial contents");
-        memcpy(stretches[i].copy, stretches[i].start, stretches[i].size);
+    for (int i = 0; i < range_count; i++) {
+        ranges[i].copy = malloc(ranges[i].size);
+        if (!ranges[i].copy) fail("no memory for the object's initial contents");
+        memcpy(ranges[i].copy, ranges[i].start, ranges[i].size);
     }
 }
 
 /* The initial contents of a place before a change is undone, or NULL. */
 static const uint8_t *initial(uint64_t address, uint64_t size) {
-    for (int i = 0; i < stretch_count; i++) {
-        uint64_t start = (uint64_t)stretches[i].start;
-        if (start <= address && address + size <= start + stretches[i].size)
-            return stretches[i].copy + (address - start);
+    for (int i = 0; i < range_count; i++) {
+        uint64_t start = (uint64_t)ranges[i].start;
+        if (start <= address && address + size <= start + ranges[i].size)
+            return ranges[i].copy + (address - start);
     }
     return NULL;
 }
 
 static void restore(void) {
-    for (int i = 0; i < stretch_count; i++)
-        memcpy(stretches[i].start, stretches[i].copy, stretches[i].size);
+    for (int i = 0; i < range_count; i++)
+        memcpy(ranges[i].start, ranges[i].copy, ranges[i].size);
 }
 
 /* ---- inputs ------------------------------------------------------------------------------- */

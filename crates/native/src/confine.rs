@@ -1,15 +1,15 @@
-//! Foreign code runs confined: what a runner's process must not have is taken from it before it
-//! loads the program, by the kernel's means.
+//! Confinement of foreign code: before a runner's process loads the program, it gives up the rights
+//! that the program must not have, by the kernel's means.
 //!
-//! Two layers keep the program in its place. Landlock leaves it the files that loading needs, to
-//! read, and the folder of its tests; a filter of system calls leaves it what touches only itself.
-//! Limits bound files and memory. The ruleset and the filter are made here and set by the process
+//! Two layers confine the program. With Landlock it can read only the files that loading needs, and
+//! use the folder of its tests. With a filter of system calls it can make only calls that touch
+//! nothing but itself. Limits bound files and memory. The ruleset and the filter are made here and set by the process
 //! itself (`confine.h`), before constructors of the program run; from there on nothing can be given
 //! back.
 //!
-//! What is refused fails as it does on a system that forbids it, and is told ([`Attempt`]). The
-//! telling is no barrier: a program that writes over the memory it shares with its parent can hide
-//! what it tried, not have it.
+//! A refused call fails as it does on a system that forbids it, and is reported ([`Attempt`]). The
+//! report is no barrier: a program that writes over the memory it shares with its parent can hide
+//! an attempt, but the attempt still fails.
 
 mod attempt;
 mod calls;

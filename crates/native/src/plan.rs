@@ -338,8 +338,7 @@ impl Plan {
 
     /// Why a label of a watched function, by its position, cannot be measured; `None` where it can.
     pub fn why_label_unmeasured(&self, owner: usize, label: LabelId) -> Option<&str> {
-        let is_it =
-            |found: &&UnmeasuredLabel| found.function as usize == owner && found.label == label;
+        let is_it = |of: &&UnmeasuredLabel| of.function as usize == owner && of.label == label;
         self.unmeasured_labels.iter().find(is_it).map(|found| found.reason.as_str())
     }
 
@@ -356,16 +355,15 @@ impl Plan {
                 true => Some(owner),
                 false => all.iter().position(|of| of.function == atom.function),
             };
-            let mut found = self.unmeasured_labels.iter().chain(&self.unbound_labels);
-            let is_it = |found: &&UnmeasuredLabel| {
-                Some(found.function as usize) == number && found.label == atom.label
+            let mut labels = self.unmeasured_labels.iter().chain(&self.unbound_labels);
+            let is_it = |of: &&UnmeasuredLabel| {
+                Some(of.function as usize) == number && of.label == atom.label
             };
-            found.find(is_it).map(|found| found.reason.as_str())
+            labels.find(is_it).map(|found| found.reason.as_str())
         };
         let of_sequence = |id: SequenceId| {
-            let mut found = self.unmeasured_sequences.iter();
-            let found =
-                found.find(|found| found.function as usize == owner && found.sequence == id);
+            let mut sequences = self.unmeasured_sequences.iter();
+            let found = sequences.find(|of| of.function as usize == owner && of.sequence == id);
             found.map(|found| found.reason.as_str())
         };
         let mut why = None;

@@ -32,15 +32,16 @@ use crate::rewrite::counters::forget_uncounted;
 use crate::rewrite::data_flow::cells::CellPairs;
 use crate::rewrite::data_flow::path_history::path_history_declarations;
 use crate::rewrite::data_flow::variables::VariablePairs;
+use crate::rewrite::edits::EditAction;
 use crate::rewrite::function::refused::add_refused;
-use crate::rewrite::function::{FunctionRewriter, WantedProbes};
+use crate::rewrite::function::{FunctionEdits, FunctionRewriter, WantedProbes};
 use crate::rewrite::labels::LabelsElsewhere;
 use crate::rewrite::mutant_probes::MutantProbes;
 use crate::rewrite::render::Renderer;
 use crate::rewrite::sequences::monitors::sequence_monitors;
 use crate::rewrite::text::prelude::{UnitFrame, UnitRole, further_prelude, prelude};
 use crate::rewrite::text::storage::{plain_thread_locals, static_locals};
-use crate::rewrite::text::tree::{nest, splice};
+use crate::rewrite::text::tree::{Node, nest, splice};
 use crate::rewrite::text::user_labels;
 
 mod counters;
@@ -95,7 +96,6 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
         edits.extend(static_locals(request));
         edits.extend(plain_thread_locals(request));
     }
-    let mut functions = Vec::new();
     let mut mutant_probes = MutantProbes::new();
     let wanted = RecordRequest::of(request.watched);
     let own = UnitFlows::default();
@@ -103,48 +103,33 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
     let flow = VariablePairs::new(request, || flows.whole(request.program, request.map));
     let cells = CellPairs::new(request, || flows.cells(request.program, request.map));
     flow.note_shared(&mut plan);
-    // Functions that are not watched get the probes that watched functions ask for.
-    let mut all = Cow::Borrowed(request.watched);
-    let further = flow.pairs.further.iter().chain(&cells.pairs.further);
-    let further: BTreeSet<FuncId> = further.copied().collect();
-    if !further.is_empty() {
-        all.to_mut().extend(further.into_iter().map(nothing_of));
-    }
+    let all = with_further_functions(request.watched, &flow, &cells);
     let (user, request) = (request, &RewriteRequest { watched: &all, ..*request });
     user_labels::of_unwatched(request, &mut edits);
     // Other units get probes and no other edits.
     edits.retain(|edit| edit.span.start < units[0].end);
-    let unit_of = |function: FuncId| {
-        let body = request.program.functions[function].body.as_ref();
-        body.map_or(0, |body| request.unit_at(body.source.body.start))
-    };
-    let recorded: BTreeSet<usize> = all.iter().map(|of| unit_of(of.function)).collect();
+    let recorded = units_with_probes(request);
     plan.shares_cells = recorded.iter().any(|unit| *unit > 0);
     let nothing = RecordRequest::default();
-    let mut monitors = sequence_monitors(request, &wanted, &mut plan);
+    let monitors = sequence_monitors(request, &wanted, &mut plan);
     let elsewhere = LabelsElsewhere::of(request.watched);
     let asked = WantedProbes { variables: &flow, cells: &cells, elsewhere: &elsewhere };
-    let scope = |unit: usize| match (plan.shares_cells, unit) {
-        (false, _) => UnitRole::Text,
-        (true, 0) => UnitRole::First,
-        (true, unit) => UnitRole::Further(unit),
-    };
-    let declared = |unit: usize| flow.declarations(scope(unit)) + &cells.declarations(scope(unit));
-    let epilogue = |unit: usize| flow.epilogue(scope(unit)) + &cells.epilogue(scope(unit));
-    let around: Vec<(String, String)> =
-        (0..units.len()).map(|unit| (declared(unit), epilogue(unit))).collect();
-    let mut declarations = around[0].0.clone();
+    let role = |unit: usize| UnitRole::of(unit, plan.shares_cells);
+    let frames: Vec<FlowFrame> =
+        (0..units.len()).map(|unit| FlowFrame::new(role(unit), &flow, &cells)).collect();
+    let mut declarations = frames[0].declarations.clone();
     if flow.pairs.asks_any_path() || cells.pairs.asks_any_path() {
         declarations.push_str(&path_history_declarations());
     }
     declarations.push_str(&monitors.declarations(request.program.types.target, &plan));
+    let mut functions = Vec::new();
     for (index, objectives) in request.watched.iter().enumerate() {
         let Some(body) = request.program.functions[objectives.function].body.as_ref() else {
             continue;
         };
         let number = index as u32;
         let wanted = &wanted.get(index).unwrap_or(&nothing).decisions;
-        let mut watch = FunctionRewriter::new(
+        let mut rewriter = FunctionRewriter::new(
             request,
             number,
             body,
@@ -153,35 +138,23 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
             &mut plan,
             &mut mutant_probes,
         );
-        let own = monitors.functions.get_mut(index).map(std::mem::take).unwrap_or_default();
-        watch.all_sites(&own, &mut edits);
-        functions.push((number, watch.finish()));
+        rewriter.all_sites(&monitors.functions[index], &mut edits);
+        functions.push((number, rewriter.finish()));
     }
     let (nodes, refused) = nest(edits);
     if request.leaves_out {
-        for (number, function) in &mut functions {
-            let id = request.watched[*number as usize].function;
-            if let Some(body) = request.program.functions[id].body.as_ref() {
-                function.leave_out((request.program, body), *number, &refused, &mut plan);
-            }
-        }
+        leave_out_redundant(request, &mut functions, &refused, &mut plan);
     }
     for action in refused {
         add_refused(&action, &functions, request, &mut plan);
     }
     flow.pairs.move_shared_places(&mut plan);
-    let renderer = Renderer { request, functions: functions.into_iter().collect() };
-    let mut rest = nodes.as_slice();
-    let mut texts = units.iter().map(|unit| {
-        let (own, others) = rest.split_at(rest.partition_point(|node| node.span.start < unit.end));
-        rest = others;
-        splice(request.map.text(), *unit, own, &mut |node| renderer.render(node))
-    });
+    let mut texts = rendered_units(request, functions, &nodes).into_iter();
     let text = texts.next().unwrap_or_default();
-    let own = UnitFrame { text: &text, declarations: &declarations, epilogue: &around[0].1 };
+    let own = UnitFrame { text: &text, declarations: &declarations, epilogue: &frames[0].epilogue };
     let text = prelude(user, &own, &mutant_probes.text()) + &text + own.epilogue;
     let others = (1..units.len()).zip(texts).map(|(unit, text)| {
-        let (declarations, epilogue) = &around[unit];
+        let FlowFrame { declarations, epilogue } = &frames[unit];
         recorded.contains(&unit).then(|| {
             let own = UnitFrame { text: &text, declarations, epilogue };
             further_prelude(user, units[unit].start, &own) + &text + epilogue
@@ -190,6 +163,77 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
     let others: Vec<Option<String>> = others.collect();
     forget_uncounted(&mut plan, others.iter().flatten().chain([&text]).map(String::as_str));
     RewrittenUnits { text, others, plan }
+}
+
+/// The watched functions, and after them the functions that are not watched but get probes of
+/// pairs.
+fn with_further_functions<'w>(
+    watched: &'w [FunctionObjectives],
+    flow: &VariablePairs<'_>,
+    cells: &CellPairs<'_>,
+) -> Cow<'w, [FunctionObjectives]> {
+    let mut all = Cow::Borrowed(watched);
+    let further = flow.pairs.further.iter().chain(&cells.pairs.further);
+    let further: BTreeSet<FuncId> = further.copied().collect();
+    if !further.is_empty() {
+        all.to_mut().extend(further.into_iter().map(nothing_of));
+    }
+    all
+}
+
+/// The numbers of the units that have functions with probes.
+fn units_with_probes(request: &RewriteRequest<'_>) -> BTreeSet<usize> {
+    let unit_of = |objectives: &FunctionObjectives| {
+        let body = request.program.functions[objectives.function].body.as_ref();
+        body.map_or(0, |body| request.unit_at(body.source.body.start))
+    };
+    request.watched.iter().map(unit_of).collect()
+}
+
+/// Leaves redundant probes out of all functions. `refused` are the edits that overlap others.
+fn leave_out_redundant(
+    request: &RewriteRequest<'_>,
+    functions: &mut [(u32, FunctionEdits)],
+    refused: &[EditAction],
+    plan: &mut Plan,
+) {
+    for (number, function) in functions {
+        let id = request.watched[*number as usize].function;
+        if let Some(body) = request.program.functions[id].body.as_ref() {
+            function.leave_out((request.program, body), *number, refused, plan);
+        }
+    }
+}
+
+/// The texts of all units with their edits, in the order of the units.
+fn rendered_units(
+    request: &RewriteRequest<'_>,
+    functions: Vec<(u32, FunctionEdits)>,
+    nodes: &[Node<EditAction>],
+) -> Vec<String> {
+    let renderer = Renderer { request, functions: functions.into_iter().collect() };
+    let mut rest = nodes;
+    let texts = request.units().into_iter().map(|unit| {
+        let (own, others) = rest.split_at(rest.partition_point(|node| node.span.start < unit.end));
+        rest = others;
+        splice(request.map.text(), unit, own, &mut |node| renderer.render(node))
+    });
+    texts.collect()
+}
+
+/// The text of data-flow probes before and after a unit's text.
+struct FlowFrame {
+    declarations: String,
+    epilogue: String,
+}
+
+impl FlowFrame {
+    fn new(role: UnitRole, flow: &VariablePairs<'_>, cells: &CellPairs<'_>) -> Self {
+        Self {
+            declarations: flow.declarations(role) + &cells.declarations(role),
+            epilogue: flow.epilogue(role) + &cells.epilogue(role),
+        }
+    }
 }
 
 /// Objectives that ask for nothing.

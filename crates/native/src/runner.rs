@@ -472,7 +472,7 @@ impl Runner {
         let next = seen.wrapping_add(1);
         shared.set(Word::Request, next);
         shared.wake_runner();
-        let ended = self.watch(seen)?;
+        let ended = self.await_end(seen)?;
         let is_answer = match &ended {
             RequestEnd::Replied => shared.get(Word::Reply) == next,
             RequestEnd::Died(u32::MAX, _) => true,
@@ -482,7 +482,7 @@ impl Runner {
     }
 
     /// Waits for the reply, and ends a test that takes too long.
-    fn watch(&self, seen: u32) -> Result<RequestEnd, RunError> {
+    fn await_end(&self, seen: u32) -> Result<RequestEnd, RunError> {
         let shared = &self.shared;
         let short = self.short_limit();
         // A test is stopped at the first look after its limit.

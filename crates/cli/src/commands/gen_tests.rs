@@ -15,7 +15,7 @@ const MOST_NAMED: usize = 6;
 
 pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
-    let observer = Tracing::begin(args.trace.as_deref())?;
+    let observer = Tracing::begin(args.records.trace.as_deref())?;
     let program = Some(args.program.request()?);
     let request = args.source.request(args.source.configuration()?);
     let project = Project::load(&ProjectRequest { program, ..request }, &observer)?;

@@ -19,14 +19,13 @@ const HEADER: [&str; 8] =
 const CONTRADICTED: &str = "contradicted";
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
-    let absolute = |path: &PathBuf| (path.clone(), std::path::absolute(path));
-    // Each case is replayed in a folder of its own.
-    let files: Vec<_> = args.files.iter().map(absolute).collect();
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    // All paths are made absolute first, since a replay changes the current folder.
+    let files: Vec<PathBuf> = args.files.iter().map(absolute).collect();
     let mut code = ExitCode::Done;
-    for (shown, path) in files {
-        let path = path.unwrap_or_else(|_| shown.clone());
-        let replayed = replay(&path).and_then(|replay| {
-            output::text(&rendered(&shown, &replay))?;
+    for (shown, path) in args.files.iter().zip(&files) {
+        let replayed = replay(path).and_then(|replay| {
+            output::text(&rendered(shown, &replay))?;
             Ok(if replay.agrees() { ExitCode::Done } else { ExitCode::Internal })
         });
         code = code.max(replayed.unwrap_or_else(|failure| {

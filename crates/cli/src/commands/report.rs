@@ -17,7 +17,7 @@ use lydian_report::exports::{
 use lydian_report::totals::trend::Trend;
 use lydian_report::{Report, coverage_json, html};
 
-use crate::args::{FromArgs, ReportArgs};
+use crate::args::{ExportArgs, FromArgs, ReportArgs};
 use crate::exit::{ExitCode, Failure};
 use crate::{coverage_table, output, render};
 use scope::ReportScope;
@@ -25,7 +25,7 @@ use scope::ReportScope;
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let root = folder("report", args.root.as_deref())?;
     let scope = ReportScope::read(args, &root)?;
-    let changes = changed::read(args.diff.as_deref(), args.patch.as_deref(), &root)?;
+    let changes = changed::read(args.scope.diff.as_deref(), args.scope.patch.as_deref(), &root)?;
     let mut coverage = read("report", &args.from)?;
     let untold = changes.as_ref().map(|it| changed::untold(it, &coverage, &scope, &root));
     let left_out = scope.limit(&mut coverage);
@@ -42,8 +42,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let (report, warnings) = Report::read(coverage, &root)
         .map_err(|diagnostics| Failure { code: ExitCode::Usage, diagnostics })?;
     render::diagnostics(&warnings);
-    write(args, &report)?;
-    if args.lcov.is_some() && args.lcov_version.is_none() {
+    let trend = args.trend.as_deref().map(|path| trend::add(path, &report)).transpose()?;
+    write(&args.exports, &report, trend.as_ref())?;
+    if args.exports.lcov.is_some() && args.exports.lcov_version.is_none() {
         render::diagnostics(&conditions_left_out(&report));
     }
     output::text(&(coverage_table::render(&report, args.by) + "\n"))?;
@@ -115,11 +116,11 @@ pub(super) fn folder(command: &'static str, root: Option<&Path>) -> Result<PathB
     })
 }
 
-fn write(args: &ReportArgs, report: &Report) -> Result<(), Failure> {
+/// Writes all files that are asked for.
+fn write(args: &ExportArgs, report: &Report, trend: Option<&Trend>) -> Result<(), Failure> {
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let trend = args.trend.as_deref().map(|path| trend::add(path, report)).transpose()?;
     if let Some(folder) = &args.html {
-        write_pages(folder, report, trend.as_ref())?;
+        write_pages(folder, report, trend)?;
     }
     type Form<'a> = &'a dyn Fn() -> String;
     let files: &[(&Option<PathBuf>, Form<'_>)] = &[

@@ -1,5 +1,6 @@
 //! A folder with a C file in it, and the command run on it.
 
+pub(crate) mod faulty_clang;
 pub(crate) mod unity;
 pub(crate) mod wrapped;
 

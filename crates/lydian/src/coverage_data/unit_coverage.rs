@@ -288,8 +288,8 @@ fn unmeasured(
                 true => &all[owner],
                 false => &all[objectives.iter().position(is_it)?],
             };
-            let lost = records.unmeasured.get(&atom.label);
-            match lost.or_else(|| records.unbound.get(&atom.label)) {
+            let reason = records.unmeasured.get(&atom.label);
+            match reason.or_else(|| records.unbound.get(&atom.label)) {
                 Some(reason) => Some(reason.clone()),
                 None if !records.recorded.contains(&atom.label) => Some(NOT_RECORDED.to_owned()),
                 None => None,

@@ -18,9 +18,14 @@ pub(crate) fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
     }
 }
 
+/// Whether the interpreter did not follow a run to its end.
+pub(crate) const fn is_cut_short(end: End) -> bool {
+    matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_))
+}
+
 /// Whether a run in the interpreter ended as claimed. A run that was stopped contradicts no claim.
 pub(crate) const fn agrees_when_interpreted(claimed: &Ending, end: End) -> bool {
-    if matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_)) {
+    if is_cut_short(end) {
         return true;
     }
     match claimed {

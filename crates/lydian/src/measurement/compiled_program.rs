@@ -95,17 +95,13 @@ impl<'a> Measurement<'a> {
     fn compile(&self) -> Result<InstrumentedProgram<'_>, Error> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
-                map: &self.project.texts.users,
                 starts: &self.project.texts.starts,
-                program: &self.project.program,
-                watched: self.objectives,
                 short_circuit: self.short_circuit,
-                overflow_traps: false,
-                purpose: lydian_native::Purpose::Tests,
-                leaves_out: false,
-                counts: false,
-                any_order: false,
-                flows: None,
+                ..RewriteRequest::for_tests(
+                    &self.project.texts.users,
+                    &self.project.program,
+                    self.objectives,
+                )
             },
             companions: &self.project.build.companions,
             flags: &self.flags,

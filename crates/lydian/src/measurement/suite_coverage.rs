@@ -165,8 +165,8 @@ fn unmeasured(
             let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
             for entry in entries {
                 let hyper = &function.hypers[entry.hyper].hyper;
-                let lost = plan.why_hyperlabel_unmeasured(objectives, index, hyper);
-                lost.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
+                let reason = plan.why_hyperlabel_unmeasured(objectives, index, hyper);
+                reason.into_iter().for_each(|reason| *counts.entry(reason).or_default() += 1);
             }
             let name = &project.program.functions[function.function].name;
             warnings.extend(counts.into_iter().map(|(reason, count)| {

@@ -31,6 +31,7 @@ use lydian_objective::{
 };
 use rustc_hash::FxHashSet;
 
+use super::claimed_ending::is_cut_short;
 use super::compiled_program::{self, CompiledProgram, Measurement};
 use crate::error::Error;
 use crate::project::Project;
@@ -247,12 +248,9 @@ impl<'a> TestRunner<'a> {
             End::Stopped(_) if self.given_up.contains(test) => Haste::Some,
             _ => Haste::None,
         };
-        let measurer = self.measurer()?;
-        measurer.hurry(haste);
-        let mut measured = match measurer.measure(std::slice::from_ref(test)) {
-            Ok(mut measured) => measured.pop().expect("one test gives one run"),
-            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
-            Err(error) => return Err(compiled_program::failure(error)),
+        let mut measured = match self.run_natively(test, haste)? {
+            Ok(measured) => measured,
+            Err(misfit) => return Ok(Err(misfit)),
         };
         self.attempts.extend(measured.run.attempts.iter().cloned());
         if measured.run.outcome == Outcome::Assumption {
@@ -274,11 +272,40 @@ impl<'a> TestRunner<'a> {
         }
         self.undefined |= is_undefined(interpreted.outcome.end);
         self.uninitialised = interpreted.outcome.uninitialised;
-        let standing = self.standing(&interpreted, &measured.run.outcome);
+        let definedness = self.definedness(&interpreted, &measured.run.outcome);
+        self.discard_uncounted(definedness, &interpreted, &mut measured);
+        if matches!(definedness, Definedness::Undefined) {
+            self.untraced = !self.keep_traced(test, &options, &mut measured);
+        }
+        Ok(Ok(measured))
+    }
+
+    /// Runs a test natively. The inner error is the reason for which it does not fit the program.
+    fn run_natively(
+        &mut self,
+        test: &Test,
+        haste: Haste,
+    ) -> Result<Result<MeasuredRun, TestMisfit>, Error> {
+        let measurer = self.measurer()?;
+        measurer.hurry(haste);
+        match measurer.measure(std::slice::from_ref(test)) {
+            Ok(mut measured) => Ok(Ok(measured.pop().expect("one test gives one run"))),
+            Err(MeasureError::Run(RunError::Test { error, .. })) => Ok(Err(error.into())),
+            Err(error) => Err(compiled_program::failure(error)),
+        }
+    }
+
+    /// Discards labels, combinations of values and vectors of a native run that do not count.
+    fn discard_uncounted(
+        &self,
+        definedness: Definedness,
+        interpreted: &InterpretedRun,
+        measured: &mut MeasuredRun,
+    ) {
         let coverage_interpreter = &self.coverage_interpreter;
         let found = measured.covered.iter_mut().zip(&interpreted.covered).enumerate();
         for (index, (covered, interpreted)) in found {
-            covered.retain(|label| match standing {
+            covered.retain(|label| match definedness {
                 Definedness::NotFollowed => true,
                 Definedness::Defined if !coverage_interpreter.may_trap(index, *label) => true,
                 Definedness::Defined | Definedness::Undefined => {
@@ -288,15 +315,15 @@ impl<'a> TestRunner<'a> {
         }
         let found = measured.bound.iter_mut().zip(&interpreted.bound);
         for (bound, interpreted) in found {
-            bound.retain(|(of, row)| match (of, standing) {
+            bound.retain(|(of, row)| match (of, definedness) {
                 (_, Definedness::NotFollowed) => true,
                 // As for sequences without values.
-                (BoundOf::Sequence(_), standing) => matches!(standing, Definedness::Defined),
+                (BoundOf::Sequence(_), definedness) => matches!(definedness, Definedness::Defined),
                 // The interpreter also knows which memory was never written.
                 (BoundOf::Label(values), _) => interpreted.contains(&(values.clone(), row.clone())),
             });
         }
-        if matches!(standing, Definedness::Undefined) {
+        if matches!(definedness, Definedness::Undefined) {
             // The interpreter knows the values of all conditions, the native run those that
             // objectives ask for.
             for (vectors, interpreted) in measured.vectors.iter_mut().zip(&interpreted.vectors) {
@@ -305,9 +332,7 @@ impl<'a> TestRunner<'a> {
                 };
                 *vectors = interpreted.iter().filter(is_measured).cloned().collect();
             }
-            self.untraced = !self.keep_traced(test, &options, &mut measured);
         }
-        Ok(Ok(measured))
     }
 
     /// Runs a test in the interpreter and natively, and keeps all that either run shows, for a comparison of
@@ -323,16 +348,12 @@ impl<'a> TestRunner<'a> {
                 Ok(interpreted) => interpreted,
                 Err(error) => return Ok(Err(error.into())),
             };
-        let measurer = self.measurer()?;
-        measurer.hurry(Haste::None);
-        let measured = match measurer.measure(std::slice::from_ref(test)) {
-            Ok(mut measured) => measured.pop().expect("one test gives one run"),
-            Err(MeasureError::Run(RunError::Test { error, .. })) => return Ok(Err(error.into())),
-            Err(error) => return Err(compiled_program::failure(error)),
+        let measured = match self.run_natively(test, Haste::None)? {
+            Ok(measured) => measured,
+            Err(misfit) => return Ok(Err(misfit)),
         };
-        let end = interpreted.outcome.end;
-        let is_stopped = matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_));
-        let is_followed = !is_stopped && self.is_as_given(&interpreted.outcome);
+        let outcome = &interpreted.outcome;
+        let is_followed = !is_cut_short(outcome.end) && self.is_as_given(outcome);
         let trace = match traces && is_followed {
             true => self.short_trace(test, &self.options),
             false => None,
@@ -378,7 +399,7 @@ impl<'a> TestRunner<'a> {
     }
 
     /// The interpreter's facts about a test that ends well which no native run shows.
-    pub(crate) fn foretell(&self, test: &Test) -> Forecast {
+    pub(crate) fn forecast(&self, test: &Test) -> Forecast {
         let Some(run) = self.follow(test, self.options.max_steps) else {
             return Forecast::default();
         };
@@ -427,7 +448,7 @@ impl<'a> TestRunner<'a> {
         trace.is_some()
     }
 
-    fn standing(&self, interpreted: &InterpretedRun, native: &Outcome) -> Definedness {
+    fn definedness(&self, interpreted: &InterpretedRun, native: &Outcome) -> Definedness {
         let run = &interpreted.outcome;
         let ended_well = native.is_orderly() || matches!(native, Outcome::TimedOut(_));
         match run.end {

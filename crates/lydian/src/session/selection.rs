@@ -67,27 +67,27 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
             let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let mut foretold = match ends_well {
-                true => self.runner.foretell(&test),
+            let mut forecast = match ends_well {
+                true => self.runner.forecast(&test),
                 false => Forecast::default(),
             };
-            let mut seen = match ends_well && !foretold.is_undefined {
+            let mut seen = match ends_well && !forecast.is_undefined {
                 true => Some(self.runner.observe(&test)?),
                 false => None,
             };
             let ends_alike = |run: &Run| reduction::ends_alike(&run.outcome, outcome);
             if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
-                (foretold.is_undefined, seen) = (true, None);
+                (forecast.is_undefined, seen) = (true, None);
             }
             match &mut seen {
                 Some([first, other]) => {
-                    foretold.undetermined.disturb(&self.project.program, other, first);
+                    forecast.undetermined.disturb(&self.project.program, other, first);
                 }
-                None => foretold.calls.clear(),
+                None => forecast.calls.clear(),
             }
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = KeptTest { name, covers, kept_for, test, measured, seen, foretold };
+            let kept = KeptTest { name, covers, kept_for, test, measured, seen, forecast };
             worth.push((kept, goals));
         }
         Ok(worth)

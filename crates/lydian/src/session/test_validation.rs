@@ -196,9 +196,9 @@ impl Session<'_, '_> {
             return Ok(None);
         }
         let is_good = matches!(measured.run.outcome, Outcome::Returned(_) | Outcome::Exited(_));
-        let interpreted = matches!(found.ending, Ending::Returned | Ending::Exited);
+        let claims_good_end = matches!(found.ending, Ending::Returned | Ending::Exited);
         // A run that ends worse than predicted is a contradiction, in this round as in others.
-        if ends_well && !interpreted && (!is_good || self.runner.was_undefined()) {
+        if ends_well && !claims_good_end && (!is_good || self.runner.was_undefined()) {
             // Hyperlabels that it completes with others are not complete without it.
             hyper_coverage.lack();
             return Ok(None);

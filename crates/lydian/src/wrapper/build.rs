@@ -241,7 +241,7 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match compiled? {
-        Instrumentation::InstrumentedProgram(id) => id,
+        Instrumentation::Instrumented(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
@@ -331,7 +331,7 @@ fn linked_object(
         return Ok(Some("the compiler finds errors in it".to_owned()));
     }
     let id = match job.instrument(input, object)? {
-        Instrumentation::InstrumentedProgram(id) => id,
+        Instrumentation::Instrumented(id) => id,
         Instrumentation::Not(reason) => return Ok(Some(reason)),
     };
     let source = absolute(job.directory, &input.path);

@@ -71,8 +71,8 @@ impl Sharing<'_> {
     }
 
     fn why_uninstrumentable(&self, place: SharedPlace) -> Option<String> {
-        let mut lost = self.plan.shared.uninstrumentable.iter();
-        lost.find(|(of, _)| *of == place).map(|(_, reason)| reason.clone())
+        let mut all = self.plan.shared.uninstrumentable.iter();
+        all.find(|(of, _)| *of == place).map(|(_, reason)| reason.clone())
     }
 
     fn variable(&self, global: GlobalId) -> NotedVariable {

@@ -54,7 +54,7 @@ pub(crate) struct Hyperlabels {
 /// The outcome for a file.
 pub(crate) enum Instrumentation {
     /// It is instrumented, under this id.
-    InstrumentedProgram(UnitId),
+    Instrumented(UnitId),
     /// It could not be instrumented, for a reason in one sentence.
     Not(String),
 }
@@ -115,7 +115,7 @@ impl Job<'_> {
                 }
             };
             match self.compile(input, read, object)? {
-                Ok(id) => return Ok(Instrumentation::InstrumentedProgram(id)),
+                Ok(id) => return Ok(Instrumentation::Instrumented(id)),
                 Err(reason) => reasons.push(reason),
             }
         }

@@ -77,7 +77,7 @@ pub(crate) struct DecisionEdit {
     /// on it.
     doubtful: Vec<bool>,
     /// Further statements before a condition that has captures.
-    hooks: Vec<String>,
+    root_probes: Vec<String>,
     /// Whether a condition's text contains probes, so that it must be evaluated in place only.
     in_place: bool,
     /// Whether the value of the text must be kept beside the outcome.
@@ -149,7 +149,7 @@ impl DecisionEdit {
             judged: Vec::new(),
             doubtful: doubtful(decision, request, body),
             captures: vec![Vec::new(); site.conditions.len()],
-            hooks: vec![String::new(); site.conditions.len()],
+            root_probes: vec![String::new(); site.conditions.len()],
             in_place: false,
             keeps_value: site.keeps_value,
             promoted: false,
@@ -166,14 +166,14 @@ impl DecisionEdit {
     pub(crate) fn add_boundaries(
         &mut self,
         boundaries: DecisionBoundaries,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
     ) -> Result<(), (Vec<Boundary>, String)> {
         if self.keeps_value && !boundaries.all.is_empty() {
             return Err((boundaries.all, KEPT.to_owned()));
         }
         let of = |boundary: &Boundary| {
             let condition = ConditionId::from_index(boundary.condition);
-            Ok((boundary.condition, condition_captures(hooks, self.id, condition)?))
+            Ok((boundary.condition, condition_captures(predicates, self.id, condition)?))
         };
         let captures: Result<Vec<_>, String> = boundaries.all.iter().map(of).collect();
         match captures {
@@ -348,20 +348,20 @@ impl DecisionEdit {
 
     /// Adds a label whose predicate depends on mutants or on the state: `cell` is set at an outcome
     /// where the predicate is surely true.
-    pub(crate) fn hook(
+    pub(crate) fn label_at_outcome(
         &mut self,
         pred: &Pred,
         cell: LabelCell,
-        hooks: &mut PredicateWriter<'_>,
+        predicates: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
             return Err(KEPT.to_owned());
         }
         if pred.has_mutant() {
-            return self.hook_mutants(pred, cell, hooks);
+            return self.label_of_mutants(pred, cell, predicates);
         }
         let mut writer = DualRailWriter::default();
-        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
+        let mut leaves = EventLeaves { edit: self, predicates, cell, is_outside: false };
         let rails = writer.write(pred, &mut leaves)?;
         let (number, set) = (cell.number, cell.set_if(&rails.yes));
         let declarations = writer.into_declarations();
@@ -374,7 +374,7 @@ impl DecisionEdit {
         &mut self,
         step: &BitStep<'_>,
         short_circuit: bool,
-        hooks: &mut PredicateWriter<'_>,
+        predicates: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         if self.keeps_value {
             return Err(KEPT.to_owned());
@@ -382,7 +382,7 @@ impl DecisionEdit {
         if !step.is_plain() {
             return Err("it asks for values at a decision".to_owned());
         }
-        let decision = &hooks.body().decisions[self.id];
+        let decision = &predicates.body().decisions[self.id];
         let truths = step.preds().map(|pred| truth_by_outcome(decision, short_circuit, pred));
         if let Some(truths) = truths.collect::<Option<Vec<[bool; 2]>>>() {
             for (outcome, steps) in self.steps.iter_mut().enumerate() {
@@ -394,7 +394,7 @@ impl DecisionEdit {
         }
         let mut writer = DualRailWriter::default();
         let cell = LabelCell { number: 0, before_undefined: false, open: None };
-        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: false };
+        let mut leaves = EventLeaves { edit: self, predicates, cell, is_outside: false };
         let preds = step.preds().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = preds.map(|rails| Ok(rails?.yes)).collect();
         let text = step.text(&truths?, &step.forbidden());
@@ -403,14 +403,14 @@ impl DecisionEdit {
         Ok(())
     }
 
-    /// Takes the hooks of a root that is the condition, if the condition declares its captures
+    /// Takes the probes of a root that is the condition, if the condition declares its captures
     /// itself. Returns whether it took them.
-    pub(crate) fn takes_hooks(&mut self, condition: ConditionId, hooks: &str) -> bool {
+    pub(crate) fn takes_root_probes(&mut self, condition: ConditionId, root_probes: &str) -> bool {
         self.in_place = true;
         let index = condition.index();
         let takes = !self.captures[index].is_empty();
         if takes {
-            self.hooks[index].push_str(hooks);
+            self.root_probes[index].push_str(root_probes);
         }
         takes
     }
@@ -536,14 +536,16 @@ impl DecisionEdit {
     /// A condition that notes its value. `captures` declares the captured values of `text`.
     pub(crate) fn render_condition(&self, index: usize, text: &str, captures: &str) -> String {
         let noted = self.noted_condition(index, text);
-        let (hooks, call) = (&self.hooks[index], self.mutants.called(index));
+        let (root_probes, call) = (&self.root_probes[index], self.mutants.called(index));
         if !call.is_empty() {
-            return format!("({{ {captures}{hooks}int lydian_c = {noted}; {call}lydian_c; }})");
+            return format!(
+                "({{ {captures}{root_probes}int lydian_c = {noted}; {call}lydian_c; }})"
+            );
         }
-        if captures.is_empty() && hooks.is_empty() {
+        if captures.is_empty() && root_probes.is_empty() {
             return noted;
         }
-        format!("({{ {captures}{hooks}{noted}; }})")
+        format!("({{ {captures}{root_probes}{noted}; }})")
     }
 
     fn noted_condition(&self, index: usize, text: &str) -> String {
@@ -725,14 +727,14 @@ impl DecisionEdit {
 
 /// The captures of a condition, from its root.
 pub(crate) fn condition_captures(
-    hooks: &PredicateWriter<'_>,
+    predicates: &PredicateWriter<'_>,
     decision: DecisionId,
     condition: ConditionId,
 ) -> Result<Vec<Capture>, String> {
     let wanted = RootKind::Condition { decision, condition };
-    let root = hooks.body().source.roots.values().find(|root| root.kind == wanted);
+    let root = predicates.body().source.roots.values().find(|root| root.kind == wanted);
     let root = root.ok_or_else(|| "its condition's place is not known".to_owned())?;
-    if !root.rewritable || scan::has_compound_literal(hooks.slice(root.span)) {
+    if !root.rewritable || scan::has_compound_literal(predicates.slice(root.span)) {
         return Err("its text cannot be rewritten".to_owned());
     }
     Ok(root.captures.clone())

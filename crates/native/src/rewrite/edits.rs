@@ -49,7 +49,7 @@ pub(crate) mod rank {
     /// A root that has a capture of its own span.
     pub(crate) const CAPTURING_ROOT: u8 = 7;
     pub(crate) const CAPTURE: u8 = 8;
-    /// Probes of a statement come before the hooks of a root that is its whole text: the hooks
+    /// Probes of a statement come before the probes of a root that is its whole text: the latter
     /// evaluate the program's expressions first, and trap where they do.
     pub(crate) const UNIT: u8 = 9;
     pub(crate) const ROOT: u8 = 10;

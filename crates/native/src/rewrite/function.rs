@@ -10,7 +10,9 @@ use indexmap::IndexMap;
 use lydian_base::Span;
 use lydian_ir::source::{Capture, DecisionSite, MarkSite, RootId};
 use lydian_ir::stmt::Edge;
-use lydian_ir::{Body, ConditionId, Decision, DecisionId, DecisionKind, MarkId, UnreachedValue};
+use lydian_ir::{
+    BlockId, Body, ConditionId, Decision, DecisionId, DecisionKind, MarkId, UnreachedValue,
+};
 use lydian_objective::decision::vector::vector_bits;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 use rustc_hash::FxHashSet;
@@ -54,7 +56,7 @@ mod switches;
 pub(crate) struct FunctionEdits {
     pub(crate) decisions: Vec<DecisionEdit>,
     pub(crate) switches: Vec<SwitchEdit>,
-    /// PredicateWriter of each root, with its captures.
+    /// The probes of each root, with its captures.
     pub(crate) roots: IndexMap<RootId, String>,
     pub(crate) flow: FlowProbes,
     pub(crate) paths: PathProbes,
@@ -109,7 +111,7 @@ pub(crate) struct FunctionRewriter<'a, 'p> {
     cells: &'p CellPairs<'p>,
     pub(crate) plan: &'p mut Plan,
     pub(crate) mutant_probes: &'p mut MutantProbes,
-    pub(crate) hooks: PredicateWriter<'a>,
+    pub(crate) predicates: PredicateWriter<'a>,
     sites: IndexMap<Site, Vec<LabelId>>,
     /// The labels that have a cell of their own.
     standalone: Vec<LabelId>,
@@ -142,7 +144,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         for label in &standalone {
             sites.entry(objectives.labels[*label].site).or_default().push(*label);
         }
-        let hooks = PredicateWriter::new(request, objectives, body);
+        let predicates = PredicateWriter::new(request, objectives, body);
         let function = FunctionEdits::default();
         let user_labels = IndexMap::new();
         Self {
@@ -155,7 +157,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             cells,
             plan,
             mutant_probes,
-            hooks,
+            predicates,
             sites,
             standalone,
             errors: RootProbe::Error.labels(objectives),
@@ -170,6 +172,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         self.function
     }
 
+    /// Collects the edits of all sites of the function.
     pub(crate) fn all_sites(
         &mut self,
         monitors: &FunctionMonitors<'_>,
@@ -177,20 +180,44 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
     ) {
         let sites = std::mem::take(&mut self.sites);
         let mut units = StatementProbes::new(self.body, self.request.map.text());
-        let function = self.objectives.function;
-        let program = self.request.program;
-        let of = FunctionContext { program, body: self.body, function };
+        let (flow, paths) = self.sequence_probes(&mut units);
+        let mut exits = switches_with_probes(&flow, &paths);
+        let mut entry = self.control_sites(&sites, &mut exits, edits);
+        // After the decisions, whose conditions may be roots.
+        for (site, labels) in &sites {
+            if let Site::Root(root) = *site {
+                self.root(root, labels, edits);
+            }
+        }
+        self.at_conditions(&flow, &paths, edits);
+        self.counters = self.count(&sites, edits);
+        entry.push_str(&self.counters.entry);
+        self.function.flow = flow;
+        self.function.paths = paths;
+        for (site, labels) in &sites {
+            if let Site::Stmt(stmt) = *site {
+                self.statement(stmt, labels, &mut units);
+            }
+        }
+        self.monitors(monitors, &mut units, &mut exits, edits);
+        self.at_statements(units, edits);
+        user_labels::of_function(self.body, &mut self.user_labels, edits);
+        self.conditions(edits);
+        for (block, labels) in exits {
+            self.switch(block, &labels, edits);
+        }
+        self.at_start(&entry, edits);
+    }
+
+    /// Makes the probes of def-use pairs and of paths. Those at statements are added to `units`.
+    fn sequence_probes(&mut self, units: &mut StatementProbes<'_>) -> (FlowProbes, PathProbes) {
+        let (program, body) = (self.request.program, self.body);
+        let of = FunctionContext { program, body, function: self.objectives.function };
         let mut history = None;
-        let mut flow = flow_probes(self.flow, of, &mut units, &mut history, self.plan);
-        add_cell_probes(self.cells, of, &mut units, &mut history, self.plan, &mut flow);
-        let mut paths = path_probes(
-            self.request.program,
-            self.body,
-            self.objectives,
-            &self.standalone,
-            self.number,
-            self.plan,
-        );
+        let mut flow = flow_probes(self.flow, of, units, &mut history, self.plan);
+        add_cell_probes(self.cells, of, units, &mut history, self.plan, &mut flow);
+        let (objectives, standalone) = (self.objectives, &self.standalone);
+        let mut paths = path_probes(program, body, objectives, standalone, self.number, self.plan);
         if let Some(reason) = paths.unmeasured {
             uninstrumentable::add_sequences(self.number, &paths.sequences, reason, self.plan);
             self.add_uninstrumentable(&paths.labels, reason);
@@ -198,16 +225,19 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         if let Some(history) = history {
             history.note(&mut paths);
         }
-        let mut edges: IndexMap<_, Vec<(u32, LabelId)>> = IndexMap::new();
-        let switches = flow.switches.keys().chain(paths.switches.keys());
-        let tables = flow.tables.iter().filter_map(|table| match table.place {
-            TablePlace::Out(edge) => Some(edge.from),
-            _ => None,
-        });
-        let switches = switches.map(|(block, _)| *block).chain(tables);
-        switches.for_each(|block| _ = edges.entry(block).or_default());
+        (flow, paths)
+    }
+
+    /// Adds the edits of labels at the entry, at marks, on edges and at decisions. Returns the probes
+    /// at the entry.
+    fn control_sites(
+        &mut self,
+        sites: &IndexMap<Site, Vec<LabelId>>,
+        exits: &mut IndexMap<BlockId, Vec<(u32, LabelId)>>,
+        edits: &mut Vec<Edit<EditAction>>,
+    ) -> String {
         let mut entry = String::new();
-        for (site, labels) in &sites {
+        for (site, labels) in sites {
             match *site {
                 Site::Entry => {
                     let at = self.body_start();
@@ -217,21 +247,26 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
                 }
                 Site::Mark(mark) => self.mark(mark, labels, edits),
                 Site::Edge(edge) => {
-                    let ways = edges.entry(edge.from).or_default();
+                    let ways = exits.entry(edge.from).or_default();
                     ways.extend(labels.iter().map(|label| (edge.way, *label)));
                 }
                 Site::Decision(id) => self.decision(id, labels, edits),
-                Site::Root(_) => {}
-                // Sequences of data flow and of paths have probes as wholes. Statements come below.
-                Site::Start | Site::Stmt(_) | Site::Block(_) | Site::Condition(..) => {}
+                // Roots and statements have steps of their own. Sequences of data flow and of paths
+                // have probes as wholes.
+                Site::Root(_) | Site::Stmt(_) => {}
+                Site::Start | Site::Block(_) | Site::Condition(..) => {}
             }
         }
-        // After the decisions, whose conditions may be roots.
-        for (site, labels) in &sites {
-            if let Site::Root(root) = *site {
-                self.root(root, labels, edits);
-            }
-        }
+        entry
+    }
+
+    /// Puts the probes of def-use pairs and of paths on the ways of conditions.
+    fn at_conditions(
+        &mut self,
+        flow: &FlowProbes,
+        paths: &PathProbes,
+        edits: &mut Vec<Edit<EditAction>>,
+    ) {
         self.on_ways(&flow.conditions, edits);
         for ((decision, condition), cells) in &flow.condition_cells {
             let index = self.edit_of(*decision, edits);
@@ -243,23 +278,11 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             self.function.decisions[index].set_on_ways(*condition, cells);
         }
         self.on_ways(&paths.conditions, edits);
-        self.tables_on_ways(&flow, &paths, edits);
-        self.counters = self.count(&sites, edits);
-        entry.push_str(&self.counters.entry);
-        self.function.flow = flow;
-        self.function.paths = paths;
-        for (site, labels) in &sites {
-            if let Site::Stmt(stmt) = *site {
-                self.statement(stmt, labels, &mut units);
-            }
-        }
-        self.monitors(monitors, &mut units, &mut edges, edits);
-        self.at_statements(units, edits);
-        user_labels::of_function(self.body, &mut self.user_labels, edits);
-        self.conditions(edits);
-        for (block, ways) in edges {
-            self.switch(block, &ways, edits);
-        }
+        self.tables_on_ways(flow, paths, edits);
+    }
+
+    /// Adds the text at the start of the body: the declarations, and the probes at the entry.
+    fn at_start(&self, entry: &str, edits: &mut Vec<Edit<EditAction>>) {
         let declarations = self.declarations();
         let cell = self.function.entry;
         if !declarations.is_empty() || !entry.is_empty() || cell.is_some() {
@@ -383,7 +406,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         for label in labels {
             let pred = &self.objectives.labels[*label].pred;
             let cell = LabelCell { number: self.plan.cells.len(), before_undefined, open: None };
-            match self.hooks.label_probe(pred, cell, standing) {
+            match self.predicates.label_probe(pred, cell, standing) {
                 Ok(probe) => {
                     self.plan.cell(self.number, vec![*label]);
                     text.push_str(&probe);
@@ -440,7 +463,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
 
     pub(crate) fn decision(
         &mut self,
-        id: lydian_ir::DecisionId,
+        id: DecisionId,
         labels: &[LabelId],
         edits: &mut Vec<Edit<EditAction>>,
     ) {
@@ -455,15 +478,15 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             objectives.labels[*label].pred.for_each_expr(&mut |_| any = true);
             any
         };
-        let (hooked, plain): (Vec<LabelId>, Vec<LabelId>) =
+        let (stateful, plain): (Vec<LabelId>, Vec<LabelId>) =
             labels.iter().partition(|l| of_state(l));
         let (late, unsayable) = self.unreached(decision);
-        let (hooked, plain) = match unsayable {
+        let (stateful, plain) = match unsayable {
             Some(reason) => {
                 self.add_uninstrumentable(labels, &reason);
                 (Vec::new(), Vec::new())
             }
-            None => (hooked, plain),
+            None => (stateful, plain),
         };
         let preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
@@ -489,9 +512,9 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         }
         let of_mutant = |label: &LabelId| objectives.labels[*label].pred.has_mutant();
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
-            hooked.into_iter().partition(of_mutant);
+            stateful.into_iter().partition(of_mutant);
         for label in others {
-            self.hook(label, None, &mut edit);
+            self.label_at_outcome(label, None, &mut edit);
         }
         self.mutants_of_decision(id, &mutants, &mut edit);
         let index = self.function.decisions.len();
@@ -510,7 +533,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             UnreachedValue::Never => LateEvaluation::Never,
             UnreachedValue::Always(_) => LateEvaluation::Always,
             UnreachedValue::WhereDefined(expr) => {
-                let text = self.hooks.text_where_defined(expr, condition.span.start);
+                let text = self.predicates.text_where_defined(expr, condition.span.start);
                 let text = text.unwrap_or_else(|reason| {
                     unsayable.get_or_insert(reason);
                     format!("({POISON} = 1)")
@@ -552,11 +575,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
     }
 
     /// Cells, or a number among the wide ones, for a decision; the first.
-    pub(crate) fn add_cells(
-        &mut self,
-        decision: lydian_ir::DecisionId,
-        recording: &Recording,
-    ) -> u32 {
+    pub(crate) fn add_cells(&mut self, decision: DecisionId, recording: &Recording) -> u32 {
         let function = self.number;
         let first = self.plan.cells.len() as u32;
         let (meaning, all): (_, Vec<Vec<LabelId>>) = match recording {
@@ -583,4 +602,17 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         self.plan.decisions.push(cells);
         first
     }
+}
+
+/// The switches on whose ways there are probes of def-use pairs and of paths; no labels yet.
+fn switches_with_probes(
+    flow: &FlowProbes,
+    paths: &PathProbes,
+) -> IndexMap<BlockId, Vec<(u32, LabelId)>> {
+    let with_text = flow.switches.keys().chain(paths.switches.keys()).map(|(block, _)| *block);
+    let with_tables = flow.tables.iter().filter_map(|table| match table.place {
+        TablePlace::Out(edge) => Some(edge.from),
+        _ => None,
+    });
+    with_text.chain(with_tables).map(|block| (block, Vec::new())).collect()
 }

@@ -199,7 +199,7 @@ unsigned long cell, unsigned long count, int wanted) { int open = 0; \
 for (; count--; mutants++, cell++) if (!lydian_hit[cell]) { \
 if (wanted && *mutants == wanted) lydian_hit[cell] = 1; else open = 1; } return open; }\n";
 
-/// MutantProbes a place by data.
+/// The C that judges the mutants of a place by data.
 const JUDGE: &str = include_str!("../../runtime/judge.h");
 
 /// Bytes as the text of a string literal.

@@ -59,9 +59,9 @@ impl Renderer<'_> {
                 let mut captured = Vec::new();
                 let text = self.inside_capturing(node, &mut captured);
                 let captures = self.captures(*function, &captured);
-                let hooks = &self.functions[function].roots[root];
+                let probes = &self.functions[function].roots[root];
                 let Some(body) = self.body(*function) else { return text };
-                root_text(body, *root, &format!("{captures}{hooks}"), &text)
+                root_text(body, *root, &format!("{captures}{probes}"), &text)
             }
             // A capture whose root is not rewritten stays where it is.
             EditAction::Capture { .. } => self.inside(node),

@@ -48,6 +48,30 @@ pub enum Purpose {
     Program,
 }
 
+impl<'a> RewriteRequest<'a> {
+    /// The request for the text of one unit that tests call: with all redundant probes, without
+    /// counters, and with the value of unreached conditions where that is defined.
+    pub const fn for_tests(
+        map: &'a SourceMap,
+        program: &'a Program,
+        watched: &'a [FunctionObjectives],
+    ) -> Self {
+        Self {
+            map,
+            starts: &[],
+            program,
+            watched,
+            short_circuit: false,
+            overflow_traps: false,
+            purpose: Purpose::Tests,
+            leaves_out: false,
+            counts: false,
+            any_order: false,
+            flows: None,
+        }
+    }
+}
+
 impl RewriteRequest<'_> {
     /// The texts of the units.
     pub(crate) fn units(&self) -> Vec<Span> {

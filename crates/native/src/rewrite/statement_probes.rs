@@ -38,7 +38,7 @@ pub(crate) struct StatementProbes<'a> {
     kept: IndexSet<Span>,
 }
 
-/// SequenceList, each with the position of its function.
+/// Sequences, each with the position of its function.
 pub(crate) type SequenceList = Arc<[(u32, SequenceId)]>;
 
 /// The probes at an expression.

@@ -17,17 +17,11 @@ use lydian_native::{
 use lydian_objective::annotate::{Request, annotate};
 use lydian_objective::{Criterion, FunctionObjectives};
 
+use crate::common::whole::loaded;
+
 fn unit_of(source: &Path) -> Unit {
     let flags = CompileFlags::new(&[], source).unwrap();
     load(&LoadRequest::new(ParseRequest::new(source, flags))).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn unit_of_text(text: &str) -> (tempfile::TempDir, Unit) {
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("unit.c");
-    std::fs::write(&file, text).unwrap();
-    let unit = unit_of(&file);
-    (place, unit)
 }
 
 fn own_functions(unit: &Unit) -> Vec<FuncId> {
@@ -61,19 +55,7 @@ fn measure_request<'a>(
     entries: &'a [FuncId],
     level: Optimization,
 ) -> MeasureRequest<'a> {
-    let rewrite = RewriteRequest {
-        map: &unit.source,
-        starts: &[],
-        program: &unit.program,
-        watched,
-        short_circuit: false,
-        overflow_traps: false,
-        purpose: lydian_native::Purpose::Tests,
-        leaves_out: false,
-        counts: false,
-        any_order: false,
-        flows: None,
-    };
+    let rewrite = RewriteRequest::for_tests(&unit.source, &unit.program, watched);
     MeasureRequest {
         rewrite,
         companions: &[],
@@ -192,7 +174,7 @@ fn examples_do_the_same_when_they_are_instrumented_for_every_criterion() {
 
 /// Covered entries of a criterion, by name, for calls of `f` with the given ints.
 fn covered(text: &str, criterion: Criterion, calls: &[&[i32]]) -> Vec<Vec<String>> {
-    let (_place, unit) = unit_of_text(text);
+    let (_place, unit) = loaded(text);
     let functions = vec![unit.program.function_named("f").unwrap()];
     let watched = objectives(&unit, &functions, &[criterion]);
     let mut results = Vec::new();
@@ -257,7 +239,7 @@ fn captured_calls_are_made_once() {
                 return x * 10 + n; }";
     let found = covered(text, Criterion::Wm, &[&[1, 5], &[1, 0]]);
     assert!(found.iter().all(|names| !names.is_empty()));
-    compare(&unit_of_text(text).1, 50);
+    compare(&loaded(text).1, 50);
 }
 
 #[test]
@@ -277,7 +259,7 @@ fn input_classes_and_run_time_errors_are_recorded() {
     let text = "int f(int a, int b) { if (b == 0) return 0; return a / b; }";
     let found = covered(text, Criterion::Idc, &[&[1, 0], &[-1, 0]]);
     assert_ne!(found[0], found[1]);
-    let (_place, unit) = unit_of_text("int f(int a, int b) { return a / b; }");
+    let (_place, unit) = loaded("int f(int a, int b) { return a / b; }");
     let functions = vec![unit.program.function_named("f").unwrap()];
     let watched = objectives(&unit, &functions, &[Criterion::Rte]);
     let request = measure_request(&unit, &watched, &functions, Optimization::Some);
@@ -333,7 +315,7 @@ fn what_nothing_defines_gets_a_stub_even_where_only_an_unsupported_function_uses
 #[test]
 fn an_undefined_function_that_nothing_calls_by_name_can_be_pointed_to() {
     let text = "int f(int (*callback)(int), int b) { return callback(b) + 1; }";
-    let (_place, mut unit) = unit_of_text(text);
+    let (_place, mut unit) = loaded(text);
     let function = unit.program.function_named("f").unwrap();
     let CType::Function { params, .. } =
         unit.program.types.get(unit.program.functions[function].ty)
@@ -497,7 +479,7 @@ fn measured(
     arguments: &[[i32; 2]],
     leaves_out: bool,
 ) -> (Vec<(bool, String)>, usize) {
-    let (_place, unit) = unit_of_text(text);
+    let (_place, unit) = loaded(text);
     let functions = vec![unit.program.function_named("f").unwrap()];
     let watched = objectives(&unit, &functions, criteria);
     let tests = arguments.iter().map(|arguments| {

@@ -36,11 +36,12 @@ struct Part {
 
 impl ReportScope {
     pub(super) fn read(args: &ReportArgs, root: &Path) -> Result<Self, Failure> {
-        let filter = PathFilter { include: args.include.clone(), exclude: args.exclude.clone() };
+        let asked = &args.scope;
+        let filter = PathFilter { include: asked.include.clone(), exclude: asked.exclude.clone() };
         let here = Part { filter, thresholds: args.fail_under.clone(), base: root.to_owned() };
         // The search for the nearest file of settings starts at a file.
         let config = Configuration::read(args.config.as_deref(), &root.join(CONFIGURATION_FILE))?;
-        let is_of_change = args.diff.is_some() || args.patch.is_some();
+        let is_of_change = asked.is_of_change();
         let settings = Part::of(&config, is_of_change)
             .map_err(|wrong| Failure { code: ExitCode::Usage, diagnostics: vec![wrong] })?;
         Ok(Self { here, settings, is_of_change })

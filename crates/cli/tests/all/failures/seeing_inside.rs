@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{Ran, Workplace, entries};
+use crate::common::{Ran, Workplace, entries, faulty_clang};
 
 /// Computes with a float, and reads an array at an index that is an input.
 const FLOATS_AND_ARRAYS: &str = "\
@@ -84,44 +84,6 @@ int f(unsigned char n)
 }
 ";
 
-/// A clang whose programs have another number than the source, so that tests do not do what exploration
-/// says.
-const FAULTY: &str = "#!/bin/sh
-PATH=\"$SOUND_PATH\"
-for word in \"$@\"; do
-    case \"$word\" in
-        -E | -fsyntax-only) exec clang-19 \"$@\" ;;
-    esac
-done
-for word in \"$@\"; do
-    case \"$word\" in
-        *.c | *.i) sed -i s/177/178/g \"$word\" ;;
-    esac
-done
-exec clang-19 \"$@\"
-";
-
-/// A place with that clang in a folder of its own.
-fn with_faulty_compiler() -> Workplace {
-    use std::os::unix::fs::PermissionsExt as _;
-    let place = Workplace::with(ONE_NUMBER);
-    std::fs::create_dir(place.path("faulty")).expect("a folder");
-    place.write("faulty/clang-19", FAULTY);
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(place.path("faulty/clang-19"), executable).expect("set");
-    place
-}
-
-/// Runs the command with that clang in the place of the sound one.
-fn run_faulty(place: &Workplace, words: &str) -> Ran {
-    let sound = std::env::var("PATH").expect("a path");
-    let path = format!("{}:{sound}", place.path("faulty").display());
-    let mut command = place.command(words);
-    // Nothing that this clang makes is kept for others.
-    command.env("PATH", path).env("SOUND_PATH", sound).env("LYDIAN_CACHE", "");
-    Ran::of(&mut command)
-}
-
 /// The one case that a run kept, as the command line names it.
 fn kept_case(place: &Workplace) -> String {
     let kept = entries(&place.path("tests/unconfirmed"));
@@ -131,19 +93,17 @@ fn kept_case(place: &Workplace) -> String {
 
 #[test]
 fn a_kept_case_shows_its_error_until_the_fault_is_mended() {
-    let place = with_faulty_compiler();
+    let place = Workplace::with(ONE_NUMBER);
+    faulty_clang::write(&place);
     place.write("lydian.toml", "[function.f]\npreconditions = [\"n > 2\"]\n");
-    let ran = run_faulty(&place, "gen unit.c -c bc -- -DUNUSED=1");
+    let ran = Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c bc -- -DUNUSED=1"));
     ran.says(70, &["contradiction", "kept in tests/unconfirmed/f-", "lydian replay"]);
     let case = kept_case(&place);
     // The settings are in the case.
     std::fs::remove_file(place.path("lydian.toml")).expect("it was written");
     // From another folder, too.
     std::fs::create_dir(place.path("elsewhere")).expect("a folder");
-    let mut command = place.command(&format!("replay ../{case}"));
-    let sound = std::env::var("PATH").expect("a path");
-    let path = format!("{}:{sound}", place.path("faulty").display());
-    command.env("PATH", path).env("SOUND_PATH", sound).env("LYDIAN_CACHE", "");
+    let mut command = faulty_clang::command(&place, &format!("replay ../{case}"));
     command.current_dir(place.path("elsewhere"));
     let ran = Ran::of(&mut command);
     assert_eq!(ran.code, Some(70), "{ran}");
@@ -201,8 +161,10 @@ fn a_test_that_covers_what_is_infeasible_is_kept_and_replayed() {
 
 #[test]
 fn what_is_no_case_or_of_another_program_is_refused_with_the_reason() {
-    let place = with_faulty_compiler();
-    run_faulty(&place, "gen unit.c -c bc").says(70, &["contradiction"]);
+    let place = Workplace::with(ONE_NUMBER);
+    faulty_clang::write(&place);
+    let ran = Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c bc"));
+    ran.says(70, &["contradiction"]);
     let case = kept_case(&place);
     let text = place.read(&case);
 

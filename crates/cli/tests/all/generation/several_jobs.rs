@@ -184,16 +184,7 @@ fn a_run_with_several_threads_that_is_killed_goes_on_to_the_same_verdicts() {
 
     place.done(&format!("{words} -o tests --json t.json"));
     place.done(&format!("{words} -o undisturbed --json u.json"));
-    let criteria = |name: &str| -> Vec<Value> {
-        let functions = place.json(name)["functions"].as_array().expect("a list").clone();
-        functions.into_iter().map(|function| function["criteria"].clone()).collect()
-    };
-    assert_eq!(criteria("t.json"), criteria("u.json"));
-    let verdicts = decided(&place, "undisturbed");
-    assert_eq!(decided(&place, "tests"), verdicts);
-    for kind in ["measured", "complete"] {
-        assert!(verdicts.values().any(|found| found == kind), "no {kind} in {verdicts:?}");
-    }
+    assert_same_findings(&place);
 }
 
 #[test]
@@ -249,6 +240,17 @@ fn criteria_of(place: &Workplace, table: &str) -> Vec<Value> {
     functions.into_iter().map(|function| function["criteria"].clone()).collect()
 }
 
+/// Checks that the disturbed run (`t.json`, `tests`) ended with the rows and the verdicts of the other
+/// (`u.json`, `undisturbed`), and that there are measured and complete ones.
+fn assert_same_findings(place: &Workplace) {
+    assert_eq!(criteria_of(place, "t.json"), criteria_of(place, "u.json"));
+    let verdicts = decided(place, "undisturbed");
+    assert_eq!(decided(place, "tests"), verdicts);
+    for kind in ["measured", "complete"] {
+        assert!(verdicts.values().any(|found| found == kind), "no {kind} in {verdicts:?}");
+    }
+}
+
 /// Criteria of labels, and of hyperlabels that relate tests to each other.
 const LABELS: &str = "dc,cc,mcc";
 const HYPERLABELS: &str = "mcdc,racc,ricc,all-uses,ppc";
@@ -302,12 +304,7 @@ fn kill_and_go_on(criteria: &str) {
 
     place.done(&format!("{words} --jobs 2 -o tests --json t.json"));
     place.done(&format!("{words} --jobs 1 -o undisturbed --json u.json"));
-    assert_eq!(criteria_of(&place, "t.json"), criteria_of(&place, "u.json"));
-    let verdicts = decided(&place, "undisturbed");
-    assert_eq!(decided(&place, "tests"), verdicts);
-    for kind in ["measured", "complete"] {
-        assert!(verdicts.values().any(|found| found == kind), "no {kind} in {verdicts:?}");
-    }
+    assert_same_findings(&place);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Ran, Workplace, figures, rows};
+use crate::common::{Ran, Workplace, faulty_clang, figures, rows};
 
 /// Whether the two pointers can be equal is nothing that C says.
 const COMPARED: &str = "int f(const int *p, const int *q)\n{\n    if (p == q)\n        return 1;\n    return *p + *q;\n}\n";
@@ -182,39 +182,13 @@ fn a_guess_about_many_functions_is_printed_once_and_not_at_all_where_it_is_overr
     assert_eq!(place.json("t.json")["guesses"], Value::Null);
 }
 
-/// A clang whose programs have another number than the source, so that tests do not do what
-/// exploration says.
-const FAULTY: &str = "#!/bin/sh
-PATH=\"$SOUND_PATH\"
-for word in \"$@\"; do
-    case \"$word\" in
-        -E | -fsyntax-only) exec clang-19 \"$@\" ;;
-    esac
-done
-for word in \"$@\"; do
-    case \"$word\" in
-        *.c | *.i) sed -i s/177/178/g \"$word\" ;;
-    esac
-done
-exec clang-19 \"$@\"
-";
-
 #[test]
 fn a_claim_that_measuring_does_not_confirm_withdraws_what_the_exploration_calls_infeasible() {
-    use std::os::unix::fs::PermissionsExt as _;
     let place = Workplace::with(&EXPLORED.replace("(n & 1) == 2", "n == 177"));
     place.done("gen unit.c -c dc --json sound.json -o sound");
     assert_eq!(figures(&place.json("sound.json"), "f", "dc"), [10, 8, 2, 0, 0]);
-    std::fs::create_dir(place.path("faulty")).expect("a folder");
-    place.write("faulty/clang-19", FAULTY);
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(place.path("faulty/clang-19"), executable).expect("set");
-    let sound = std::env::var("PATH").expect("a path");
-    let path = format!("{}:{sound}", place.path("faulty").display());
-    let mut command = place.command("gen unit.c -c dc --json t.json");
-    // Nothing that this clang makes is kept for others.
-    command.env("PATH", path).env("SOUND_PATH", sound).env("LYDIAN_CACHE", "");
-    let ran = Ran::of(&mut command);
+    faulty_clang::write(&place);
+    let ran = Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c dc --json t.json"));
     ran.says(70, &["contradiction", "a test does not do what exploration claimed"]);
     let table = place.json("t.json");
     assert_eq!(figures(&table, "f", "dc")[2], 0, "{table:#}");

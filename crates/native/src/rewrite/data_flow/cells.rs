@@ -322,7 +322,7 @@ pub(crate) fn add_cell_probes<'a>(
         history.get_or_insert_with(|| PathHistory::new(program, body));
     }
     let (kept, tables) = (units.kept_values(), BTreeMap::new());
-    let mut maker = CellProbeBuilder {
+    let mut builder = CellProbeBuilder {
         asked,
         pairs,
         program,
@@ -335,9 +335,9 @@ pub(crate) fn add_cell_probes<'a>(
         out,
         reads: 0,
     };
-    maker.all();
-    let kept = kept..maker.units.kept_values();
-    kept.for_each(|n| maker.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
+    builder.all();
+    let kept = kept..builder.units.kept_values();
+    kept.for_each(|n| builder.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
 }
 
 struct CellProbeBuilder<'a, 't, 'w> {

@@ -252,7 +252,7 @@ pub(crate) fn flow_probes<'a>(
         history.get_or_insert_with(|| PathHistory::new(program, body));
     }
     let (out, joint_cells) = (FlowProbes::default(), FxHashMap::default());
-    let mut maker = FlowProbeBuilder {
+    let mut builder = FlowProbeBuilder {
         asked,
         pairs,
         program,
@@ -265,8 +265,8 @@ pub(crate) fn flow_probes<'a>(
         reads: 0,
         joint_cells,
     };
-    maker.all();
-    maker.out
+    builder.all();
+    builder.out
 }
 
 struct FlowProbeBuilder<'a, 't, 'w> {
@@ -407,7 +407,7 @@ impl FlowProbeBuilder<'_, '_, '_> {
     /// the reasons.
     fn define(&mut self, variables: &BTreeSet<Variable>) -> UninstrumentableDefinitions {
         let mut uninstrumentable = UninstrumentableDefinitions::new();
-        let (mut hosts, mut aims) = (Vec::new(), Vec::new());
+        let (mut hosts, mut writes) = (Vec::new(), Vec::new());
         for definition in
             self.pairs.flow.definitions.iter().filter(|d| variables.contains(&d.variable))
         {
@@ -426,7 +426,7 @@ impl FlowProbeBuilder<'_, '_, '_> {
                     stmt,
                     variable,
                 ) {
-                    Ok(aim) => aims.push((definition, stmt, aim)),
+                    Ok(write) => writes.push((definition, stmt, write)),
                     Err(reason) => _ = uninstrumentable.insert((variable, number), reason),
                 }
                 continue;
@@ -442,8 +442,8 @@ impl FlowProbeBuilder<'_, '_, '_> {
                 self.out.numbers.shift_remove(local);
             }
         }
-        for (definition, stmt, aim) in aims {
-            self.define_through(definition, stmt, &aim);
+        for (definition, stmt, write) in writes {
+            self.define_through(definition, stmt, &write);
         }
         let kept = 0..self.units.kept_values();
         kept.for_each(|n| self.out.declarations += &format!("unsigned long lydian_held{n} = 0; "));
@@ -472,11 +472,11 @@ impl FlowProbeBuilder<'_, '_, '_> {
 
     /// Adds the probe of a write through a pointer: it sets the number if the write hits the
     /// variable.
-    fn define_through(&mut self, definition: &Definition, stmt: StmtId, aim: &PointerWrite) {
+    fn define_through(&mut self, definition: &Definition, stmt: StmtId, write: &PointerWrite) {
         let sequences = self.pairs.sequences_with(definition.variable);
-        let number = aim.keep(self.units, &sequences);
-        let set = format!("if ({}) {{ {}}} ", aim.hits(number), self.set(definition));
-        self.units.define(stmt, ProbeHost::Around(aim.around), &set, &sequences);
+        let number = write.keep(self.units, &sequences);
+        let set = format!("if ({}) {{ {}}} ", write.hits(number), self.set(definition));
+        self.units.define(stmt, ProbeHost::Around(write.around), &set, &sequences);
     }
 
     fn host_of_return(&self, block: BlockId) -> Result<ProbeHost, &'static str> {
@@ -510,8 +510,8 @@ impl FlowProbeBuilder<'_, '_, '_> {
                 let number = self.read(id, usage)?;
                 let first = self.plan.cells.len() as u32;
                 let table = self.table_of(id, usage, &number, Some(place));
+                self.out.at_condition(at, &Default::default(), &sequences);
                 if self.is_dynamic(usage) {
-                    self.out.at_condition(at, &Default::default(), &sequences);
                     self.out.tables.extend([(0, false), (1, true)].map(|(way, value)| UseTable {
                         cells: table.cells(way),
                         index: table.cell(way),
@@ -519,7 +519,6 @@ impl FlowProbeBuilder<'_, '_, '_> {
                         local: self.followed(usage).map(|local| (local, usage.read_at)),
                     }));
                 } else {
-                    self.out.at_condition(at, &Default::default(), &sequences);
                     self.out.condition_cells.insert(at, [first, first + 1]);
                 }
             }
@@ -772,8 +771,8 @@ impl FlowProbeBuilder<'_, '_, '_> {
         reads_bits(self.body, value)
     }
 
-    /// The text of the number that a condition's use looks up, kept in a variable if the value is
-    /// read earlier.
+    /// The text of the number that a use in a condition or switch looks up, kept as [`Self::keep`]
+    /// does; empty if only one definition reaches the use.
     fn read(&mut self, id: UseId, usage: &Use) -> Result<String, &'static str> {
         match self.is_dynamic(usage) {
             true => self.keep(usage, self.last_at(id, usage)),
@@ -781,8 +780,8 @@ impl FlowProbeBuilder<'_, '_, '_> {
         }
     }
 
-    /// The text of the number that a condition's use looks up. If the value is read earlier, the
-    /// number is kept in a variable from there.
+    /// The text of a number that a use in a condition or switch looks up. If the value is read
+    /// earlier, the number is kept in a variable from there.
     fn keep(&mut self, usage: &Use, number: String) -> Result<String, &'static str> {
         let Some(stmt) = usage.read_at else { return Ok(number) };
         let host = self.units.host(stmt, self.body.source.stmts[stmt])?;

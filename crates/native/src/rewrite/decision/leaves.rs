@@ -8,10 +8,10 @@ use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::predicates::dual_rail::{DualRail, PredicateLeaves};
 use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter, TextContext};
 
-/// PredicateLeaves of a decision's event.
+/// The leaves of predicates on a decision's event.
 pub(crate) struct EventLeaves<'e, 'h, 'a> {
     pub(crate) edit: &'e mut DecisionEdit,
-    pub(crate) hooks: &'h mut PredicateWriter<'a>,
+    pub(crate) predicates: &'h mut PredicateWriter<'a>,
     /// The cell of the label. Once it is set, the label's mutants need no evaluation.
     pub(crate) cell: LabelCell,
     /// Whether the text stands in a function of its own.
@@ -49,7 +49,7 @@ impl PredicateLeaves for EventLeaves<'_, '_, '_> {
     }
 
     fn mutant(&mut self, condition: ConditionId, expr: ExprId) -> Result<DualRail, String> {
-        let number = self.edit.mutant(condition, expr, self.hooks, self.cell)?;
+        let number = self.edit.mutant(condition, expr, self.predicates, self.cell)?;
         let variable = format!("lydian_m{}[{number}]", self.edit.id.index());
         Ok(DualRail { yes: format!("({variable} == 2)"), no: format!("({variable} == 1)") })
     }
@@ -57,6 +57,6 @@ impl PredicateLeaves for EventLeaves<'_, '_, '_> {
     fn expr(&mut self, expr: ExprId) -> Result<String, String> {
         let at = self.edit.spans.last().map_or(0, |span| span.start);
         let parameters = self.is_outside.then_some(&self.edit.mutants.read_by_labels);
-        self.hooks.text(expr, TextContext { parameters, ..TextContext::at(at) })
+        self.predicates.text(expr, TextContext { parameters, ..TextContext::at(at) })
     }
 }

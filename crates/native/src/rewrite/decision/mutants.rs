@@ -244,15 +244,15 @@ impl DecisionMutants {
 
 impl DecisionEdit {
     /// Adds a label whose predicate depends on mutants.
-    pub(crate) fn hook_mutants(
+    pub(crate) fn label_of_mutants(
         &mut self,
         pred: &Pred,
         cell: LabelCell,
-        hooks: &mut PredicateWriter<'_>,
+        predicates: &mut PredicateWriter<'_>,
     ) -> Result<(), String> {
         let before = self.mutants.all.len();
         let mut writer = std::mem::take(&mut self.mutants.writer);
-        let added = self.judged_label(pred, cell, hooks, &mut writer);
+        let added = self.judged_label(pred, cell, predicates, &mut writer);
         writer.forget_own();
         self.mutants.writer = writer;
         if added.is_err() {
@@ -266,15 +266,15 @@ impl DecisionEdit {
         &mut self,
         pred: &Pred,
         cell: LabelCell,
-        hooks: &mut PredicateWriter<'_>,
+        predicates: &mut PredicateWriter<'_>,
         writer: &mut DualRailWriter,
     ) -> Result<(), String> {
         let differs = DiffersLabel::of(pred).zip(cell.open);
         if let Some((differs, open)) = differs {
-            let byte = self.mutant(differs.condition, differs.mutant, hooks, cell)?;
-            let is_code = hooks.is_program() && self.has_code_of_wanted(&differs, hooks);
+            let byte = self.mutant(differs.condition, differs.mutant, predicates, cell)?;
+            let is_code = predicates.is_program() && self.has_code_of_wanted(&differs, predicates);
             if !is_code {
-                let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: true };
+                let mut leaves = EventLeaves { edit: self, predicates, cell, is_outside: true };
                 let own = writer.write(&Pred::Cond(differs.condition), &mut leaves)?;
                 let decides = writer.write(differs.decides, &mut leaves)?;
                 declare_wanted(writer, (differs.condition, &own), &decides);
@@ -287,10 +287,10 @@ impl DecisionEdit {
             }
             return Ok(());
         }
-        if hooks.is_program() && self.is_coded(pred, cell, hooks)? {
+        if predicates.is_program() && self.is_coded(pred, cell, predicates)? {
             return Ok(());
         }
-        let mut leaves = EventLeaves { edit: self, hooks, cell, is_outside: true };
+        let mut leaves = EventLeaves { edit: self, predicates, cell, is_outside: true };
         let rails = writer.write(pred, &mut leaves)?;
         let (number, set) = (cell.number, cell.set_if(&rails.yes));
         let declarations = writer.own_declarations();
@@ -305,14 +305,14 @@ impl DecisionEdit {
         &mut self,
         pred: &Pred,
         cell: LabelCell,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
     ) -> Result<bool, String> {
         let mut mutants = Vec::new();
         pred.for_each_mutant(&mut |condition, expr| mutants.push((condition, expr)));
         for (condition, expr) in mutants {
-            self.mutant(condition, expr, hooks, cell)?;
+            self.mutant(condition, expr, predicates, cell)?;
         }
-        let code = self.code_at_outcome(hooks, |coder| coder.pred(pred));
+        let code = self.code_at_outcome(predicates, |coder| coder.pred(pred));
         let is_code = code.is_some();
         self.mutants.coded.extend(code.map(|code| CodedLabel {
             cell: cell.number,
@@ -325,13 +325,13 @@ impl DecisionEdit {
     fn has_code_of_wanted(
         &mut self,
         differs: &DiffersLabel<'_>,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
     ) -> bool {
         let DiffersLabel { condition, decides, .. } = *differs;
         if let Some(known) = self.mutants.wanted.get(&condition) {
             return known.is_some();
         }
-        let code = self.code_at_outcome(hooks, |coder| coder.wanted(condition, decides));
+        let code = self.code_at_outcome(predicates, |coder| coder.wanted(condition, decides));
         let is_code = code.is_some();
         self.mutants.wanted.insert(condition, code);
         is_code
@@ -339,7 +339,7 @@ impl DecisionEdit {
 
     fn code_at_outcome(
         &mut self,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
         write: impl FnOnce(&mut CodeWriter<'_>) -> Option<Vec<u8>>,
     ) -> Option<Vec<u8>> {
         let known = self.unreached.iter().map(|late| match late {
@@ -353,7 +353,7 @@ impl DecisionEdit {
         let DecisionMutants { bytes, read_by_coded_labels: (parameters, shared), .. } =
             &mut self.mutants;
         let outcome = DecisionEvent { words, known: &known, bytes };
-        hooks.code(TextContext::at(at), (parameters, shared), Some(outcome), write)
+        predicates.code(TextContext::at(at), (parameters, shared), Some(outcome), write)
     }
 
     /// The number of a mutant's byte, made on first use.
@@ -361,7 +361,7 @@ impl DecisionEdit {
         &mut self,
         condition: ConditionId,
         expr: ExprId,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
         cell: LabelCell,
     ) -> Result<usize, String> {
         let mutants = &mut self.mutants;
@@ -373,15 +373,15 @@ impl DecisionEdit {
             return Ok(*byte);
         }
         let index = condition.index();
-        let captures: Vec<Capture> = condition_captures(hooks, self.id, condition)?;
+        let captures: Vec<Capture> = condition_captures(predicates, self.id, condition)?;
         let standing = TextContext {
-            guard_from: hooks.body().exprs.len(),
+            guard_from: predicates.body().exprs.len(),
             captures: &captures,
             ..TextContext::at(self.spans[index].start)
         };
         let number = mutants.all.len() + 1;
-        let code = match hooks.is_program() {
-            true => self.code_of_mutant(expr, index, standing, hooks),
+        let code = match predicates.is_program() {
+            true => self.code_of_mutant(expr, index, standing, predicates),
             false => None,
         };
         let mutants = &mut self.mutants;
@@ -389,14 +389,14 @@ impl DecisionEdit {
             Some(code) => MutantValue::Code(code),
             None => {
                 let parameters = Some(&mutants.read[index]);
-                let value = hooks.text(expr, TextContext { parameters, ..standing })?;
+                let value = predicates.text(expr, TextContext { parameters, ..standing })?;
                 let byte = format!("lydian_m{}[{number}]", self.id.index());
                 MutantValue::Text(format!(
                     "lydian_bad = 0; {byte} = ({value}) ? 2 : 1; if (lydian_bad) {byte} = 0;"
                 ))
             }
         };
-        let pure = self.of_one_expression[index] && hooks.cannot_trap(expr);
+        let pure = self.of_one_expression[index] && predicates.cannot_trap(expr);
         mutants.all.push(Mutant { condition: index, cells: vec![cell.number], value, pure });
         mutants.bytes.insert((condition, expr), number);
         self.captures[index] = captures;
@@ -408,19 +408,19 @@ impl DecisionEdit {
         expr: ExprId,
         index: usize,
         standing: TextContext<'_>,
-        hooks: &PredicateWriter<'_>,
+        predicates: &PredicateWriter<'_>,
     ) -> Option<Vec<u8>> {
         let words = self.words();
         let mutants = &mut self.mutants;
         let (own, shared) = &mut mutants.read_by_code[index];
         let write = |coder: &mut CodeWriter<'_>| coder.test(expr);
         if !mutants.at_once {
-            return hooks.code(standing, (own, shared), None, write);
+            return predicates.code(standing, (own, shared), None, write);
         }
         // Among the words of the outcome.
         let parameters = &mutants.read_by_coded_labels.0;
         let outcome = DecisionEvent { words, known: &[], bytes: &FxHashMap::default() };
-        hooks.code(standing, (parameters, shared), Some(outcome), write)
+        predicates.code(standing, (parameters, shared), Some(outcome), write)
     }
 
     /// The bytes of its mutants.

@@ -113,11 +113,11 @@ impl DecisionEdit {
                 continue;
             }
             let unreached = format!("!({} & (1ull << {}))", self.reached_word(index), index % 64);
-            let hooks = self.mutants.called_late(index);
-            match hooks.is_empty() {
+            let call = self.mutants.called_late(index);
+            match call.is_empty() {
                 true => _ = write!(text, "({unreached} && {noted}), "),
                 false => {
-                    let _ = write!(text, "({{ if ({unreached}) {{ (void){noted}; {hooks}}} }}), ");
+                    let _ = write!(text, "({{ if ({unreached}) {{ (void){noted}; {call}}} }}), ");
                 }
             }
         }

@@ -44,7 +44,7 @@ impl FunctionRewriter<'_, '_> {
         // on none is never covered.
         let (mut always, mut others) = (Vec::new(), Vec::new());
         for label in labels {
-            match self.hooks.settled(&objectives.labels[*label].pred) {
+            match self.predicates.settled(&objectives.labels[*label].pred) {
                 Some(true) => always.push(*label),
                 Some(false) => _ = self.plan.cell(self.number, vec![*label]),
                 None => others.push(*label),
@@ -105,7 +105,7 @@ impl FunctionRewriter<'_, '_> {
         for (label, by_sign) in general.chain(by_sign.iter().map(|(label, _)| (*label, true))) {
             let pred = &self.objectives.labels[label].pred;
             let write = |coder: &mut CodeWriter<'_>| coder.pred(pred);
-            let code = self.hooks.code(here, (&parameters, &mut shared), None, write);
+            let code = self.predicates.code(here, (&parameters, &mut shared), None, write);
             let cell = self.plan.cells.len();
             if let Some(code) = code {
                 self.plan.cell(self.number, vec![label]);
@@ -156,9 +156,9 @@ impl FunctionRewriter<'_, '_> {
             let number = self.plan.cells.len();
             let cell = LabelCell { number, before_undefined: false, open: None };
             let judged = LabelCell { open: outside.parameters.map(|_| open_flag(by_sign)), ..cell };
-            let (text, record) = match self.hooks.label_probe(pred, judged, outside) {
+            let (text, record) = match self.predicates.label_probe(pred, judged, outside) {
                 Ok(record) => (&mut *statements, record),
-                Err(_) => match self.hooks.label_probe(pred, cell, here) {
+                Err(_) => match self.predicates.label_probe(pred, cell, here) {
                     Ok(record) => (&mut *inline, record),
                     Err(reason) => {
                         self.add_uninstrumentable(&[*label], &reason);
@@ -191,10 +191,10 @@ impl FunctionRewriter<'_, '_> {
             }
         }
         for label in general {
-            self.hook(label, Some(open_flag(false)), edit);
+            self.label_at_outcome(label, Some(open_flag(false)), edit);
         }
         for (label, (condition, test)) in by_sign {
-            if self.hook(label, Some(open_flag(true)), edit) {
+            if self.label_at_outcome(label, Some(open_flag(true)), edit) {
                 signs[condition].push(test);
             }
         }
@@ -251,7 +251,7 @@ impl FunctionRewriter<'_, '_> {
         }
         let first = self.plan.cells.len() as u32;
         if let Err((all, reason)) =
-            edit.add_boundaries(DecisionBoundaries { first, all }, &self.hooks)
+            edit.add_boundaries(DecisionBoundaries { first, all }, &self.predicates)
         {
             let affected: Vec<LabelId> = all.into_iter().flat_map(|b| b.labels).flatten().collect();
             self.add_uninstrumentable(&affected, &reason);
@@ -272,7 +272,7 @@ impl FunctionRewriter<'_, '_> {
         let (_, near) = labels.first()?;
         let here = self.condition_itself(decision, near.condition)?;
         let text = |expr: ExprId| {
-            let text = self.hooks.text(expr, here).ok()?;
+            let text = self.predicates.text(expr, here).ok()?;
             (!text.contains(POISON)).then_some(text)
         };
         let mut signs = labels.iter().filter_map(|(_, near)| match near.side {
@@ -292,7 +292,7 @@ impl FunctionRewriter<'_, '_> {
         let operands = match (signs.next(), near.side) {
             (None, BoundarySide::At(test)) => BoundaryOperands::Any { equal: text(test)? },
             (Some(signed), _) if signs.all(|other| other == signed) => {
-                let bits = self.hooks.width(a);
+                let bits = self.predicates.width(a);
                 let is_least = !signed && matches!(self.objectives.exprs[b], Expr::Const(_, 0));
                 let (a, b) = (text(near.a)?, text(near.b)?);
                 let is_known = matches!(bits, 8 | 16 | 32 | 64 | 128) && !is_ordering(op, !signed);
@@ -306,7 +306,7 @@ impl FunctionRewriter<'_, '_> {
     /// Adds a label whose predicate depends on mutants or on the state to a decision's edit.
     /// Returns whether it could. `open` is the flag of labels that are judged in samples of passes,
     /// as mutants are.
-    pub(crate) fn hook(
+    pub(crate) fn label_at_outcome(
         &mut self,
         label: LabelId,
         open: Option<&'static str>,
@@ -315,7 +315,7 @@ impl FunctionRewriter<'_, '_> {
         let pred = &self.objectives.labels[label].pred;
         let number = self.plan.cells.len();
         let cell = LabelCell { number, before_undefined: false, open };
-        match edit.hook(pred, cell, &mut self.hooks) {
+        match edit.label_at_outcome(pred, cell, &mut self.predicates) {
             Ok(()) => {
                 self.plan.cell(self.number, vec![label]);
                 true
@@ -364,7 +364,7 @@ impl FunctionRewriter<'_, '_> {
         else {
             return None;
         };
-        let text = self.hooks.text(operand, here).ok()?;
+        let text = self.predicates.text(operand, here).ok()?;
         Some(format!("((lydian_s{bits}){text} < 0)"))
     }
 }

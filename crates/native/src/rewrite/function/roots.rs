@@ -41,20 +41,20 @@ impl FunctionRewriter<'_, '_> {
             Purpose::Tests => 0,
             Purpose::Program => standing.guard_from,
         };
-        let mut hooks = self.label_probes(&errors, true, TextContext { guard_from, ..standing });
-        hooks.push_str(&self.label_probes(&others, false, standing));
-        hooks.push_str(&self.mutants_of_root(root, &mutants));
-        if hooks.is_empty() {
+        let mut probes = self.label_probes(&errors, true, TextContext { guard_from, ..standing });
+        probes.push_str(&self.label_probes(&others, false, standing));
+        probes.push_str(&self.mutants_of_root(root, &mutants));
+        if probes.is_empty() {
             return;
         }
         if let RootKind::Condition { decision, condition } = root.kind {
             let mut decisions = self.function.decisions.iter_mut();
             let edit = decisions.find(|edit| edit.id == decision);
-            if edit.is_some_and(|edit| edit.takes_hooks(condition, &hooks)) {
+            if edit.is_some_and(|edit| edit.takes_root_probes(condition, &probes)) {
                 return;
             }
         }
-        self.function.roots.insert(id, hooks);
+        self.function.roots.insert(id, probes);
         let own = root.captures.iter().find(|capture| capture.span == root.span);
         let rank = match own.map(|capture| self.capture_rank(capture)) {
             Some(rank::CAPTURE_OF_DECISION) => rank::ROOT_OF_DECISION,

@@ -89,17 +89,17 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
                 let MonitorStep::Bits(step) = step else { return Err(NO_PLACE.to_owned()) };
                 let index = self.edit_of(decision, edits);
                 let short_circuit = self.request.short_circuit;
-                self.function.decisions[index].step(step, short_circuit, &mut self.hooks)?;
+                self.function.decisions[index].step(step, short_circuit, &mut self.predicates)?;
             }
             Site::Entry => {
-                let text = step.text(&self.hooks, self.body_start())?;
+                let text = step.text(&self.predicates, self.body_start())?;
                 self.function.monitors.push_str(&text);
             }
             Site::Mark(mark) => {
                 let sites = &self.body.source.marks;
                 let site = sites.iter().find(|site| site.mark == mark).copied();
                 let site = site.ok_or(NO_PLACE)?;
-                let probe = step.text(&self.hooks, site.span.start)?;
+                let probe = step.text(&self.predicates, site.span.start)?;
                 if user_labels::is_user_label(self.body, mark) {
                     self.user_labels.entry(mark).or_default().push_str(&probe);
                 } else {
@@ -108,14 +108,14 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             }
             Site::Stmt(stmt) => {
                 let host = units.host_of_use(stmt)?;
-                let text = step.text(&self.hooks, self.body.source.stmts[stmt].start)?;
+                let text = step.text(&self.predicates, self.body.source.stmts[stmt].start)?;
                 let affected: SequenceList = step.sequence().into_iter().collect();
                 units.probe_before(host, &format!("({{ {text}}}), "), &affected, &[]);
             }
             Site::Edge(edge) => {
                 let switches = &self.body.source.switches;
                 let site = switches.iter().find(|site| site.block == edge.from && !site.computed);
-                let text = step.text(&self.hooks, site.ok_or(NO_PLACE)?.operand.start)?;
+                let text = step.text(&self.predicates, site.ok_or(NO_PLACE)?.operand.start)?;
                 edges.entry(edge.from).or_default();
                 self.function.steps.entry(edge).or_default().push_str(&text);
             }

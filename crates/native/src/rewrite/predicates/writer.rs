@@ -143,7 +143,7 @@ impl<'a> PredicateWriter<'a> {
         standing: TextContext<'_>,
     ) -> Result<(String, DualRail), String> {
         let mut writer = DualRailWriter::default();
-        let rails = writer.write(pred, &mut StateLeaves { hooks: self, standing })?;
+        let rails = writer.write(pred, &mut StateLeaves { predicates: self, standing })?;
         Ok((writer.into_declarations(), rails))
     }
 
@@ -168,7 +168,7 @@ impl<'a> PredicateWriter<'a> {
             return Ok(if *value { cell.set() } else { String::new() });
         }
         let mut writer = DualRailWriter::default();
-        let mut leaves = StateLeaves { hooks: self, standing };
+        let mut leaves = StateLeaves { predicates: self, standing };
         let rails = writer.write(pred, &mut leaves)?;
         let declarations = writer.into_declarations();
         let (number, set) = (cell.number, cell.set_if(&rails.yes));
@@ -179,7 +179,7 @@ impl<'a> PredicateWriter<'a> {
     /// declarations that they need.
     pub(crate) fn truths(&self, preds: &[&Pred], at: u32) -> Result<(String, Vec<String>), String> {
         let mut writer = DualRailWriter::default();
-        let mut leaves = StateLeaves { hooks: self, standing: TextContext::at(at) };
+        let mut leaves = StateLeaves { predicates: self, standing: TextContext::at(at) };
         let rails = preds.iter().map(|pred| writer.write(pred, &mut leaves));
         let truths: Result<Vec<String>, String> = rails.map(|rails| Ok(rails?.yes)).collect();
         Ok((writer.into_declarations(), truths?))
@@ -296,7 +296,7 @@ impl<'a> PredicateWriter<'a> {
 
 /// Leaves on a state, without a decision.
 struct StateLeaves<'h, 'a> {
-    hooks: &'h PredicateWriter<'a>,
+    predicates: &'h PredicateWriter<'a>,
     standing: TextContext<'h>,
 }
 
@@ -318,6 +318,6 @@ impl PredicateLeaves for StateLeaves<'_, '_> {
     }
 
     fn expr(&mut self, expr: ExprId) -> Result<String, String> {
-        self.hooks.text(expr, self.standing)
+        self.predicates.text(expr, self.standing)
     }
 }

@@ -226,12 +226,12 @@ fn words_of(slot: &EnvironmentSlot) -> Vec<String> {
 
 impl SetStep<'_> {
     /// The statement for it.
-    pub(crate) fn text(&self, hooks: &PredicateWriter<'_>, at: u32) -> Result<String, String> {
+    pub(crate) fn text(&self, predicates: &PredicateWriter<'_>, at: u32) -> Result<String, String> {
         let SiteEvents { atoms, duties } = &self.here;
         let monitor = &*self.monitor;
         let preds: Vec<&Pred> = atoms.iter().map(|atom| atom.pred).collect();
-        let (mut text, truths) = hooks.truths(&preds, at)?;
-        let mut writer = ValueWriter::new(hooks, TextContext::at(at));
+        let (mut text, truths) = predicates.truths(&preds, at)?;
+        let mut writer = ValueWriter::new(predicates, TextContext::at(at));
         let mut covered = Vec::new();
         for (atom, truth) in atoms.iter().zip(&truths) {
             let bindings = atom.atom.bindings.iter();

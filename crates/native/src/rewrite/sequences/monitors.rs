@@ -118,12 +118,12 @@ pub(crate) struct RowStep<'a> {
 
 impl MonitorStep<'_> {
     /// The statement for it where the state is that of a place.
-    pub(crate) fn text(&self, hooks: &PredicateWriter<'_>, at: u32) -> Result<String, String> {
+    pub(crate) fn text(&self, predicates: &PredicateWriter<'_>, at: u32) -> Result<String, String> {
         match self {
             Self::Bits(step) => {
                 let preds: Vec<&Pred> = step.atoms.iter().map(|atom| atom.pred).collect();
-                let (mut text, mut truths) = hooks.truths(&preds, at)?;
-                let mut writer = ValueWriter::new(hooks, TextContext::at(at));
+                let (mut text, mut truths) = predicates.truths(&preds, at)?;
+                let mut writer = ValueWriter::new(predicates, TextContext::at(at));
                 for (atom, truth) in step.atoms.iter().zip(&mut truths) {
                     for binding in &atom.atom.bindings {
                         let value = writer.bound(&binding.value)?;
@@ -139,10 +139,10 @@ impl MonitorStep<'_> {
                 text.push_str(&writer.finish());
                 Ok(format!("{{ {text}{}}} ", step.text(&truths, &kept)))
             }
-            Self::Sets(step) => step.text(hooks, at),
+            Self::Sets(step) => step.text(predicates, at),
             Self::Row(step) => {
-                let (mut text, truths) = hooks.truths(&[step.pred], at)?;
-                let mut writer = ValueWriter::new(hooks, TextContext::at(at));
+                let (mut text, truths) = predicates.truths(&[step.pred], at)?;
+                let mut writer = ValueWriter::new(predicates, TextContext::at(at));
                 let values: Result<Vec<_>, String> =
                     step.values.iter().map(|value| writer.bound(value)).collect();
                 let values = values?;
@@ -285,7 +285,7 @@ pub(crate) fn sequence_monitors<'a>(
 ) -> SequenceMonitors<'a> {
     let numbers = request.watched.iter().enumerate();
     let numbers: FxHashMap<FuncId, usize> = numbers.map(|(n, of)| (of.function, n)).collect();
-    let mut maker = MonitorBuilder {
+    let mut builder = MonitorBuilder {
         request,
         numbers,
         out: SequenceMonitors {
@@ -303,13 +303,13 @@ pub(crate) fn sequence_monitors<'a>(
             }
             let values: Vec<_> =
                 values.iter().filter(|asked| asked.values.sequence == id).collect();
-            maker.sequence((owner, id), sequence, &values, plan);
+            builder.sequence((owner, id), sequence, &values, plan);
         }
     }
     for (number, wanted) in (0..).zip(wanted) {
-        maker.labels(number, wanted, plan);
+        builder.labels(number, wanted, plan);
     }
-    maker.out
+    builder.out
 }
 
 struct MonitorBuilder<'a> {

@@ -49,7 +49,7 @@ pub(crate) fn value_column(
 
 /// Writes values and formulas at one place of a text.
 pub(crate) struct ValueWriter<'h, 'a> {
-    hooks: &'h PredicateWriter<'a>,
+    predicates: &'h PredicateWriter<'a>,
     standing: TextContext<'h>,
     declarations: String,
     known: FxHashMap<(ExprId, bool), usize>,
@@ -57,9 +57,9 @@ pub(crate) struct ValueWriter<'h, 'a> {
 }
 
 impl<'h, 'a> ValueWriter<'h, 'a> {
-    pub(crate) fn new(hooks: &'h PredicateWriter<'a>, standing: TextContext<'h>) -> Self {
+    pub(crate) fn new(predicates: &'h PredicateWriter<'a>, standing: TextContext<'h>) -> Self {
         let known = FxHashMap::default();
-        Self { hooks, standing, declarations: String::new(), known, preds: 0 }
+        Self { predicates, standing, declarations: String::new(), known, preds: 0 }
     }
 
     /// The declarations of the values and formulas written so far.
@@ -73,7 +73,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
         if let Some(number) = self.known.get(&(expr, half)) {
             return Ok(*number);
         }
-        let text = self.hooks.text(expr, self.standing)?;
+        let text = self.predicates.text(expr, self.standing)?;
         let number = self.known.len();
         let ty = if half { "unsigned long long" } else { "lydian_u128" };
         let _ = write!(
@@ -91,7 +91,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
             BoundValue::Expr(expr) => *expr,
             BoundValue::Truth(pred) => return self.truth(pred),
         };
-        let objectives = self.hooks.objectives();
+        let objectives = self.predicates.objectives();
         let value = |number: usize| format!("lydian_z{number}");
         let known = |number: usize| format!("lydian_k{number}");
         let single =
@@ -99,7 +99,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
         match &objectives.exprs[expr] {
             Expr::Cast(CastOp::SExt, Type::Int(128), of) => {
                 let number = self.declare(*of, true)?;
-                let width = self.hooks.width(*of);
+                let width = self.predicates.width(*of);
                 let word = match width {
                     1 => format!("(0ull - lydian_z{number})"),
                     _ => {
@@ -118,7 +118,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
                     words: vec![format!("{}ull", *bits as u64)],
                 })
             }
-            _ if self.hooks.width(expr) == 128 => {
+            _ if self.predicates.width(expr) == 128 => {
                 let number = self.declare(expr, false)?;
                 let words = vec![
                     format!("(unsigned long long)lydian_z{number}"),
@@ -132,7 +132,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
 
     /// A truth value.
     fn truth(&mut self, pred: &Pred) -> Result<BoundWords, String> {
-        let (declarations, rails) = self.hooks.rails(pred, self.standing)?;
+        let (declarations, rails) = self.predicates.rails(pred, self.standing)?;
         let number = self.preds;
         self.preds += 1;
         let _ = write!(
@@ -152,7 +152,7 @@ impl<'h, 'a> ValueWriter<'h, 'a> {
         formula: &Formula,
         name: &Metavariables<'_>,
     ) -> Result<String, String> {
-        if !self.hooks.has_wide_integers() {
+        if !self.predicates.has_wide_integers() {
             return Err("its formula needs integers of 128 bits".to_owned());
         }
         Ok(format!("lydian_f_holds({})", self.operand(formula, name)?))
@@ -207,8 +207,8 @@ const fn name_of(op: FormulaOp) -> &'static str {
     }
 }
 
-/// ValueWriter of formulas as `lydian_objective::hyper` has them: integers of 128 bits, unknown
-/// where an operand is, a divisor is zero or a result has no room.
+/// The C functions for the values of formulas as `lydian_objective::hyper` defines them: integers of
+/// 128 bits, unknown if an operand is unknown, a divisor is zero or a result does not fit.
 pub(crate) fn formula_functions() -> String {
     const INLINE: &str = "static __inline__ __attribute__((unused))";
     let mut text = format!(

@@ -16,6 +16,16 @@ pub(crate) enum UnitRole {
 }
 
 impl UnitRole {
+    /// The role of the unit with a number. `shares` says whether other units than the first have
+    /// probes.
+    pub(crate) const fn of(unit: usize, shares: bool) -> Self {
+        match (shares, unit) {
+            (false, _) => Self::Text,
+            (true, 0) => Self::First,
+            (true, unit) => Self::Further(unit),
+        }
+    }
+
     /// The storage class of a variable that the units with probes share.
     pub(crate) const fn storage(self) -> &'static str {
         match self {

@@ -97,17 +97,8 @@ impl Watched {
         let watched = [objectives];
         let request = MeasureRequest {
             rewrite: RewriteRequest {
-                map: &map,
-                starts: &[],
-                program: &self.unit.program,
-                watched: &watched,
                 short_circuit: self.short_circuit,
-                overflow_traps: false,
-                purpose: lydian_native::Purpose::Tests,
-                leaves_out: false,
-                counts: false,
-                any_order: false,
-                flows: None,
+                ..RewriteRequest::for_tests(&map, &self.unit.program, &watched)
             },
             companions: &[],
             flags: &[],

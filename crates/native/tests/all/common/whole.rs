@@ -41,19 +41,7 @@ pub(crate) fn measurer<'a>(
     entry: &'a FuncId,
 ) -> Measurer<'a> {
     let request = MeasureRequest {
-        rewrite: RewriteRequest {
-            map: &unit.source,
-            starts: &[],
-            program: &unit.program,
-            watched,
-            short_circuit: false,
-            overflow_traps: false,
-            purpose: lydian_native::Purpose::Tests,
-            leaves_out: false,
-            counts: false,
-            any_order: false,
-            flows: None,
-        },
+        rewrite: RewriteRequest::for_tests(&unit.source, &unit.program, watched),
         companions: &[],
         flags: &[],
         entries: std::slice::from_ref(entry),
@@ -81,7 +69,12 @@ impl Measuring {
     /// Why sequences cannot be measured.
     pub(crate) fn unmeasured(&self) -> Vec<String> {
         let measurer = self.measurer();
-        measurer.plan().unmeasured_sequences.iter().map(|lost| lost.reason.clone()).collect()
+        measurer
+            .plan()
+            .unmeasured_sequences
+            .iter()
+            .map(|sequence| sequence.reason.clone())
+            .collect()
     }
 
     /// Runs tests; all sequences can be measured.
