@@ -19,8 +19,8 @@ mod stmt;
 pub use children::for_each_child;
 pub use decl::{
     Bound, BoundOwner, EnumConstant, EnumConstantId, EnumDecl, FieldDecl, FieldRef, FunctionDecl,
-    FunctionId, LabelDecl, LabelId, RecordDecl, RecordKind, TopLevel, TypedefDecl, TypedefId,
-    VarDecl, VarId, VarStorage,
+    FunctionId, FunctionSpecifiers, LabelDecl, LabelId, RecordDecl, RecordKind, TopLevel,
+    TypedefDecl, TypedefId, VarDecl, VarId, VarStorage,
 };
 pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,

@@ -10,13 +10,13 @@ use lydian_ir::source::WrittenLine;
 use lydian_ir::{FuncId, Program};
 
 use crate::flags::CompileFlags;
-use crate::lower::{Gap, LoweredUnit, LoweringOptions, lower};
+use crate::lower::{LoweredUnit, LoweringOptions, UnsupportedConstruct, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
 
 /// A request to load a source file.
 #[derive(Clone, Debug)]
 pub struct LoadRequest {
-    /// A request to parse a source file.
+    /// The source file, and how to parse it.
     pub parse: ParseRequest,
     /// How to lower it.
     pub lowering: LoweringOptions,
@@ -42,9 +42,9 @@ pub struct Unit {
     /// that are not supported, ill-formed objectives.
     pub diagnostics: Vec<Diagnostic>,
     /// The functions whose bodies are outlines, if these were asked for, each with what is not in it.
-    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
-    pub left_out: BTreeMap<FuncId, Gap>,
+    pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
 }

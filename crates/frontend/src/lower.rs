@@ -1,7 +1,8 @@
 //! Lowering: from clang's tree to the IR, decisions kept.
 //!
-//! [`lower`] makes a [`lydian_ir::Program`] of a [`crate::ast::TranslationUnit`]. A function in which something is not
-//! supported is left without a body, with a diagnostic that says what and where; the others go on.
+//! [`lower`] makes a [`lydian_ir::Program`] of a [`crate::ast::TranslationUnit`]. A function in which
+//! something is not supported is left without a body, with a diagnostic that says what and where; the
+//! others go on.
 //!
 //! How an expression becomes a pure one:
 //! - Effects are hoisted in front of the statement that needs their value, in clang's order: the
@@ -28,5 +29,5 @@ mod types;
 mod unit;
 
 pub use options::{LoweringOptions, ValueDecisions};
-pub use outcome::{Gap, LoweredUnit};
+pub use outcome::{LoweredUnit, UnsupportedConstruct};
 pub use unit::lower;

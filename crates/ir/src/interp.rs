@@ -1,5 +1,5 @@
-//! The concrete interpreter: runs a [`crate::test::Test`] on a [`crate::Program`], or a whole program from its `main`,
-//! byte by byte.
+//! The concrete interpreter: runs a [`crate::test::Test`] on a [`crate::Program`], or a whole program from
+//! its `main`, byte by byte.
 //!
 //! It is the oracle for the symbolic engine and for native runs, and it runs real programs, so it
 //! is exact first and fast second. Values follow [`crate::program::arith`], the functions of

@@ -157,6 +157,32 @@ impl IntegerFn {
     }
 }
 
+/// The operations of the functions that report overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverflowOp {
+    /// Addition.
+    Add,
+    /// Subtraction.
+    Sub,
+    /// Multiplication.
+    Mul,
+}
+
+impl OverflowFn {
+    /// The operation, whatever the types.
+    pub const fn operation(self) -> OverflowOp {
+        use OverflowFn::*;
+        match self {
+            AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
+            | SaddllOverflow | UaddllOverflow => OverflowOp::Add,
+            SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
+            | SsubllOverflow | UsubllOverflow => OverflowOp::Sub,
+            MulOverflow | SmulOverflow | UmulOverflow | SmullOverflow | UmullOverflow
+            | SmulllOverflow | UmulllOverflow => OverflowOp::Mul,
+        }
+    }
+}
+
 /// Variables of the C library, which a program may use without defining them.
 const LIBRARY_OBJECTS: [&str; 17] = [
     "stdin",

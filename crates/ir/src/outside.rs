@@ -190,7 +190,7 @@ fn holds(types: &CTypes, ty: CTypeId, is_one: &dyn Fn(&CTypes, CTypeId) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::ctype::{IntKind, Record};
+    use crate::program::ctype::{IntKind, Record, Target};
 
     #[test]
     fn pointers_to_what_is_not_const_are_written_through() {
@@ -260,7 +260,7 @@ mod tests {
         let nameless = function(&mut types, &[], true);
         assert_eq!(handed_over(&types, "set", nameless), HandedOver::default());
         assert_eq!(variable_words(&types, "set", nameless, &[pointer]), [0; 0]);
-        types.target = crate::program::ctype::Target::I386;
+        types.target = Target::I386;
         assert_eq!(passed(&types, &[pointer, int, double, pointer]), [2, 3]);
         assert_eq!(passed(&types, &[pointer, long, pointer]), [2]);
     }

@@ -114,7 +114,7 @@ pub enum GlobalInit {
     },
 }
 
-/// A stretch of initial bytes.
+/// A run of initial bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InitItem {
     /// Where it starts.

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::program::ctype::{CTypeId, Target};
-use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget};
+use crate::program::{GlobalId, GlobalInit, Program, RelocationTarget, arith};
 
 pub use crate::program::target::{INPUT_REGION, INPUT_REGION_SIZE};
 
@@ -65,7 +65,7 @@ impl NumberKind {
 /// other. `None` where the text is no number.
 pub fn number_image(text: &str) -> Option<Image> {
     let text = text.trim();
-    let float = |ty, text: &str| crate::program::arith::parse_float(ty, text);
+    let float = |ty, text: &str| arith::parse_float(ty, text);
     let mut bytes = vec![0; 48];
     let mut put = |kind: NumberKind, value: u128| {
         let (at, size) = kind.place();
@@ -84,10 +84,7 @@ pub fn number_image(text: &str) -> Option<Image> {
     } else {
         let plain = text.trim_end_matches(['f', 'F', 'l', 'L']);
         let plain = if float(crate::Type::F64, text).is_some() { text } else { plain };
-        put(
-            NumberKind::Integer,
-            crate::program::arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128,
-        );
+        put(NumberKind::Integer, arith::f64_of(float(crate::Type::F64, plain)?) as i128 as u128);
         for (kind, ty) in floats {
             put(kind, float(ty, plain)?);
         }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::program::arith::{self, Overflow};
 use crate::program::decision::{ConditionId, DecisionId, UnreachedValue};
-use crate::program::expr::{Expr, ExprArena, ExprId, Type};
+use crate::program::expr::{CastOp, Expr, ExprArena, ExprId, Type};
 use crate::program::function::{Body, LocalId, Storage};
 use crate::program::stmt::{BlockId, Terminator};
 use crate::program::{GlobalId, Program};
@@ -250,7 +250,7 @@ fn place(program: &Program, exprs: &ExprArena, addr: ExprId) -> Option<(LocalId,
                 offset = offset.checked_add(index.checked_mul(i128::from(*size))?)?;
                 at = *base;
             }
-            Expr::Cast(crate::program::expr::CastOp::Bits, Type::Ptr, inner) => at = *inner,
+            Expr::Cast(CastOp::Bits, Type::Ptr, inner) => at = *inner,
             _ => return None,
         }
     }

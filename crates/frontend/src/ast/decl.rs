@@ -48,24 +48,10 @@ pub struct FunctionDecl {
     pub body: Option<StmtId>,
     /// Whether there is a definition whose body was not kept, because it is in a system header.
     pub body_skipped: bool,
-    /// Whether it is `static`.
-    pub is_static: bool,
-    /// Whether it is `inline`.
-    pub is_inline: bool,
-    /// Whether it never returns, by its attributes.
-    pub no_return: bool,
+    /// The specifiers of all its declarations together.
+    pub specifiers: FunctionSpecifiers,
     /// Whether it is a library or `__builtin_` function known to clang and never declared.
     pub is_builtin: bool,
-    /// The function that it is another name of (`alias`, `weakref`).
-    pub alias: Option<Box<str>>,
-    /// The alignment in bytes that an attribute asks for.
-    pub alignment: Option<u64>,
-    /// Its priority if it runs before `main`.
-    pub constructor: Option<u32>,
-    /// Its priority if it runs when the program ends.
-    pub destructor: Option<u32>,
-    /// The names of its further attributes as clang calls them, such as `ConstAttr`; sorted.
-    pub attributes: Vec<Box<str>>,
     /// The whole declaration; of the definition when there is one.
     pub span: Span,
     /// The name within `span`.
@@ -76,6 +62,27 @@ pub struct FunctionDecl {
     pub locals: Vec<VarId>,
     /// Every label of the body, in the order in which they are first mentioned.
     pub labels: Vec<LabelId>,
+}
+
+/// The specifiers of a function, attributes among them. What one declaration says holds for the function.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionSpecifiers {
+    /// Whether it is `static`.
+    pub is_static: bool,
+    /// Whether it is `inline`.
+    pub is_inline: bool,
+    /// Whether it never returns, by its attributes.
+    pub no_return: bool,
+    /// The function that it is another name of (`alias`, `weakref`).
+    pub alias: Option<Box<str>>,
+    /// The alignment in bytes that an attribute asks for.
+    pub alignment: Option<u64>,
+    /// Its priority if it runs before `main`.
+    pub constructor: Option<u32>,
+    /// Its priority if it runs when the program ends.
+    pub destructor: Option<u32>,
+    /// The names of its attributes as clang calls them, such as `ConstAttr`; sorted.
+    pub attributes: Vec<Box<str>>,
 }
 
 /// Where a variable lives.

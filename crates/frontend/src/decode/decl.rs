@@ -4,7 +4,8 @@ use super::Decoder;
 use super::bounds::closing;
 use super::node::{DeclRef as NodeRef, Node, Str, TypeRef};
 use crate::ast::{
-    BoundOwner, DeclRef, FunctionDecl, FunctionId, TopLevel, VarDecl, VarId, VarStorage,
+    BoundOwner, DeclRef, FunctionDecl, FunctionId, FunctionSpecifiers, TopLevel, VarDecl, VarId,
+    VarStorage,
 };
 use crate::ctypes::{ArrayLength, CType, QualType};
 use lydian_base::Span;
@@ -87,9 +88,9 @@ impl Decoder<'_> {
         if let Some(symbol) = node.mangled_name.as_deref().filter(|symbol| *symbol != name) {
             decl.symbol = Some(symbol.into());
         }
-        decl.is_static |= node.storage == Some("static");
-        decl.is_inline |= node.is_inline;
-        decl.no_return |= written.contains("noreturn");
+        decl.specifiers.is_static |= node.storage == Some("static");
+        decl.specifiers.is_inline |= node.is_inline;
+        decl.specifiers.no_return |= written.contains("noreturn");
         let has_prototype = |ty: QualType| {
             matches!(self.unit.types.get(ty.ty), CType::Function { prototype: true, .. })
         };
@@ -142,15 +143,8 @@ impl Decoder<'_> {
             params: Vec::new(),
             body: None,
             body_skipped: false,
-            is_static: false,
-            is_inline: false,
-            no_return: false,
+            specifiers: FunctionSpecifiers::default(),
             is_builtin: true,
-            alias: None,
-            alignment: None,
-            constructor: None,
-            destructor: None,
-            attributes: Vec::new(),
             span: Span::NONE,
             name_span: Span::NONE,
             in_system_header: true,
@@ -164,26 +158,28 @@ impl Decoder<'_> {
     fn attributes(&mut self, id: FunctionId, node: &Node<'_>) {
         let attributes = node.inner.iter().filter(|child| child.kind.ends_with("Attr"));
         let alignment = self.alignment(node);
-        let decl = &mut self.unit.functions[id];
-        decl.alignment = decl.alignment.max(alignment);
+        let specifiers = &mut self.unit.functions[id].specifiers;
+        specifiers.alignment = specifiers.alignment.max(alignment);
         for attribute in attributes {
             match attribute.kind {
                 "ConstructorAttr" => {
-                    self.unit.functions[id].constructor = Some(self.priority(attribute));
+                    let priority = self.priority(attribute);
+                    self.unit.functions[id].specifiers.constructor = Some(priority);
                 }
                 "DestructorAttr" => {
-                    self.unit.functions[id].destructor = Some(self.priority(attribute));
+                    let priority = self.priority(attribute);
+                    self.unit.functions[id].specifiers.destructor = Some(priority);
                 }
                 _ => {}
             }
-            let decl = &mut self.unit.functions[id];
-            decl.no_return |= matches!(attribute.kind, "NoReturnAttr" | "C11NoReturnAttr");
+            let specifiers = &mut self.unit.functions[id].specifiers;
+            specifiers.no_return |= matches!(attribute.kind, "NoReturnAttr" | "C11NoReturnAttr");
             if let Some(target) = &attribute.aliasee {
-                decl.alias = Some((**target).into());
+                specifiers.alias = Some((**target).into());
             }
             let name: Box<str> = attribute.kind.into();
-            if let Err(at) = decl.attributes.binary_search(&name) {
-                decl.attributes.insert(at, name);
+            if let Err(at) = specifiers.attributes.binary_search(&name) {
+                specifiers.attributes.insert(at, name);
             }
         }
     }

@@ -431,7 +431,7 @@ impl Decoder<'_> {
         if let TraitArgument::Expr(id) = argument
             && let ExprKind::DeclRef(DeclRef::Function(function)) =
                 unit.exprs[unit.strip_parens(id)].kind
-            && let Some(align) = unit.functions[function].alignment
+            && let Some(align) = unit.functions[function].specifiers.alignment
         {
             return Some(align);
         }

@@ -1,8 +1,9 @@
 //! Clang's JSON nodes, borrowed from the text that they were read from.
 //!
 //! One struct serves all kinds of nodes, since clang's nodes share most of their keys; keys that
-//! the decoder does not use are skipped while parsing. The JSON form is no stable interface of
-//! clang: this is clang 19's, after `clang/lib/AST/JSONNodeDumper.cpp`.
+//! the decoder does not use are skipped while parsing. Its fields lie flat, since serde's `flatten`
+//! would read every node into a buffer before the fields of a group are set. The JSON form is no
+//! stable interface of clang: this is clang 19's, after `clang/lib/AST/JSONNodeDumper.cpp`.
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};

@@ -31,7 +31,7 @@ use crate::lower::builder::nesting::Nesting;
 use crate::lower::builder::variables::Variables;
 use crate::lower::module::Module;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
-use crate::lower::types::{Scalar, arithmetic_type_of, layout_of};
+use crate::lower::types::{Scalar, arithmetic_type_of, layout_of, scalar_of};
 
 /// The state of lowering one function.
 pub(super) struct FunctionLowering<'m, 'a> {
@@ -254,7 +254,7 @@ impl<'m, 'a> FunctionLowering<'m, 'a> {
 
     /// The machine type and sign of a scalar type.
     pub(super) fn scalar(&self, ty: TypeId, span: Span) -> Lowering<Scalar> {
-        crate::lower::types::scalar_of(self.unit, ty)
+        scalar_of(self.unit, ty)
             .ok_or_else(|| UnsupportedConstruct::new(self.module.type_description(ty), span))
     }
 

@@ -13,7 +13,7 @@ use crate::ast::{
 use crate::ctypes::CType;
 use crate::lower::expressions::convert;
 use crate::lower::module::Module;
-use crate::lower::types::{Scalar, layout_of};
+use crate::lower::types::{Scalar, layout_of, scalar_of, target_of};
 
 /// The base of an address constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Module<'_> {
             let Constant::Bits(bits) = self.constant(e)? else { return None };
             return Some((bits, 0));
         };
-        let scalar = crate::lower::types::scalar_of(self.unit, part)?;
+        let scalar = scalar_of(self.unit, part)?;
         let number = |e: ExprId| match self.constant(e)? {
             Constant::Bits(bits) => Some(bits),
             Constant::Address(..) => None,
@@ -139,7 +139,7 @@ impl Module<'_> {
                 let CType::Complex(from) = *self.unit.ty(self.unit.exprs[*operand].ty) else {
                     return None;
                 };
-                let from = crate::lower::types::scalar_of(self.unit, from)?;
+                let from = scalar_of(self.unit, from)?;
                 let (re, im) = self.constant_complex(*operand)?;
                 Some((
                     self.fold_conversion(re, from, scalar)?,
@@ -377,7 +377,7 @@ impl Module<'_> {
             (BinaryOp::Add, _, Type::Ptr) => word(b as i128 + scaled(left, right)?),
             (BinaryOp::Sub, Type::Ptr, Type::Ptr) => {
                 let size = u64::try_from(self.step(left)?.max(1)).ok()?;
-                let target = crate::lower::types::target_of(self.unit);
+                let target = target_of(self.unit);
                 word(i128::from(target.address_difference(a as u64, b as u64, size)))
             }
             (BinaryOp::Sub, Type::Ptr, _) => word(a as i128 - scaled(right, left)?),
@@ -494,8 +494,8 @@ impl Module<'_> {
     fn is_surely_there(&self, base: ConstBase) -> bool {
         match base {
             ConstBase::Function(function) => {
-                let function = &self.unit.functions[function];
-                !function.attributes.iter().any(|name| name.starts_with("Weak"))
+                let specifiers = &self.unit.functions[function].specifiers;
+                !specifiers.attributes.iter().any(|name| name.starts_with("Weak"))
             }
             ConstBase::Var(var) => self.unit.vars[var].is_definition,
             ConstBase::Literal(_) | ConstBase::Labels(_) => true,
@@ -504,7 +504,7 @@ impl Module<'_> {
 
     /// Width of an address in bits.
     fn pointer_bits(&self) -> u8 {
-        crate::lower::types::target_of(self.unit).pointer_bits()
+        target_of(self.unit).pointer_bits()
     }
 
     fn address(&self, base: Option<ConstBase>, offset: i64) -> Constant {
@@ -531,7 +531,7 @@ impl Module<'_> {
 
     /// The scalar type of an expression, if it has one to compute with.
     pub(super) fn scalar(&self, e: ExprId) -> Option<Scalar> {
-        crate::lower::types::scalar_of(self.unit, self.unit.exprs[e].ty.ty)
+        scalar_of(self.unit, self.unit.exprs[e].ty.ty)
     }
 }
 

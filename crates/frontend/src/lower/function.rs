@@ -10,7 +10,7 @@ use crate::lower::builder::facts;
 use crate::lower::builder::gaps::{Gaps, Part};
 use crate::lower::expressions::lvalue::LValue;
 use crate::lower::module::Module;
-use crate::lower::outcome::{Gap, Lowering, UnsupportedConstruct};
+use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::simplify::simplify;
 use crate::lower::types::{layout_of, scalar_of};
 
@@ -20,7 +20,10 @@ pub(super) fn lower_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<Bo
 }
 
 /// The same as an outline, with the parts that are not supported.
-pub(super) fn outline_body(module: &mut Module<'_>, id: FunctionId) -> Lowering<(Body, Vec<Gap>)> {
+pub(super) fn outline_body(
+    module: &mut Module<'_>,
+    id: FunctionId,
+) -> Lowering<(Body, Vec<UnsupportedConstruct>)> {
     let said = module.diagnostics.len();
     let mut gaps = Some(Gaps::default());
     loop {

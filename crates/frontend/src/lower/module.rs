@@ -8,12 +8,12 @@ use lydian_ir::{CTypeId, FuncId, Function, Global, GlobalId, GlobalInit, Linkage
 use rustc_hash::FxHashMap;
 
 use crate::ast::{
-    ExprId, ExprKind, FunctionDecl, FunctionId, LabelId, StringLiteral, TranslationUnit, VarId,
-    VarStorage,
+    ExprId, ExprKind, FunctionDecl, FunctionId, FunctionSpecifiers, LabelId, StringLiteral,
+    TranslationUnit, VarId, VarStorage,
 };
 use crate::ctypes::{ArrayLength, CType, QualType, Quals, TypeId};
 use crate::lower::options::LoweringOptions;
-use crate::lower::outcome::{Gap, NESTED};
+use crate::lower::outcome::{NESTED, UnsupportedConstruct};
 use crate::lower::types::{TypeMap, layout_of, quals_of};
 
 /// A global whose initialiser is still to be computed.
@@ -37,9 +37,9 @@ pub(super) struct Module<'a> {
     /// Diagnostics, mostly for constructs that were left out.
     pub diagnostics: Vec<Diagnostic>,
     /// The functions whose bodies are outlines, each with the parts that are left out.
-    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
-    pub left_out: BTreeMap<FuncId, Gap>,
+    pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
     types: TypeMap,
     functions: FxHashMap<FunctionId, FuncId>,
     by_name: FxHashMap<String, FuncId>,
@@ -89,7 +89,7 @@ impl<'a> Module<'a> {
     /// Notes a nested function: nothing of it is seen.
     pub(super) fn leave_out_nested(&mut self, id: FunctionId, span: Span) {
         let func = self.function(id);
-        self.left_out.insert(func, Gap { what: NESTED.to_owned(), span });
+        self.left_out.insert(func, UnsupportedConstruct::new(NESTED, span));
     }
 
     // Types.
@@ -149,10 +149,10 @@ impl<'a> Module<'a> {
                     name: decl.name.to_string(),
                     symbol: decl.symbol.as_deref().map(str::to_owned),
                     ty: self.function_type(id),
-                    linkage: linkage(decl.is_static),
+                    linkage: linkage(decl.specifiers.is_static),
                     param_names: params.collect(),
-                    noreturn: decl.no_return,
-                    weak: is_weak(decl),
+                    noreturn: decl.specifiers.no_return,
+                    weak: is_weak(&decl.specifiers),
                     library: decl.in_system_header && decl.body.is_some(),
                     system: decl.in_system_header,
                     implicit: decl.is_builtin && decl.body.is_none(),
@@ -170,8 +170,8 @@ impl<'a> Module<'a> {
     /// The function that another name stands for. An alias of what is not here is a function of its
     /// own.
     pub(super) fn alias_target(&self, decl: &FunctionDecl) -> Option<FunctionId> {
-        let target = self.unit.function_named(decl.alias.as_deref()?)?;
-        self.unit.functions[target].alias.is_none().then_some(target)
+        let target = self.unit.function_named(decl.specifiers.alias.as_deref()?)?;
+        self.unit.functions[target].specifiers.alias.is_none().then_some(target)
     }
 
     /// A function of the compiler's run-time library, declared if it is not yet.
@@ -235,7 +235,7 @@ impl<'a> Module<'a> {
         let function = Function {
             symbol: decl.symbol.as_deref().map(str::to_owned),
             param_names: vec![String::new(); decl.params.len().min(count)],
-            noreturn: decl.no_return,
+            noreturn: decl.specifiers.no_return,
             ..Function::declared(name, ty)
         };
         let func = self.program.functions.push(function);
@@ -409,8 +409,9 @@ pub(super) fn string_bytes(literal: &StringLiteral, size: u64) -> Vec<u8> {
 
 /// Whether a definition in another unit takes the place of this one: it is called weak, or it is an
 /// inline definition, which every unit may have.
-fn is_weak(decl: &FunctionDecl) -> bool {
-    decl.attributes.iter().any(|name| &**name == "WeakAttr") || (decl.is_inline && !decl.is_static)
+fn is_weak(specifiers: &FunctionSpecifiers) -> bool {
+    specifiers.attributes.iter().any(|name| &**name == "WeakAttr")
+        || (specifiers.is_inline && !specifiers.is_static)
 }
 
 const fn linkage(internal: bool) -> Linkage {

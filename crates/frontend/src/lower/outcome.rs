@@ -14,29 +14,21 @@ pub struct LoweredUnit {
     /// (`ill-formed-objective`).
     pub diagnostics: Vec<Diagnostic>,
     /// The functions whose bodies are outlines, each with the parts that are left out.
-    pub outlines: BTreeMap<FuncId, Vec<Gap>>,
+    pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
-    pub left_out: BTreeMap<FuncId, Gap>,
-}
-
-/// A construct that is not supported.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// Its name, a noun.
-    pub what: String,
-    /// Where it is.
-    pub span: Span,
+    pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
 }
 
 /// The name of a function that another function defines.
 pub(super) const NESTED: &str = "a nested function";
 
-/// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser.
-#[derive(Clone, Debug)]
-pub(super) struct UnsupportedConstruct {
+/// A construct that has no meaning in the IR. Ends the lowering of one function or initialiser, or is left
+/// out of the outline of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsupportedConstruct {
     /// Its name, a noun: `inline assembly`.
     pub what: String,
-    /// Where.
+    /// Where it is.
     pub span: Span,
 }
 

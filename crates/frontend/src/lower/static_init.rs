@@ -9,7 +9,7 @@ use crate::lower::module::{Module, string_bytes};
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::{layout_of, scalar_of, target_of};
 
-/// Zeros of at least this many bytes end a stretch of initial bytes.
+/// Zeros of at least this many bytes end a run of initial bytes.
 const ZERO_RUN: usize = 16;
 
 /// Contents under construction.

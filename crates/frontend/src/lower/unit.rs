@@ -7,11 +7,11 @@ use lydian_base::{Diagnostic, SourceMap};
 use lydian_ir as ir;
 use lydian_ir::{Alias, FuncId, GlobalId, GlobalInit, Moment, RelocationTarget, Startup};
 
-use crate::ast::{FunctionId, TopLevel, TranslationUnit};
+use crate::ast::{FunctionId, FunctionSpecifiers, TopLevel, TranslationUnit};
 use crate::lower::function::{lower_body, outline_body};
 use crate::lower::module::{Module, PendingInitialiser};
 use crate::lower::options::LoweringOptions;
-use crate::lower::outcome::{Gap, LoweredUnit, UnsupportedConstruct};
+use crate::lower::outcome::{LoweredUnit, UnsupportedConstruct};
 
 /// Bytes of stack for lowering: expressions and statements nest as deep as generated code likes.
 /// Only what is used takes memory.
@@ -65,7 +65,7 @@ impl Module<'_> {
     /// Notes the further names of functions and globals of this unit.
     fn aliases(&mut self) {
         let unit = self.unit;
-        for (id, decl) in unit.functions.iter().filter(|(_, decl)| !decl.is_static) {
+        for (id, decl) in unit.functions.iter().filter(|(_, decl)| !decl.specifiers.is_static) {
             if self.alias_target(decl).is_some() {
                 let target = RelocationTarget::Function(self.function(id));
                 self.program.aliases.push(Alias { name: decl.name.to_string(), target });
@@ -82,8 +82,9 @@ impl Module<'_> {
 
     /// Notes the functions that run before and after `main`.
     fn startup(&mut self, id: FunctionId) {
-        let (decl, function) = (&self.unit.functions[id], self.function(id));
-        let moments = [(decl.constructor, Moment::BeforeMain), (decl.destructor, Moment::AtExit)];
+        let (unit, function) = (self.unit, self.function(id));
+        let FunctionSpecifiers { constructor, destructor, .. } = unit.functions[id].specifiers;
+        let moments = [(constructor, Moment::BeforeMain), (destructor, Moment::AtExit)];
         for (priority, moment) in moments {
             if let Some(priority) = priority {
                 self.program.startup.push(Startup { function, moment, priority });
@@ -109,14 +110,13 @@ impl Module<'_> {
             }
             Ok(_) => {}
             Err(unsupported) => {
-                let UnsupportedConstruct { what, span } = unsupported.clone();
-                self.left_out.insert(func, Gap { what, span });
                 let name = &self.unit.functions[id].name;
                 let message = format!("{} in function `{name}` is not supported", unsupported.what);
                 let diagnostic = Diagnostic::warning("unsupported-construct", message)
                     .at(self.source.place(unsupported.span.start))
                     .note(format!("`{name}` is treated as a function defined elsewhere"));
                 self.diagnostics.push(diagnostic);
+                self.left_out.insert(func, unsupported);
             }
         }
     }

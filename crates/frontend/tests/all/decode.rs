@@ -21,7 +21,7 @@ fn dump(unit: &ParsedUnit) -> String {
         match *item {
             TopLevel::Function(id) if !ast.functions[id].in_system_header => {
                 let function = &ast.functions[id];
-                if function.no_return {
+                if function.specifiers.no_return {
                     out.push_str("noreturn ");
                 }
                 out.push_str(&ast.dump_function(id));

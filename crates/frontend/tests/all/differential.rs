@@ -22,13 +22,7 @@ use std::process::Command;
 fn programs() -> Vec<PathBuf> {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let folder = std::env::var_os("LYDIAN_PROGRAMS").map_or_else(own, PathBuf::from);
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
-        .collect();
-    files.sort();
-    files
+    crate::c_files(&folder)
 }
 
 /// The functions of a program that return a checksum.

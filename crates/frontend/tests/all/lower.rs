@@ -12,14 +12,7 @@ fn unit(path: &Path) -> Unit {
 }
 
 fn golden_files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
-        .collect();
-    files.sort();
-    files
+    crate::c_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden"))
 }
 
 /// The program without places of the machine, the diagnostics, and the texts of the sites.

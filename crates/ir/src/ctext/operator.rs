@@ -4,6 +4,7 @@ use super::constant::Reading;
 use super::precedence::{Text, binary_level, level};
 use super::shape::Shape;
 use super::{UserC, Val};
+use crate::program::arith;
 use crate::program::ctype::CType;
 use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
@@ -260,8 +261,8 @@ impl UserC<'_> {
                 match &self.arena[*inner] {
                     Expr::Const(ty @ Type::Int(2..), bits) => match op {
                         CastOp::SExt => {
-                            let wide = crate::program::arith::signed(ty.bits(), *bits) as u128;
-                            Some((*to, crate::program::arith::truncate(*to, wide)))
+                            let wide = arith::signed(ty.bits(), *bits) as u128;
+                            Some((*to, arith::truncate(*to, wide)))
                         }
                         _ => Some((*to, *bits)),
                     },

@@ -36,6 +36,7 @@ impl<'p> CodeCache<'p> {
     }
 
     /// Whether there are events for an observer.
+    #[inline]
     pub(super) fn is_watched(&self) -> bool {
         self.events > EventLevel::Nothing
     }

@@ -52,6 +52,7 @@ impl FrameLayout {
     }
 
     /// Where a local is.
+    #[inline]
     pub(super) fn home(&self, local: LocalId) -> Home {
         self.homes[local.index()]
     }
@@ -73,11 +74,13 @@ impl FrameLayout {
     }
 
     /// How many registers are far.
+    #[inline]
     pub(super) const fn far_count(&self) -> usize {
         self.far as usize
     }
 
     /// The slot that says whether a register was set; `None` where it surely was.
+    #[inline]
     pub(super) fn flag(&self, local: LocalId) -> Option<Slot> {
         self.flags[local.index()]
     }
@@ -87,11 +90,13 @@ impl FrameLayout {
     }
 
     /// A local's machine type; that of an address for a local in memory.
+    #[inline]
     pub(super) fn ty(&self, local: LocalId) -> Type {
         self.types[local.index()]
     }
 
     /// The bytes of the frame and their alignment.
+    #[inline]
     pub(super) const fn size(&self) -> FrameSize {
         self.size
     }

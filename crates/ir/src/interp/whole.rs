@@ -5,6 +5,7 @@ use lydian_base::EntityId;
 use super::code_cache::{CodeCache, PatchedCode};
 use super::host::{Files, Host, Output};
 use super::machine::Machine;
+use super::memory::Memory;
 use super::observe::EventLevel;
 use super::start::{self, place_constant};
 use crate::interp::observe::{Observer, Silent};
@@ -183,7 +184,7 @@ fn defined(program: &Program, name: &str) -> Option<FuncId> {
 }
 
 /// A string that the program may write to.
-fn memory_text(memory: &mut crate::interp::memory::Memory, text: &[u8]) -> u64 {
+fn memory_text(memory: &mut Memory, text: &[u8]) -> u64 {
     let bytes = [text, b"\0"].concat();
     let address = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);
     _ = memory.write(address, &bytes);
@@ -191,7 +192,7 @@ fn memory_text(memory: &mut crate::interp::memory::Memory, text: &[u8]) -> u64 {
 }
 
 /// Addresses one after the other, and a null pointer.
-fn list(memory: &mut crate::interp::memory::Memory, addresses: &[u64]) -> u64 {
+fn list(memory: &mut Memory, addresses: &[u64]) -> u64 {
     let bytes: Vec<u8> =
         addresses.iter().chain([&0]).flat_map(|address| memory.pointer_bytes(*address)).collect();
     let at = memory.add_global(bytes.len() as u64, 16).unwrap_or(0);

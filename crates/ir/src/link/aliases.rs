@@ -8,7 +8,7 @@ use crate::program::{FuncId, GlobalId, GlobalInit, Linkage, Program, RelocationT
 
 /// The replacement of each function and global that is an alias.
 #[derive(Default)]
-struct Found {
+struct Replacements {
     functions: FxHashMap<FuncId, FuncId>,
     globals: FxHashMap<GlobalId, GlobalId>,
 }
@@ -46,8 +46,8 @@ pub(super) fn resolve(program: &mut Program) {
     }
 }
 
-fn find(program: &Program) -> Found {
-    let mut found = Found::default();
+fn find(program: &Program) -> Replacements {
+    let mut found = Replacements::default();
     for alias in &program.aliases {
         match alias.target {
             RelocationTarget::Function(target) => {

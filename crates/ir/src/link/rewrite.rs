@@ -11,7 +11,7 @@ use crate::program::source::FunctionSource;
 use crate::program::stmt::{Callee, MarkKind, Stmt, Terminator};
 use crate::program::{FuncId, Global, GlobalId, GlobalInit, RelocationTarget};
 
-/// The ids and spans in the program of a unit's ids and spans.
+/// Leads from the ids and spans of a unit to those of the program.
 pub(super) struct Renumbering<'t> {
     pub(super) types: UnitTypes<'t>,
     pub(super) functions: Vec<FuncId>,

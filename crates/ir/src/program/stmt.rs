@@ -47,9 +47,9 @@ pub enum Stmt {
     },
     /// Copies the bytes of a struct, union or array. The two places are equal or do not overlap.
     Copy {
-        /// To where.
+        /// The address that is written.
         dst: ExprId,
-        /// The address.
+        /// The address that is read.
         src: ExprId,
         /// How many bytes.
         size: u64,

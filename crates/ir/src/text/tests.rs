@@ -10,6 +10,7 @@ use crate::program::source::*;
 use crate::program::stmt::*;
 use crate::program::{
     Alias, Global, GlobalInit, InitItem, Linkage, Program, Relocation, RelocationTarget, Startup,
+    arith,
 };
 
 /// Makes programs of every shape that the types allow, most of them without any sense.
@@ -82,7 +83,7 @@ impl Soup {
             0 | 1 => {
                 let (ty, bits) = (self.machine(), self.wide());
                 let fits = self.below(8) > 0;
-                Expr::Const(ty, if fits { crate::program::arith::truncate(ty, bits) } else { bits })
+                Expr::Const(ty, if fits { arith::truncate(ty, bits) } else { bits })
             }
             2 => Expr::Local(self.id()),
             3 => Expr::AddrLocal(self.id()),

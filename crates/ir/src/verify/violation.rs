@@ -8,7 +8,7 @@ use crate::program::{FuncId, Program};
 /// A rule by its number in the list of [`crate::verify`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-#[allow(missing_docs, reason = "each is the rule of that number in the module's list")]
+#[allow(missing_docs, reason = "each is the rule of that number in the list of `verify`")]
 pub enum Rule {
     Ids = 1,
     Names = 2,

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use lydian_base::{Diagnostic, Severity, SourceMap};
 use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::lower::{Gap, LoweringOptions};
+use lydian_frontend::lower::{LoweringOptions, UnsupportedConstruct};
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::{FuncId, Function, Program};
@@ -247,8 +247,9 @@ impl Job<'_> {
     /// The functions in which some criteria are not measured, with the reasons.
     fn unmeasured(&self, unit: &Unit) -> Vec<Omission> {
         let (program, map) = (&unit.program, &unit.source);
-        let reason =
-            |gap: &Gap| format!("{} is not supported ({})", gap.what, map.place(gap.span.start));
+        let reason = |gap: &UnsupportedConstruct| {
+            format!("{} is not supported ({})", gap.what, map.place(gap.span.start))
+        };
         let mut all = Vec::new();
         let mut add = |function: FuncId, criteria: Vec<Criterion>, reason: String| {
             if is_users(map, &program.functions[function]) && !criteria.is_empty() {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::ast::{ExprId, StmtId, VarId};
-use crate::lower::outcome::{Gap, UnsupportedConstruct};
+use crate::lower::outcome::UnsupportedConstruct;
 
 /// A part of a function that can be left to its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,9 +19,9 @@ pub(in crate::lower) enum Part {
 /// The parts that are left to their texts.
 #[derive(Debug, Default)]
 pub(in crate::lower) struct Gaps {
-    known: FxHashMap<Part, Gap>,
+    known: FxHashMap<Part, UnsupportedConstruct>,
     /// Those that this attempt found.
-    found: FxHashMap<Part, Gap>,
+    found: FxHashMap<Part, UnsupportedConstruct>,
 }
 
 impl Gaps {
@@ -32,8 +32,7 @@ impl Gaps {
 
     /// This attempt fails at a part.
     pub(in crate::lower) fn add(&mut self, part: Part, unsupported: UnsupportedConstruct) {
-        let UnsupportedConstruct { what, span } = unsupported;
-        self.found.insert(part, Gap { what, span });
+        self.found.insert(part, unsupported);
     }
 
     /// Adds the parts that an attempt found; whether there are any.
@@ -45,8 +44,8 @@ impl Gaps {
     }
 
     /// The parts, in the order of the text: those that are not in others.
-    pub(in crate::lower) fn into_all(self) -> Vec<Gap> {
-        let mut all: Vec<Gap> = self.known.into_values().collect();
+    pub(in crate::lower) fn into_all(self) -> Vec<UnsupportedConstruct> {
+        let mut all: Vec<UnsupportedConstruct> = self.known.into_values().collect();
         all.sort_by_key(|gap| (gap.span.start, gap.span.end));
         all.dedup();
         all

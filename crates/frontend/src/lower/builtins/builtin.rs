@@ -14,6 +14,7 @@ use crate::lower::builtins::builtin_values::ValueOp;
 use crate::lower::builtins::float_tests::FloatTest;
 use crate::lower::builtins::variadic::VaOp;
 use crate::lower::builtins::wide_overflow::OverflowTypes;
+use crate::lower::constant::Constant;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::Scalar;
 
@@ -275,9 +276,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             Builtin::Known => {
                 let scalar = self.scalar(expr.ty.ty, span)?;
                 match self.module.constant(e) {
-                    Some(crate::lower::constant::Constant::Bits(bits)) => {
-                        Ok(self.expr(Expr::Const(scalar.ty, bits)))
-                    }
+                    Some(Constant::Bits(bits)) => Ok(self.expr(Expr::Const(scalar.ty, bits))),
                     _ => Err(UnsupportedConstruct::new("this builtin", span)),
                 }
             }

@@ -5,6 +5,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, IntKind, Stmt, Type, UnOp};
 use crate::ast::{self, BinaryOp, CastKind, DeclRef, ExprKind, UnaryOp};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::effects::Effects;
 use crate::lower::builtins::float_tests::FloatTest;
 use crate::lower::builtins::sse::{SseValue, sse_value};
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
@@ -156,7 +157,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let mut total = None;
         for (index, operand) in operands.into_iter().enumerate() {
             let mut later = self.effects_of_all(&operands[index + 1..]);
-            later = crate::lower::builder::effects::Effects { hoists: true, ..later };
+            later = Effects { hoists: true, ..later };
             let value = self.operand(operand, &later)?;
             let value = self.cast(CastOp::ZExt, wide, value);
             total = Some(match total {
@@ -189,8 +190,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let int = self.scalar(self.unit.exprs[e].ty.ty, self.unit.exprs[e].span)?;
         let mut values = Vec::new();
         for class in classes {
-            let later =
-                crate::lower::builder::effects::Effects { hoists: true, ..Default::default() };
+            let later = Effects { hoists: true, ..Default::default() };
             values.push(self.operand(*class, &later)?);
         }
         let x = self.rvalue(x)?;

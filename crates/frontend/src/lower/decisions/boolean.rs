@@ -3,8 +3,8 @@
 //! A *Boolean expression* is a comparison, a `_Bool` value, `&&`, `||`, `!`, or any scalar where C
 //! tests for zero. *Boolean operators* are `&&`, `||`, `!`, and, between Boolean expressions, `==`,
 //! `!=`, `^`, `&`, `|` and `?:`. Operands that are no such operators are the
-//! conditions. Constants are folded: they are no
-//! conditions. `__builtin_expect` is transparent, and so are conversions that keep a truth value.
+//! conditions. Constants are folded: they are no conditions. `__builtin_expect` is transparent, and so
+//! are conversions that keep a truth value.
 
 use lydian_ir::BoolTree;
 

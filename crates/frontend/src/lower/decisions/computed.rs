@@ -20,11 +20,11 @@ impl FunctionLowering<'_, '_> {
             return None;
         }
         let emitted = (self.current_block(), self.body.stmts.len(), self.body.locals.len());
-        let frame = std::mem::take(&mut self.captures);
+        let captures = std::mem::take(&mut self.captures);
         let outer = std::mem::replace(&mut self.computes, true);
         let truth = self.truth(e);
         self.computes = outer;
-        self.captures = frame;
+        self.captures = captures;
         let now = (self.current_block(), self.body.stmts.len(), self.body.locals.len());
         debug_assert_eq!(emitted, now, "what only computes emits nothing");
         truth.ok()

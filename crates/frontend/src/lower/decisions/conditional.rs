@@ -39,10 +39,10 @@ impl FunctionLowering<'_, '_> {
     }
 
     fn assign_arm(&mut self, temp: LocalId, arm: ast::ExprId) -> Lowering<()> {
-        let (value, frame) = self.framed(|l| l.rvalue(arm))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(arm))?;
         let text = self.text(arm);
         let stmt = self.within(text, |l| l.emit(lydian_ir::Stmt::Assign { dst: temp, value }));
-        self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
+        self.root(Point::Stmt(stmt), value, RootKind::Value, text, captures);
         Ok(())
     }
 
@@ -112,9 +112,9 @@ impl FunctionLowering<'_, '_> {
         else_to: BlockId,
     ) -> Lowering<()> {
         let text = self.text(common);
-        let (value, frame) = self.framed(|l| l.rvalue(common))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(common))?;
         let (stmt, first) = self.keep(value, self.unit.exprs[common].ty.ty, text)?;
-        self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
+        self.root(Point::Stmt(stmt), value, RootKind::Value, text, captures);
         let first = self.read(first);
         self.variables.set_once(common, first);
         let cond = self.apart(|l| l.rvalue(condition))?;

@@ -294,9 +294,9 @@ impl FunctionLowering<'_, '_> {
         let key = (decision.id, condition);
         self.journals.open(key);
         let before = (self.current_block(), self.body.stmts.len());
-        let (cond, frame) = self.or_outline(
+        let (cond, captures) = self.or_outline(
             Part::Expr(leaf),
-            |l| l.framed(|l| l.truth(leaf)),
+            |l| l.with_captures(|l| l.truth(leaf)),
             |l| l.outline_truth(leaf),
         )?;
         self.note_span(cond, span);
@@ -330,7 +330,7 @@ impl FunctionLowering<'_, '_> {
         };
         let block = self.within(span, |l| l.terminate_user(term));
         let kind = RootKind::Condition { decision: decision.id, condition };
-        self.root(Point::Term(block), cond, kind, span, frame);
+        self.root(Point::Term(block), cond, kind, span, captures);
         self.journals.close(key);
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp, ValueCategory};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::effects::Effects;
-use crate::lower::expressions::lvalue::is_lvalue;
+use crate::lower::expressions::lvalue::{is_lvalue, unsupported_name};
 use crate::lower::expressions::vector::Swizzle;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::layout_of;
@@ -110,10 +110,9 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Member { .. } | ExprKind::CompoundLiteral { .. } => self.address(e),
             // An lvalue of another kind would come back here.
             kind if expr.category == ValueCategory::LValue && is_lvalue(kind) => self.address(e),
-            ExprKind::Unsupported(name) => Err(UnsupportedConstruct::new(
-                crate::lower::expressions::lvalue::unsupported_name(name),
-                expr.span,
-            )),
+            ExprKind::Unsupported(name) => {
+                Err(UnsupportedConstruct::new(unsupported_name(name), expr.span))
+            }
             _ => Err(UnsupportedConstruct::new("this struct expression", expr.span)),
         }
     }
@@ -172,11 +171,11 @@ impl FunctionLowering<'_, '_> {
             return self.aggregate(target);
         }
         let later = self.effects_of(value);
-        let (addr, mut frame) = self.framed(|l| l.address(target))?;
+        let (addr, mut captures) = self.with_captures(|l| l.address(target))?;
         let addr = if self.is_stable(addr, &later) {
             addr
         } else {
-            frame.opaque = true;
+            captures.opaque = true;
             let pointee = self.ctype(ty);
             let pointer = self.module.program.types.pointer(pointee);
             let temp = self.temp_of(pointer, lydian_ir::Type::Ptr);
@@ -188,7 +187,7 @@ impl FunctionLowering<'_, '_> {
         if size > 0 {
             let stmt = self.emit(Stmt::Copy { dst: addr, src, size });
             let text = self.text(target);
-            self.root(Point::Stmt(stmt), addr, RootKind::Address, text, frame);
+            self.root(Point::Stmt(stmt), addr, RootKind::Address, text, captures);
         }
         Ok(addr)
     }

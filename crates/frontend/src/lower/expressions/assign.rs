@@ -36,7 +36,7 @@ impl FunctionLowering<'_, '_> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
         let outer = std::mem::replace(&mut self.span, expr.span);
-        let (value, _) = self.framed(|l| match &expr.kind {
+        let (value, _) = self.with_captures(|l| match &expr.kind {
             ExprKind::Assign { target, value } => l.assign(e, *target, *value, want),
             ExprKind::CompoundAssign { op, target, value, compute_target, compute_result } => {
                 l.compound_assign(e, *op, *target, *value, (*compute_target, *compute_result), want)
@@ -72,12 +72,12 @@ impl FunctionLowering<'_, '_> {
         let span = self.unit.exprs[e].span;
         let scalar = self.scalar(target_type, span)?;
         let later = self.effects_of(target);
-        let ((new, spilled), frame) = self.framed(|l| {
-            let (new, frame) = l.framed(|l| l.rvalue(value))?;
-            let kept = l.settle(new, value, frame, &later)?;
+        let ((new, spilled), captures) = self.with_captures(|l| {
+            let (new, captures) = l.with_captures(|l| l.rvalue(value))?;
+            let kept = l.settle(new, value, captures, &later)?;
             Ok((kept, kept != new))
         })?;
-        let (place, target_frame) = self.framed(|l| l.lvalue(target))?;
+        let (place, target_captures) = self.with_captures(|l| l.lvalue(target))?;
         let kind = self.assigned_kind(target, place);
         let (text, point, result) = (self.text(value), None, None);
         let write = Write { e, place, scalar, value: new, want, point, result };
@@ -85,13 +85,13 @@ impl FunctionLowering<'_, '_> {
         if !(spilled && kind == RootKind::Value)
             && let Some(point) = write.point
         {
-            self.root(Point::Stmt(point), new, kind, text, frame);
+            self.root(Point::Stmt(point), new, kind, text, captures);
         }
-        self.address_root(target, place, &write, target_frame);
+        self.address_root(target, place, &write, target_captures);
         Ok(write.result)
     }
 
-    /// The kind of root that the right side of an assignment to this target is.
+    /// The kind of root of the right side of an assignment to this target.
     fn assigned_kind(&mut self, target: ast::ExprId, place: LValue) -> RootKind {
         let ExprKind::DeclRef(DeclRef::Var(var)) =
             self.unit.exprs[self.unit.strip_parens(target)].kind
@@ -101,7 +101,7 @@ impl FunctionLowering<'_, '_> {
         self.assigned_variable(var, place)
     }
 
-    /// The kind of root that a value is which is assigned to a variable.
+    /// The kind of root of a value that is assigned to a variable.
     pub(in crate::lower) fn assigned_variable(&self, var: ast::VarId, place: LValue) -> RootKind {
         let decl = &self.unit.vars[var];
         if decl.ty.quals.has(Quals::VOLATILE) {
@@ -151,7 +151,13 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// Notes the address that an assignment writes to.
-    fn address_root(&mut self, target: ast::ExprId, place: LValue, write: &Write, frame: Captures) {
+    fn address_root(
+        &mut self,
+        target: ast::ExprId,
+        place: LValue,
+        write: &Write,
+        captures: Captures,
+    ) {
         let (addr, is_bits) = match place {
             LValue::Register(_) => return,
             LValue::Memory { addr, .. } => (addr, false),
@@ -164,9 +170,9 @@ impl FunctionLowering<'_, '_> {
         let target_kind = &self.unit.exprs[self.unit.strip_parens(target)].kind;
         let is_element =
             matches!(target_kind, ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. });
-        let frame = Captures { opaque: frame.opaque || is_bits || is_element, ..frame };
+        let captures = Captures { opaque: captures.opaque || is_bits || is_element, ..captures };
         let span = self.text(target);
-        self.root(Point::Stmt(store), addr, RootKind::Address, span, frame);
+        self.root(Point::Stmt(store), addr, RootKind::Address, span, captures);
     }
 
     fn last_store(&self) -> Option<StmtId> {
@@ -198,15 +204,15 @@ impl FunctionLowering<'_, '_> {
         if excess {
             (compute, result, operand_type) = (Scalar::SINGLE, Scalar::SINGLE, Scalar::SINGLE);
         }
-        let (operand, frame) = self.framed(|l| {
+        let (operand, captures) = self.with_captures(|l| {
             if excess {
                 return l.excess_operand(value, &later);
             }
-            let (operand, frame) = l.framed(|l| l.rvalue(value))?;
-            l.settle(operand, value, frame, &later)
+            let (operand, captures) = l.with_captures(|l| l.rvalue(value))?;
+            l.settle(operand, value, captures, &later)
         })?;
         let update = Update { op, operand: (operand, operand_type), compute, result };
-        self.update(e, target, update, frame, want, false)
+        self.update(e, target, update, captures, want, false)
     }
 
     fn increment(
@@ -245,16 +251,16 @@ impl FunctionLowering<'_, '_> {
         e: ast::ExprId,
         target: ast::ExprId,
         update: Update,
-        frame: Captures,
+        captures: Captures,
         want: bool,
         post: bool,
     ) -> Lowering<Option<ExprId>> {
         let unit = self.unit;
         let (expr, target_expr) = (&unit.exprs[e], &unit.exprs[target]);
         let scalar = self.scalar(target_expr.ty.ty, expr.span)?;
-        let ((place, old), target_frame) = self.framed(|l| {
+        let ((place, old), target_captures) = self.with_captures(|l| {
             let place = l.lvalue(target)?;
-            let (old, _) = l.framed(|l| l.read_lvalue(place, scalar, target))?;
+            let (old, _) = l.with_captures(|l| l.read_lvalue(place, scalar, target))?;
             Ok((place, old))
         })?;
         let kept = match want && post {
@@ -266,13 +272,15 @@ impl FunctionLowering<'_, '_> {
         let write = Write { e, place, scalar, value: new, want, point: None, result: None };
         let write = self.write(write)?;
         let volatile = target_expr.ty.quals.has(Quals::VOLATILE);
-        let opaque =
-            frame.opaque || target_frame.opaque || !target_frame.parts.is_empty() || volatile;
+        let opaque = captures.opaque
+            || target_captures.opaque
+            || !target_captures.parts.is_empty()
+            || volatile;
         if let Some(point) = write.point {
-            let frame = Captures { opaque, ..frame };
-            self.root(Point::Stmt(point), new, RootKind::Update, expr.span, frame);
+            let captures = Captures { opaque, ..captures };
+            self.root(Point::Stmt(point), new, RootKind::Update, expr.span, captures);
         }
-        self.address_root(target, place, &write, target_frame);
+        self.address_root(target, place, &write, target_captures);
         match kept {
             Some(temp) => Ok(Some(self.read(temp))),
             None => Ok(write.result),
@@ -313,11 +321,11 @@ impl FunctionLowering<'_, '_> {
         init: ast::ExprId,
     ) -> Lowering<()> {
         let scalar = self.scalar(self.unit.vars[var].ty.ty, self.unit.exprs[init].span)?;
-        let (value, frame) = self.framed(|l| l.rvalue(init))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(init))?;
         let point = self.write_lvalue(place, value, scalar.ty);
         let kind = self.assigned_variable(var, place);
         let text = self.text(self.scalar_initialiser(init));
-        self.root(Point::Stmt(point), value, kind, text, frame);
+        self.root(Point::Stmt(point), value, kind, text, captures);
         Ok(())
     }
 

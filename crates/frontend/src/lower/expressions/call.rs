@@ -7,10 +7,11 @@ use crate::ast::{self, ExprKind};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::captures::Captures;
+use crate::lower::builtins::builtin::Builtin;
 use crate::lower::builtins::vector_builtin::is_sign_mask;
 use crate::lower::expressions::complex::ComplexBuiltin;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
-use crate::lower::types::Scalar;
+use crate::lower::types::{Scalar, scalar_of};
 
 /// Functions that return a second time, and that no engine models.
 const RETURNS_TWICE: [&str; 3] = ["__setjmp", "vfork", "getcontext"];
@@ -19,7 +20,7 @@ const RETURNS_TWICE: [&str; 3] = ["__setjmp", "vfork", "getcontext"];
 struct ArgumentRoot {
     value: ExprId,
     text: lydian_base::Span,
-    frame: Captures,
+    captures: Captures,
 }
 
 impl<'a> FunctionLowering<'_, 'a> {
@@ -80,7 +81,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let types = &self.module.program.types;
         let lydian_ir::CType::Function { result, .. } = types.get(function) else { return None };
         let returned = types.scalar(*result)?;
-        let wanted = crate::lower::types::scalar_of(self.unit, given)?.ty;
+        let wanted = scalar_of(self.unit, given)?.ty;
         let integers = matches!((returned, wanted), (Type::Int(_), Type::Int(_)));
         (integers && returned != wanted).then_some((*result, returned))
     }
@@ -120,9 +121,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// A call that returns a struct or union into `dst`.
     pub(in crate::lower) fn call_aggregate(&mut self, e: ast::ExprId, dst: ExprId) -> Lowering<()> {
         let (callee, args) = self.call_parts(e)?;
-        if let Some(crate::lower::builtins::builtin::Builtin::Unsupported(what)) =
-            self.builtin_of(callee)
-        {
+        if let Some(Builtin::Unsupported(what)) = self.builtin_of(callee) {
             return Err(UnsupportedConstruct::new(what, self.unit.exprs[e].span));
         }
         let call = self.prepare_call(e, callee, args)?;
@@ -156,7 +155,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                         span,
                     ));
                 }
-                noreturn = decl.no_return;
+                noreturn = decl.specifiers.no_return;
                 Callee::Direct(self.callee_function(function))
             }
             None => {
@@ -173,10 +172,10 @@ impl<'a> FunctionLowering<'_, 'a> {
                 values.push(self.apart(|l| l.aggregate_argument(*arg, &later))?);
                 continue;
             }
-            let (value, frame) = self.framed(|l| l.rvalue(*arg))?;
-            let kept = self.apart(|l| l.settle(value, *arg, frame.clone(), &later))?;
+            let (value, captures) = self.with_captures(|l| l.rvalue(*arg))?;
+            let kept = self.apart(|l| l.settle(value, *arg, captures.clone(), &later))?;
             if kept == value {
-                roots.push(ArgumentRoot { value, text: self.text(*arg), frame });
+                roots.push(ArgumentRoot { value, text: self.text(*arg), captures });
             }
             values.push(kept);
         }
@@ -237,8 +236,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let params = params.clone();
         for (index, param) in params.into_iter().enumerate().take(values.len()) {
             let to = self.module.program.types.scalar(param);
-            let from =
-                crate::lower::types::scalar_of(self.unit, self.unit.exprs[args[index]].ty.ty);
+            let from = scalar_of(self.unit, self.unit.exprs[args[index]].ty.ty);
             if let (Some(to @ Type::Int(_)), Some(from)) = (to, from)
                 && matches!(from.ty, Type::Int(_))
                 && from.ty != to
@@ -276,7 +274,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let stmt = Stmt::Call { callee, args, arg_types, dst, dst_addr, ty };
         let stmt = self.within(span, |l| l.emit(stmt));
         for root in roots {
-            self.root(Point::Stmt(stmt), root.value, RootKind::Value, root.text, root.frame);
+            self.root(Point::Stmt(stmt), root.value, RootKind::Value, root.text, root.captures);
         }
         if noreturn {
             self.within(span, |l| l.terminate(Terminator::Trap(TrapKind::Unreachable)));

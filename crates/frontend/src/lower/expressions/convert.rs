@@ -7,7 +7,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 use crate::ast::BinaryOp;
 use crate::lower::builder::FunctionLowering;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
-use crate::lower::types::Scalar;
+use crate::lower::types::{Scalar, target_of};
 
 /// The conversions, one after the other, that take a value of one type to another; `None` where
 /// the target is `_Bool`, which is a test. `pointer` is the width of an address in bits: numbers
@@ -195,7 +195,7 @@ impl FunctionLowering<'_, '_> {
 
     /// The target.
     pub(in crate::lower) fn target(&self) -> ir::Target {
-        crate::lower::types::target_of(self.unit)
+        target_of(self.unit)
     }
 
     /// Whether a value is not zero, of type `i1`.

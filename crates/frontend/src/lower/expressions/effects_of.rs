@@ -8,6 +8,7 @@ use crate::ast::{CastKind, DeclRef, ExprId, ExprKind, UnaryOp, ValueCategory, fo
 use crate::ctypes::Quals;
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::effects::Effects;
+use crate::lower::options::ValueDecisions;
 
 impl FunctionLowering<'_, '_> {
     /// The effects of an expression.
@@ -92,8 +93,7 @@ impl FunctionLowering<'_, '_> {
     /// The effects of the outermost operator.
     fn own_effects(&self, e: ExprId) -> Effects {
         use crate::ast::BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
-        let all_decisions =
-            self.module.options.value_decisions == crate::lower::options::ValueDecisions::All;
+        let all_decisions = self.module.options.value_decisions == ValueDecisions::All;
         match &self.unit.exprs[e].kind {
             ExprKind::Assign { target, .. } | ExprKind::CompoundAssign { target, .. } => {
                 self.write_effects(*target)

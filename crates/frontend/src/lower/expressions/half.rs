@@ -10,7 +10,7 @@ use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::effects::Effects;
 use crate::lower::constant::unary_op;
 use crate::lower::outcome::Lowering;
-use crate::lower::types::Scalar;
+use crate::lower::types::{Scalar, scalar_of};
 
 impl FunctionLowering<'_, '_> {
     /// Whether an expression is arithmetic of a 16-bit float type.
@@ -24,7 +24,7 @@ impl FunctionLowering<'_, '_> {
             _ => false,
         };
         operates
-            && crate::lower::types::scalar_of(self.unit, expr.ty.ty)
+            && scalar_of(self.unit, expr.ty.ty)
                 .is_some_and(|scalar| matches!(scalar.ty, Type::F16 | Type::BF16))
     }
 

@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::ctypes::{ArrayLength, CType, Quals};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
-use crate::lower::types::Scalar;
+use crate::lower::types::{Scalar, scalar_of};
 
 /// The object that an lvalue designates.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl FunctionLowering<'_, '_> {
         matches!(decl.storage, VarStorage::Local(_) | VarStorage::Param(_))
             && !decl.ty.quals.has(Quals::VOLATILE)
             && !self.facts.address_taken.contains(&var)
-            && crate::lower::types::scalar_of(self.unit, decl.ty.ty).is_some()
+            && scalar_of(self.unit, decl.ty.ty).is_some()
     }
 
     /// Lowers an lvalue.
@@ -169,7 +169,7 @@ impl FunctionLowering<'_, '_> {
                 decl.span,
             ));
         }
-        let scalar = crate::lower::types::scalar_of(self.unit, decl.ty.ty).unwrap_or(Scalar::INT);
+        let scalar = scalar_of(self.unit, decl.ty.ty).unwrap_or(Scalar::INT);
         let byte_offset = decl.bit_offset / 8;
         let field = BitField {
             record,

@@ -1,7 +1,7 @@
 //! Roots: the whole expressions that statements evaluate, with the text of each.
 //!
 //! While an expression is lowered, the current [`Captures`] collect the parts of its text that were
-//! put into temporaries. A part that is captured becomes an expression of its own, with a frame of
+//! put into temporaries. A part that is captured becomes an expression of its own, with captures of
 //! its own; the outer root sees only the temporary.
 
 use lydian_base::Span;
@@ -15,15 +15,15 @@ use crate::lower::builder::effects::Effects;
 use crate::lower::outcome::Lowering;
 
 impl FunctionLowering<'_, '_> {
-    /// Lowers a part of the text with a frame of its own, and gives the frame.
-    pub(in crate::lower) fn framed<T>(
+    /// Lowers a part of the text with captures of its own, and gives them.
+    pub(in crate::lower) fn with_captures<T>(
         &mut self,
         lower: impl FnOnce(&mut Self) -> Lowering<T>,
     ) -> Lowering<(T, Captures)> {
         let outer = std::mem::take(&mut self.captures);
         let result = lower(self)?;
-        let frame = std::mem::replace(&mut self.captures, outer);
-        Ok((result, frame))
+        let captures = std::mem::replace(&mut self.captures, outer);
+        Ok((result, captures))
     }
 
     /// Lowers a part of the text whose captures do not concern the current root.
@@ -31,7 +31,7 @@ impl FunctionLowering<'_, '_> {
         &mut self,
         lower: impl FnOnce(&mut Self) -> Lowering<T>,
     ) -> Lowering<T> {
-        Ok(self.framed(lower)?.0)
+        Ok(self.with_captures(lower)?.0)
     }
 
     /// Notes that `temp` holds the value of the text at `span`.
@@ -55,7 +55,7 @@ impl FunctionLowering<'_, '_> {
         expr: ExprId,
         kind: RootKind,
         span: Span,
-        frame: Captures,
+        captures: Captures,
     ) {
         if span.is_none() || !self.is_worth_watching(expr, kind) {
             return;
@@ -69,16 +69,14 @@ impl FunctionLowering<'_, '_> {
             return;
         }
         self.note_span(expr, span);
-        let rewritable = !frame.opaque;
-        let captures = frame.parts;
         self.body.source.roots.push(Root {
             point,
             copies: Vec::new(),
             expr,
             kind,
             span,
-            captures,
-            rewritable,
+            captures: captures.parts,
+            rewritable: !captures.opaque,
         });
     }
 
@@ -116,24 +114,24 @@ impl FunctionLowering<'_, '_> {
         if !later.hoists || self.computes {
             return self.rvalue(e);
         }
-        let (value, frame) = self.framed(|l| l.rvalue(e))?;
-        self.settle(value, e, frame, later)
+        let (value, captures) = self.with_captures(|l| l.rvalue(e))?;
+        self.settle(value, e, captures, later)
     }
 
     /// Keeps the value of `e` in a temporary if `later` could change it; else its captures join the
-    /// current frame.
+    /// current ones.
     pub(in crate::lower) fn settle(
         &mut self,
         value: ExprId,
         e: ast::ExprId,
-        frame: Captures,
+        captures: Captures,
         later: &Effects,
     ) -> Lowering<ExprId> {
         if self.is_stable(value, later) {
-            self.captures.merge(frame);
+            self.captures.merge(captures);
             return Ok(value);
         }
-        self.keep_part(value, e, frame)
+        self.keep_part(value, e, captures)
     }
 
     /// Keeps the value of `e` in a temporary, as a root of its own.
@@ -141,11 +139,11 @@ impl FunctionLowering<'_, '_> {
         &mut self,
         value: ExprId,
         e: ast::ExprId,
-        frame: Captures,
+        captures: Captures,
     ) -> Lowering<ExprId> {
         let span = self.text(e);
         let (stmt, temp) = self.within(span, |l| l.keep(value, l.unit.exprs[e].ty.ty, span))?;
-        self.root(Point::Stmt(stmt), value, RootKind::Value, span, frame);
+        self.root(Point::Stmt(stmt), value, RootKind::Value, span, captures);
         self.capture(span, temp);
         let kept = self.read(temp);
         self.note_type(kept, e);

@@ -3,15 +3,18 @@
 use lydian_base::Span;
 use lydian_ir::{Expr, ExprId, UnOp};
 
-use crate::ast::{self, BinaryOp, CastKind, DeclRef, ExprKind, InitList, UnaryOp, ValueCategory};
+use crate::ast::{
+    self, BinaryOp, CastKind, DeclRef, ExprKind, InitList, UnaryOp, ValueCategory, for_each_child,
+};
 use crate::ctypes::{CType, Quals};
 use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::captures::Captures;
 use crate::lower::constant::{Constant, unary_op};
 use crate::lower::expressions::convert;
 use crate::lower::expressions::lvalue::unsupported_name;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::statements::vla::Step;
-use crate::lower::types::Scalar;
+use crate::lower::types::{Scalar, scalar_of};
 
 impl FunctionLowering<'_, '_> {
     /// Lowers an expression of scalar type; its effects go before what is emitted next.
@@ -60,12 +63,12 @@ impl FunctionLowering<'_, '_> {
             ExprKind::StmtExpr(body) => self.statement_expression(e, *body),
             ExprKind::Member { .. } if expr.category == ValueCategory::PrValue => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
-                let (value, frame) = self.framed(|l| {
+                let (value, captures) = self.with_captures(|l| {
                     let place = l.lvalue(e)?;
                     l.read_lvalue(place, scalar, e)
                 })?;
-                let frame = crate::lower::builder::captures::Captures { opaque: true, ..frame };
-                self.keep_part(value, e, frame)
+                let captures = Captures { opaque: true, ..captures };
+                self.keep_part(value, e, captures)
             }
             ExprKind::VectorElement { .. } | ExprKind::Swizzle { .. } => {
                 let scalar = self.scalar(expr.ty.ty, expr.span)?;
@@ -350,12 +353,12 @@ impl FunctionLowering<'_, '_> {
         if !hoists {
             return self.rvalue(right);
         }
-        let (value, frame) = self.framed(|l| l.rvalue(right))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(right))?;
         let span = self.text(right);
         let ty = self.unit.exprs[e].ty.ty;
         let (stmt, temp) = self.within(span, |l| l.keep(value, ty, span))?;
         let point = lydian_ir::source::Point::Stmt(stmt);
-        self.root(point, value, lydian_ir::source::RootKind::Value, span, frame);
+        self.root(point, value, lydian_ir::source::RootKind::Value, span, captures);
         self.capture(self.text(e), temp);
         Ok(self.read(temp))
     }
@@ -389,7 +392,7 @@ impl FunctionLowering<'_, '_> {
             ExprKind::Call { .. } => self.call_for_effect(e),
             ExprKind::Cast { kind: CastKind::LValueToRValue, operand, .. }
                 if unit.exprs[*operand].ty.quals.has(Quals::VOLATILE)
-                    && crate::lower::types::scalar_of(unit, expr.ty.ty).is_some() =>
+                    && scalar_of(unit, expr.ty.ty).is_some() =>
             {
                 self.apart(|l| l.rvalue(e)).map(drop)
             }
@@ -414,7 +417,7 @@ impl FunctionLowering<'_, '_> {
             }
             kind => {
                 let mut children = Vec::new();
-                crate::ast::for_each_child(kind, &mut |child| children.push(child));
+                for_each_child(kind, &mut |child| children.push(child));
                 children.into_iter().try_for_each(|child| self.discard(child))
             }
         }

@@ -10,6 +10,7 @@ use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Stmt, Type, UnOp};
 use crate::ast::{self, BinaryOp, CastKind, ExprKind, InitList, UnaryOp};
 use crate::ctypes::{CType, TypeId};
 use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::effects::Effects;
 use crate::lower::builtins::vector_builtin::vector_builtin;
 use crate::lower::expressions::convert;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
@@ -141,7 +142,7 @@ impl FunctionLowering<'_, '_> {
         let ty = self.vector_of(inner)?;
         let effects = match later {
             Some(later) => self.effects_of_all(&[later]),
-            None => crate::lower::builder::effects::Effects::default(),
+            None => Effects::default(),
         };
         Ok(Lanes::At(self.aggregate_argument(inner, &effects)?, ty))
     }

@@ -12,6 +12,7 @@ use crate::ast::{self, Assembly, AssemblyOperand};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::expressions::lvalue::LValue;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
+use crate::lower::types::scalar_of;
 
 /// Instructions that change nothing that a program of one thread can see.
 const IDLE: [&str; 8] = ["nop", "pause", "mfence", "lfence", "sfence", "yield", "rep", "isb"];
@@ -87,10 +88,10 @@ impl FunctionLowering<'_, '_> {
     ) -> Lowering<()> {
         let tied = operand.constraint.trim_start_matches(['%', '&']).parse::<usize>().ok();
         let tied = tied.filter(|at| *at < asm.outputs.len());
-        let scalar = crate::lower::types::scalar_of(self.unit, self.unit.exprs[operand.expr].ty.ty);
+        let scalar = scalar_of(self.unit, self.unit.exprs[operand.expr].ty.ty);
         match (tied, scalar) {
             (Some(at), Some(from)) if idle => {
-                let to = crate::lower::types::scalar_of(self.unit, outputs[at].ty);
+                let to = scalar_of(self.unit, outputs[at].ty);
                 let value = self.apart(|l| l.rvalue(operand.expr))?;
                 if let Some(to) = to {
                     outputs[at].after = After::Value(self.convert(value, from, to));

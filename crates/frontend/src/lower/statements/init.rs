@@ -8,6 +8,8 @@ use lydian_ir::{Expr, ExprId, Stmt};
 use crate::ast::{self, CastKind, ExprKind, FieldRef, InitList, UnaryOp};
 use crate::ctypes::{ArrayLength, CType, QualType, Quals};
 use crate::lower::builder::FunctionLowering;
+use crate::lower::builder::captures::Captures;
+use crate::lower::expressions::lvalue::LValue;
 use crate::lower::module::string_bytes;
 use crate::lower::outcome::{Lowering, UnsupportedConstruct};
 use crate::lower::types::scalar_of;
@@ -158,14 +160,12 @@ impl FunctionLowering<'_, '_> {
         let decl = self.unit.field(field);
         let place = self.member_lvalue(base, field, decl.ty.quals.has(Quals::VOLATILE))?;
         match place {
-            crate::lower::expressions::lvalue::LValue::Memory { addr, .. } => {
-                self.fill(addr, decl.ty, value)
-            }
+            LValue::Memory { addr, .. } => self.fill(addr, decl.ty, value),
             _ => {
                 let scalar = self.scalar(decl.ty.ty, decl.span)?;
-                let (new, frame) = self.framed(|l| l.rvalue(value))?;
+                let (new, captures) = self.with_captures(|l| l.rvalue(value))?;
                 let stmt = self.write_lvalue(place, new, scalar.ty);
-                self.part_root(stmt, new, self.text(value), frame);
+                self.part_root(stmt, new, self.text(value), captures);
                 Ok(())
             }
         }
@@ -175,10 +175,10 @@ impl FunctionLowering<'_, '_> {
     fn store_part(&mut self, addr: ExprId, ty: QualType, init: ast::ExprId) -> Lowering<()> {
         let span = self.unit.exprs[init].span;
         let scalar = self.scalar(ty.ty, span)?;
-        let (value, frame) = self.framed(|l| l.rvalue(init))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(init))?;
         let volatile = ty.quals.has(Quals::VOLATILE);
         let stmt = self.emit(Stmt::Store { addr, value, ty: scalar.ty, volatile });
-        self.part_root(stmt, value, self.text(init), frame);
+        self.part_root(stmt, value, self.text(init), captures);
         Ok(())
     }
 
@@ -188,10 +188,10 @@ impl FunctionLowering<'_, '_> {
         stmt: lydian_ir::StmtId,
         value: ExprId,
         text: Span,
-        frame: crate::lower::builder::captures::Captures,
+        captures: Captures,
     ) {
         if self.as_const(value).is_none() {
-            self.root(Point::Stmt(stmt), value, RootKind::Value, text, frame);
+            self.root(Point::Stmt(stmt), value, RootKind::Value, text, captures);
         }
     }
 
@@ -237,9 +237,7 @@ impl FunctionLowering<'_, '_> {
             return self.initialise_scalar(var, place, init);
         }
         match place {
-            crate::lower::expressions::lvalue::LValue::Memory { addr, .. } => {
-                self.apart(|l| l.initialise(addr, decl.ty, init))
-            }
+            LValue::Memory { addr, .. } => self.apart(|l| l.initialise(addr, decl.ty, init)),
             _ => Err(UnsupportedConstruct::new("this initialiser", decl.span)),
         }
     }

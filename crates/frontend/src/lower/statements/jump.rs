@@ -51,7 +51,7 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn computed_goto(&mut self, target: ExprId) -> Lowering<()> {
         let span = self.span;
         let text = self.text(target);
-        let (pointer, frame) = self.framed(|l| l.rvalue(target))?;
+        let (pointer, captures) = self.with_captures(|l| l.rvalue(target))?;
         self.reopen();
         let labels = self.facts.addressed_labels.clone();
         let mut depths: Vec<usize> =
@@ -60,7 +60,7 @@ impl FunctionLowering<'_, '_> {
         if let (Some(dispatch), [depth]) = (self.labels.dispatch(), &depths[..]) {
             let (dst, block, depth) = (dispatch.target, dispatch.block, *depth);
             let stmt = self.within(text, |l| l.emit(Stmt::Assign { dst, value: pointer }));
-            self.root(Point::Stmt(stmt), pointer, RootKind::Value, text, frame);
+            self.root(Point::Stmt(stmt), pointer, RootKind::Value, text, captures);
             self.body.source.switches.push(SwitchSite { block, operand: text, computed: true });
             self.leave_down_to(depth);
             self.span = span;
@@ -68,7 +68,7 @@ impl FunctionLowering<'_, '_> {
             return Ok(());
         }
         let block = self.current_block();
-        self.root(Point::Term(block), pointer, RootKind::Value, text, frame);
+        self.root(Point::Term(block), pointer, RootKind::Value, text, captures);
         self.body.source.switches.push(SwitchSite { block, operand: text, computed: true });
         let targets: Vec<BlockId> = labels.iter().map(|_| self.new_block()).collect();
         self.switch_over_labels(pointer, &targets);
@@ -167,9 +167,9 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn switch(&mut self, value: ExprId, body: StmtId) -> Lowering<()> {
         let span = self.span;
         let text = self.text(value);
-        let (operand, frame) = self.or_outline(
+        let (operand, captures) = self.or_outline(
             Part::Expr(value),
-            |l| l.framed(|l| l.rvalue(value)),
+            |l| l.with_captures(|l| l.rvalue(value)),
             |l| {
                 l.apart(|l| l.outline(value))?;
                 Ok((l.unknown_value(), Captures::default()))
@@ -177,7 +177,7 @@ impl FunctionLowering<'_, '_> {
         )?;
         self.reopen();
         let block = self.current_block();
-        self.root(Point::Term(block), operand, RootKind::Value, text, frame);
+        self.root(Point::Term(block), operand, RootKind::Value, text, captures);
         self.body.source.switches.push(SwitchSite { block, operand: text, computed: false });
         self.span = span;
         // The terminator is known when the body's cases are.

@@ -30,13 +30,13 @@ impl FunctionLowering<'_, '_> {
         }
         let depth = self.nesting.depth();
         let journals = self.journals.depth();
-        let frame = std::mem::take(&mut self.captures);
+        let outer = std::mem::take(&mut self.captures);
         let (computes, span) = (self.computes, self.span);
         let result = lower(self);
-        let made = std::mem::replace(&mut self.captures, frame);
+        let captures = std::mem::replace(&mut self.captures, outer);
         let unsupported = match result {
             Ok(value) => {
-                self.captures.merge(made);
+                self.captures.merge(captures);
                 return Ok(value);
             }
             Err(unsupported) => unsupported,

@@ -6,6 +6,7 @@ use lydian_ir::{Stmt, Terminator};
 use crate::ast::{self, ExprId, ExprKind, LocalDecl, StmtId, StmtKind, VarStorage};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::gaps::Part;
+use crate::lower::expressions::lvalue::unsupported_name;
 use crate::lower::outcome::{Lowering, NESTED, UnsupportedConstruct};
 use crate::lower::statements::marks::Slot;
 use crate::lower::types::layout_of;
@@ -74,10 +75,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 )
             }
             StmtKind::Unsupported(name) => {
-                let unsupported = UnsupportedConstruct::new(
-                    crate::lower::expressions::lvalue::unsupported_name(name),
-                    stmt.span,
-                );
+                let unsupported = UnsupportedConstruct::new(unsupported_name(name), stmt.span);
                 self.or_outline(
                     Part::Stmt(id),
                     |_| Err(unsupported),
@@ -377,19 +375,19 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.terminate_user(Terminator::Return(Some(addr)));
             return Ok(());
         }
-        let (value, frame) = self.framed(|l| l.rvalue(e))?;
+        let (value, captures) = self.with_captures(|l| l.rvalue(e))?;
         self.span = span;
         if self.has_cleanups() {
             // The value is there before the cleanup functions are called.
             let (stmt, kept) = self.keep(value, ty, span)?;
-            self.root(Point::Stmt(stmt), value, RootKind::Value, self.text(e), frame);
+            self.root(Point::Stmt(stmt), value, RootKind::Value, self.text(e), captures);
             self.clean_up_to(0);
             let kept = self.read(kept);
             self.terminate_user(Terminator::Return(Some(kept)));
             return Ok(());
         }
         let block = self.terminate_user(Terminator::Return(Some(value)));
-        self.root(Point::Term(block), value, RootKind::Value, self.text(e), frame);
+        self.root(Point::Term(block), value, RootKind::Value, self.text(e), captures);
         Ok(())
     }
 

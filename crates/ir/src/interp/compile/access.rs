@@ -9,7 +9,7 @@ use crate::program::expr::Type;
 /// An address as an operation can take it.
 enum Mode {
     Plain(Ref, i32),
-    ScaledIndex(Ref, ScaledIndex, i32),
+    Scaled(Ref, ScaledIndex, i32),
     Frame(u32),
     Known(u64),
 }
@@ -60,7 +60,7 @@ impl Forms {
     fn make(&self, slot: Slot, mode: &Mode) -> Op {
         match *mode {
             Mode::Plain(base, offset) => (self.plain)(slot, base.slot, offset),
-            Mode::ScaledIndex(base, ScaledIndex { index, extend, size }, offset) => {
+            Mode::Scaled(base, ScaledIndex { index, extend, size }, offset) => {
                 let make = if extend { self.extended } else { self.scaled };
                 make(slot, base.slot, index.slot, size, offset)
             }
@@ -78,7 +78,7 @@ impl Builder<'_, '_> {
             Val::Extended(_) => Mode::Plain(self.in_slot(address, Type::Ptr), 0),
             Val::Address { base, scaled: Some(scaled), offset } => {
                 let (base, offset) = self.indexed_base(base, offset);
-                Mode::ScaledIndex(base, scaled, offset)
+                Mode::Scaled(base, scaled, offset)
             }
             Val::Address { base: Base::Zero, scaled: None, offset } => Mode::Known(offset),
             Val::Address { base: Base::Frame, scaled: None, offset } => {
@@ -97,7 +97,7 @@ impl Builder<'_, '_> {
     fn release_mode(&mut self, mode: &Mode) {
         match mode {
             Mode::Plain(base, _) => self.release_slot(*base),
-            Mode::ScaledIndex(base, scaled, _) => {
+            Mode::Scaled(base, scaled, _) => {
                 self.release_slot(*base);
                 self.release_slot(scaled.index);
             }

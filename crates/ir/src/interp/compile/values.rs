@@ -13,7 +13,8 @@ use crate::interp::memory::function_address;
 use crate::interp::plan::Plan;
 use crate::interp::slots::{Slot, is_wide, slots_of};
 use crate::program::arith;
-use crate::program::expr::{BinOp, CastOp, Expr, ExprId, Type, UnOp};
+use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::LocalId;
 
 /// Expressions of more nodes are evaluated without slots.
 const MOST_NODES: usize = 4000;
@@ -428,7 +429,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn local(&mut self, local: crate::program::function::LocalId) -> Val {
+    fn local(&mut self, local: LocalId) -> Val {
         match self.code.layout.home(local) {
             Home::Near(slot) => {
                 if let Some(flag) = self.code.layout.flag(local)
@@ -610,14 +611,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn compare(
-        &mut self,
-        op: crate::program::expr::CmpOp,
-        ty: Type,
-        a: Val,
-        b: Val,
-        dst: Option<Slot>,
-    ) -> Val {
+    fn compare(&mut self, op: CmpOp, ty: Type, a: Val, b: Val, dst: Option<Slot>) -> Val {
         if let (Val::Const(a), Val::Const(b)) = (a, b) {
             return Val::Const(u128::from(arith::compare(op, ty, a, b)));
         }

@@ -1,7 +1,7 @@
 //! The compiler's functions on integers.
 
 use crate::interp::machine::{Machine, Step};
-use crate::libc::{IntegerFn, OverflowFn};
+use crate::libc::{IntegerFn, OverflowFn, OverflowOp};
 use crate::program::arith::{self, Overflow};
 use crate::program::ctype::CTypeId;
 use crate::program::stmt::TrapKind;
@@ -105,26 +105,9 @@ impl Exact {
     }
 }
 
-enum Operation {
-    Add,
-    Sub,
-    Mul,
-}
-
-const fn operation(function: OverflowFn) -> Operation {
-    use OverflowFn::*;
-    match function {
-        AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
-        | SaddllOverflow | UaddllOverflow => Operation::Add,
-        SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
-        | SsubllOverflow | UsubllOverflow => Operation::Sub,
-        MulOverflow | SmulOverflow | UmulOverflow | SmullOverflow | UmullOverflow
-        | SmulllOverflow | UmulllOverflow => Operation::Mul,
-    }
-}
-
 impl Machine<'_, '_> {
-    /// `__builtin_add_overflow` and its like: computes exactly, stores the bits that fit, and returns whether some do not.
+    /// `__builtin_add_overflow` and its like: computes exactly, stores the bits that fit, and
+    /// returns whether some do not.
     pub(in crate::interp) fn overflow_function(
         &mut self,
         function: OverflowFn,
@@ -149,10 +132,10 @@ impl Machine<'_, '_> {
             true => exact.magnitude.wrapping_neg(),
             false => exact.magnitude,
         };
-        let (exact, wrapped) = match operation(function) {
-            Operation::Add => (x.plus(y), wide(x).wrapping_add(wide(y))),
-            Operation::Sub => (x.plus(y.negated()), wide(x).wrapping_sub(wide(y))),
-            Operation::Mul => (x.times(y), wide(x).wrapping_mul(wide(y))),
+        let (exact, wrapped) = match function.operation() {
+            OverflowOp::Add => (x.plus(y), wide(x).wrapping_add(wide(y))),
+            OverflowOp::Sub => (x.plus(y.negated()), wide(x).wrapping_sub(wide(y))),
+            OverflowOp::Mul => (x.times(y), wide(x).wrapping_mul(wide(y))),
         };
         let fits = exact.is_some_and(|exact| exact.fits(bits, is_signed));
         self.memory.store(pointer as u64, bytes, wrapped & arith::mask(bits))?;

@@ -4,6 +4,7 @@ use lydian_base::EntityId;
 
 use crate::interp::code::{CallSite, Code};
 use crate::interp::host_call::HostCall;
+use crate::interp::library::{builtins, character, math, models};
 use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::outcome::End;
 use crate::interp::slots::Window;
@@ -123,8 +124,7 @@ impl<'p, 'c> Machine<'p, 'c> {
                 self.string_function(function, arg(0) as u64, arg(1), arg(2)).map(Some)
             }
             LibFn::CharacterClass(function) => {
-                crate::interp::library::character::class_function(function, arg(0) as u32 as i32)
-                    .map(Some)
+                character::class_function(function, arg(0) as u32 as i32).map(Some)
             }
             LibFn::Character(function) => {
                 Ok(Some(self.character_function(function, arg(0) as u32 as i32)))
@@ -132,15 +132,12 @@ impl<'p, 'c> Machine<'p, 'c> {
             LibFn::Allocation(function) => {
                 self.allocation_function(function, name, arg(0) as u64, arg(1) as u64)
             }
-            LibFn::End(function) => Err(crate::interp::library::models::ended(function, arg(0))),
-            LibFn::Hint(function) => {
-                crate::interp::library::models::hint_function(function, arg(0), arg(1))
-            }
+            LibFn::End(function) => Err(models::ended(function, arg(0))),
+            LibFn::Hint(function) => models::hint_function(function, arg(0), arg(1)),
             LibFn::Integer(function) => {
                 let overflow = self.options.overflow;
                 let function = function.on(self.program.types.target);
-                crate::interp::library::builtins::integer_function(function, arg(0), overflow)
-                    .map(Some)
+                builtins::integer_function(function, arg(0), overflow).map(Some)
             }
             LibFn::Jump(function) => self.jump_function(function, arg(0) as u64, arg(1) as u32),
             LibFn::Overflow(function) => {
@@ -156,7 +153,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             LibFn::ExactMath(_) | LibFn::InexactMath(_) | LibFn::FloatTest(_) => {
                 let ty = arg_types.first().and_then(|ty| self.program.types.scalar(*ty));
                 let ty = ty.filter(|ty| ty.is_float()).unwrap_or(Type::F64);
-                Ok(crate::interp::library::math::math_function(model.function, ty, arg(0), arg(1)))
+                Ok(math::math_function(model.function, ty, arg(0), arg(1)))
             }
         }
     }

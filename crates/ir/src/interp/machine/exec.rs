@@ -10,10 +10,9 @@ use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::observe::Observer;
 use crate::interp::outcome::{End, Location, UnknownCause};
 use crate::interp::slots::{Slot, WINDOW, Window, is_wide, read, write};
-use crate::program::arith;
-use crate::program::arith::{f32_bits, f64_bits};
+use crate::program::arith::{self, f32_bits, f64_bits};
 use crate::program::ctype::Target;
-use crate::program::expr::Type;
+use crate::program::expr::{CastOp, Type};
 use crate::program::stmt::{Edge, TrapKind};
 
 /// The window that begins at a slot, with more slots made if there are not enough.
@@ -50,8 +49,7 @@ const fn of_double(bits: u64) -> f64 {
 }
 
 fn float_to_int(bits: u64, to: Type) -> Result<u64, TrapKind> {
-    arith::cast(crate::program::expr::CastOp::FToS, Type::F64, to, u128::from(bits))
-        .map(|bits| bits as u64)
+    arith::cast(CastOp::FToS, Type::F64, to, u128::from(bits)).map(|bits| bits as u64)
 }
 
 /// The slots of an operator: of its result, and of its operands.
@@ -719,7 +717,8 @@ impl<'p, 'c> Machine<'p, 'c> {
         let (code, pc) = (frame.code, frame.pc);
         let first = code.points.index_from(pc);
         let over = self.steps.excess();
-        let stop = code.points.get(first + (count - over) as usize)?;
+        let stop = code.points.get(first + (count - over) as usize);
+        let stop = stop.expect("a segment has as many points as it counts");
         self.steps.stop_at(Location { function: code.function, point: stop.point });
         if over == count {
             return None;

@@ -21,6 +21,7 @@ pub(super) struct UndefinedValues {
 
 impl UndefinedValues {
     /// Whether no value was undefined so far.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.marks.is_empty()
     }
@@ -31,11 +32,13 @@ impl UndefinedValues {
     }
 
     /// The marks of the window that begins at a slot; those beyond the end are not set.
+    #[inline]
     pub(super) fn of_window(&self, base: usize) -> &[bool] {
         self.marks.get(base..).unwrap_or_default()
     }
 
     /// The same to change them, all of the window's.
+    #[inline]
     pub(super) fn of_window_mut(&mut self, base: usize) -> &mut [bool] {
         let end = base + WINDOW;
         if self.marks.len() < end {
@@ -50,6 +53,7 @@ impl UndefinedValues {
     }
 
     /// The bytes to which the last operation stored an undefined value, given once.
+    #[inline]
     pub(super) fn take_stored(&mut self) -> Option<StoredBytes> {
         self.stored.take()
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lydian_base::Rng;
 
 use super::*;
+use crate::program::arith;
 
 /// A byte that was once part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl Model {
 /// An object that may be freed or left.
 #[derive(Clone, Copy)]
 enum Kind {
-    PermanentObject,
+    Permanent,
     Input,
     Heap,
     Local,
@@ -155,7 +156,7 @@ impl World {
                 world.memory.protect(base);
             }
             world.model.begin(base, size, true, number != 3);
-            world.objects.push((base, size, Kind::PermanentObject));
+            world.objects.push((base, size, Kind::Permanent));
             let base = target.input_region() + 256 * number;
             assert!(world.memory.place_input(base, size));
             world.model.begin(base, size, true, true);
@@ -197,7 +198,7 @@ impl World {
                 let at = self.rng.below(self.objects.len() as u64) as usize;
                 let (base, size, kind) = self.objects[at];
                 match kind {
-                    Kind::PermanentObject => {
+                    Kind::Permanent => {
                         assert_eq!(self.memory.release(base), Err(TrapKind::BadFree));
                         return;
                     }
@@ -285,7 +286,7 @@ impl World {
             }
             0 | 1 => {
                 let wide = u128::from(value) << 64 | u128::from(!value);
-                let wide = wide & crate::program::arith::mask(8 * len as u32);
+                let wide = wide & arith::mask(8 * len as u32);
                 if len == 4 && self.memory.quick_store::<4>(address, value) {
                     assert_eq!(self.model.store(address, 4, u128::from(value as u32)), Ok(()));
                 } else {

@@ -1,7 +1,7 @@
 //! Integer arithmetic that reports overflow.
 
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::libc::OverflowFn;
+use lydian_ir::libc::{OverflowFn, OverflowOp};
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{Term, TermPool};
 
@@ -34,7 +34,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             result: types.is_signed(result_ty),
         };
         let (a, b) = (to_bytes(&mut self.pool, a), to_bytes(&mut self.pool, b));
-        let (stored, overflows) = self.exactly(operation(function), [a, b], signed, bits);
+        let (stored, overflows) = self.exactly(function.operation(), [a, b], signed, bits);
         let mut traps = Traps::none();
         let to = self.resolve_for_write(state, pointer, size, &mut traps)?;
         self.leave_traps(state, &traps)?;
@@ -45,7 +45,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// The low `bits` of the exact result, and whether the result does not fit.
     fn exactly(
         &mut self,
-        operation: Operation,
+        operation: OverflowOp,
         [a, b]: [Term; 2],
         signed: SignedTypes,
         bits: u32,
@@ -54,18 +54,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         let alike = pool.width(a) == bits && pool.width(b) == bits;
         if alike && signed.a == signed.b && signed.a == signed.result {
             let overflows = match (operation, signed.a) {
-                (Operation::Add, true) => pool.sadd_overflows(a, b),
-                (Operation::Sub, true) => pool.ssub_overflows(a, b),
-                (Operation::Mul, true) => pool.smul_overflows(a, b),
-                (Operation::Add, false) => pool.uadd_overflows(a, b),
-                (Operation::Sub, false) => pool.usub_overflows(a, b),
-                (Operation::Mul, false) => pool.umul_overflows(a, b),
+                (OverflowOp::Add, true) => pool.sadd_overflows(a, b),
+                (OverflowOp::Sub, true) => pool.ssub_overflows(a, b),
+                (OverflowOp::Mul, true) => pool.smul_overflows(a, b),
+                (OverflowOp::Add, false) => pool.uadd_overflows(a, b),
+                (OverflowOp::Sub, false) => pool.usub_overflows(a, b),
+                (OverflowOp::Mul, false) => pool.umul_overflows(a, b),
             };
             return (apply(pool, operation, a, b), overflows);
         }
         let widest = bits.max(pool.width(a)).max(pool.width(b));
         let wide = match operation {
-            Operation::Mul => bits.max(pool.width(a) + pool.width(b)) + 2,
+            OverflowOp::Mul => bits.max(pool.width(a) + pool.width(b)) + 2,
             _ => widest + 2,
         };
         let (x, y) = (widen(pool, a, signed.a, wide), widen(pool, b, signed.b, wide));
@@ -80,11 +80,11 @@ fn widen(pool: &mut TermPool, a: Term, signed: bool, width: u32) -> Term {
     if signed { pool.sext(a, width) } else { pool.zext(a, width) }
 }
 
-fn apply(pool: &mut TermPool, operation: Operation, a: Term, b: Term) -> Term {
+fn apply(pool: &mut TermPool, operation: OverflowOp, a: Term, b: Term) -> Term {
     match operation {
-        Operation::Add => pool.add(a, b),
-        Operation::Sub => pool.sub(a, b),
-        Operation::Mul => pool.mul(a, b),
+        OverflowOp::Add => pool.add(a, b),
+        OverflowOp::Sub => pool.sub(a, b),
+        OverflowOp::Mul => pool.mul(a, b),
     }
 }
 
@@ -94,23 +94,4 @@ struct SignedTypes {
     a: bool,
     b: bool,
     result: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Operation {
-    Add,
-    Sub,
-    Mul,
-}
-
-const fn operation(function: OverflowFn) -> Operation {
-    use OverflowFn::*;
-    match function {
-        AddOverflow | SaddOverflow | UaddOverflow | SaddlOverflow | UaddlOverflow
-        | SaddllOverflow | UaddllOverflow => Operation::Add,
-        SubOverflow | SsubOverflow | UsubOverflow | SsublOverflow | UsublOverflow
-        | SsubllOverflow | UsubllOverflow => Operation::Sub,
-        MulOverflow | SmulOverflow | UmulOverflow | SmullOverflow | UmullOverflow
-        | SmulllOverflow | UmulllOverflow => Operation::Mul,
-    }
 }
