@@ -427,20 +427,6 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Evaluates one expression with wrapping signed overflow. Returns its value and the conditions under
-/// which it traps.
-pub fn eval_expr<E: StateReader>(
-    types: &CTypes,
-    exprs: &ExprArena,
-    expr: ExprId,
-    pool: &mut TermPool,
-    reader: &mut E,
-) -> Result<(Term, Traps), E::Stop> {
-    let mut traps = Traps::none();
-    let value = Evaluation::new(types, exprs).eval(pool, expr, reader, &mut traps)?;
-    Ok((value, traps))
-}
-
 /// The byte offset of a member that is no bit-field.
 pub fn field_offset(types: &CTypes, record: RecordId, field: u32) -> u64 {
     types.records[record].fields[field as usize].bit_offset / 8

@@ -4,7 +4,7 @@
 //! and one that holds where it is surely false. They exclude one another. Where neither holds, the
 //! predicate is unknown. A label is covered exactly where its predicate is surely true.
 
-use lydian_ir::{BoolTree, ConditionId, ExprId};
+use lydian_ir::{ConditionId, ExprId};
 use lydian_objective::Pred;
 use lydian_smt::{Term, TermPool};
 
@@ -91,21 +91,6 @@ impl Kleene {
         Self { surely_true: pool.or(left, right), surely_false: pool.or(both, neither) }
     }
 
-    /// `self ? then : otherwise`; where the test is unknown, known if both agree.
-    pub fn ite(self, pool: &mut TermPool, then: Self, otherwise: Self) -> Self {
-        let side = |pool: &mut TermPool, a: Term, b: Term| {
-            let taken = pool.and(self.surely_true, a);
-            let other = pool.and(self.surely_false, b);
-            let agree = pool.and(a, b);
-            let known = pool.or(taken, other);
-            pool.or(known, agree)
-        };
-        Self {
-            surely_true: side(pool, then.surely_true, otherwise.surely_true),
-            surely_false: side(pool, then.surely_false, otherwise.surely_false),
-        }
-    }
-
     /// Whether it is surely true on every state.
     pub fn is_true(self, pool: &TermPool) -> bool {
         pool.as_bool(self.surely_true) == Some(true)
@@ -161,40 +146,6 @@ pub fn eval_pred(pool: &mut TermPool, pred: &Pred, reader: &mut impl EventReader
             let a = eval_pred(pool, a, reader);
             let b = eval_pred(pool, b, reader);
             a.xor(pool, b)
-        }
-    }
-}
-
-/// The value of a decision's tree from the values of its conditions.
-pub fn eval_tree(
-    pool: &mut TermPool,
-    tree: &BoolTree,
-    condition: &mut impl FnMut(&mut TermPool, ConditionId) -> Kleene,
-) -> Kleene {
-    match tree {
-        BoolTree::Const(value) => Kleene::constant(pool, *value),
-        BoolTree::Cond(id) => condition(pool, *id),
-        BoolTree::Not(a) => eval_tree(pool, a, condition).not(),
-        BoolTree::And(a, b) | BoolTree::BitAnd(a, b) => {
-            let (a, b) = (eval_tree(pool, a, condition), eval_tree(pool, b, condition));
-            a.and(pool, b)
-        }
-        BoolTree::Or(a, b) | BoolTree::BitOr(a, b) => {
-            let (a, b) = (eval_tree(pool, a, condition), eval_tree(pool, b, condition));
-            a.or(pool, b)
-        }
-        BoolTree::Eq(a, b) => {
-            let (a, b) = (eval_tree(pool, a, condition), eval_tree(pool, b, condition));
-            a.xor(pool, b).not()
-        }
-        BoolTree::Xor(a, b) => {
-            let (a, b) = (eval_tree(pool, a, condition), eval_tree(pool, b, condition));
-            a.xor(pool, b)
-        }
-        BoolTree::Ite(test, a, b) => {
-            let test = eval_tree(pool, test, condition);
-            let (a, b) = (eval_tree(pool, a, condition), eval_tree(pool, b, condition));
-            test.ite(pool, a, b)
         }
     }
 }

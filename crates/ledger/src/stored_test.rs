@@ -41,7 +41,7 @@ impl PortableTest {
 
     /// The test for a program with the given types; `None` if one of the test's types is not among them.
     pub fn to_test(&self, types: &CTypes) -> Option<Test> {
-        read(self, &by_spelling(types)).ok().flatten()
+        with_types(self.test.clone(), &self.types, &by_spelling(types)).ok().flatten()
     }
 }
 
@@ -75,16 +75,17 @@ pub(super) fn decode(
     json: &str,
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
-    read(&serde_json::from_str(json)?, spelled)
+    let PortableTest { types, test } = serde_json::from_str(json)?;
+    with_types(test, &types, spelled)
 }
 
-/// The test with the ids of the types with these spellings; `None` if it has another type.
-fn read(
-    portable: &PortableTest,
+/// A test whose type ids are positions in `types`, with the ids of the types of these spellings;
+/// `None` if it has another type.
+fn with_types(
+    mut test: Test,
+    types: &IndexSet<String>,
     spelled: &FxHashMap<String, CTypeId>,
 ) -> Result<Option<Test>, DecodeError> {
-    let PortableTest { types, test } = portable;
-    let mut test = test.clone();
     for ty in types_of(&mut test) {
         let spelling = types.get_index(ty.index()).ok_or(DecodeError::NoSuchType)?;
         let Some(known) = spelled.get(spelling) else { return Ok(None) };

@@ -138,6 +138,7 @@ impl<'a> CoverageInterpreter<'a> {
 
     /// Runs a test.
     ///
+    /// # Errors
     /// If the test does not fit the program.
     pub fn run(&self, test: &Test, options: &interp::Options) -> Result<InterpretedRun, BadTest> {
         self.run_on(&Interpreter::new(self.program), test, options)
@@ -145,6 +146,7 @@ impl<'a> CoverageInterpreter<'a> {
 
     /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
+    /// # Errors
     /// Those of [`CoverageInterpreter::run`].
     pub fn run_on(
         &self,
@@ -157,8 +159,7 @@ impl<'a> CoverageInterpreter<'a> {
         let vectors = vec![FxHashSet::default(); self.objectives.len()];
         let bound = vec![FxHashSet::default(); self.objectives.len()];
         let values = FxHashMap::default();
-        let mut observer =
-            CoverageObserver { coverage_interpreter: self, values, covered, vectors, bound };
+        let mut observer = CoverageObserver { prepared: self, values, covered, vectors, bound };
         let outcome = interpreter.run(test, options, &mut observer)?;
         let covered = self.objectives.iter().zip(&observer.covered).map(|(objectives, covered)| {
             objectives.labels.ids().filter(|label| covered[label.index()]).collect()
@@ -173,7 +174,7 @@ type MutantKey = (usize, DecisionId, ConditionId, ExprId);
 
 /// Evaluates predicates where their sites are passed.
 struct CoverageObserver<'a> {
-    coverage_interpreter: &'a CoverageInterpreter<'a>,
+    prepared: &'a CoverageInterpreter<'a>,
     /// The values of mutants when their conditions were last reached.
     values: FxHashMap<MutantKey, Truth>,
     /// By label.
@@ -184,11 +185,11 @@ struct CoverageObserver<'a> {
 
 impl CoverageObserver<'_> {
     fn keep_vector(&mut self, view: &View<'_>, event: &DecisionEvent) {
-        let Some(&index) = self.coverage_interpreter.index.get(&view.function()) else { return };
+        let Some(&index) = self.prepared.index.get(&view.function()) else { return };
         if !view.is_undefined()
-            && self.coverage_interpreter.wanted[index].decisions.contains_key(&event.decision)
+            && self.prepared.wanted[index].decisions.contains_key(&event.decision)
         {
-            let vector = vector_of(view, event, self.coverage_interpreter.short_circuit);
+            let vector = vector_of(view, event, self.prepared.short_circuit);
             self.vectors[index].insert((event.decision, vector));
         }
     }
@@ -197,10 +198,10 @@ impl CoverageObserver<'_> {
         if view.is_undefined() {
             return;
         }
-        let Some(&index) = self.coverage_interpreter.index.get(&view.function()) else { return };
-        let Some(labels) = self.coverage_interpreter.sites[index].get(&site) else { return };
+        let Some(&index) = self.prepared.index.get(&view.function()) else { return };
+        let Some(labels) = self.prepared.sites[index].get(&site) else { return };
         let at = SiteEvent { observer: self, view, index, event };
-        let objectives = &self.coverage_interpreter.objectives[index];
+        let objectives = &self.prepared.objectives[index];
         let known = &self.covered[index];
         let covered: Vec<LabelId> = labels
             .all
@@ -209,7 +210,7 @@ impl CoverageObserver<'_> {
             .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
             .copied()
             .collect();
-        let wanted = &self.coverage_interpreter.wanted[index].labels;
+        let wanted = &self.prepared.wanted[index].labels;
         let here = labels.wanted.iter().map(|position| &wanted[*position].values);
         let bound: Vec<(LabelValues, Row)> = here
             .filter(|wanted| objectives.labels[wanted.label].pred.eval(&at).is_true())
@@ -264,7 +265,7 @@ impl SiteEvent<'_, '_> {
         match bound {
             BoundValue::Truth(pred) => pred.eval(self).known().map(i128::from),
             BoundValue::Expr(expr) => {
-                let plan = &self.observer.coverage_interpreter.plans[&(self.index, *expr)].0;
+                let plan = &self.observer.prepared.plans[&(self.index, *expr)].0;
                 let value = self.view.eval_plan(plan).ok()?;
                 (!value.uninitialised).then_some(value.bits as i128)
             }
@@ -280,7 +281,7 @@ impl Event for SiteEvent<'_, '_> {
     fn condition(&self, condition: ConditionId) -> Truth {
         match (self.reached_value(condition), self.event) {
             (Some(value), _) => Truth::from(value),
-            (None, Some(event)) if !self.observer.coverage_interpreter.short_circuit => {
+            (None, Some(event)) if !self.observer.prepared.short_circuit => {
                 event.value(self.view, condition)
             }
             (None, _) => Truth::Unknown,
@@ -299,15 +300,15 @@ impl Event for SiteEvent<'_, '_> {
         }
         let conditions = &self.view.body().decisions[event.decision].conditions;
         let is_one = conditions[condition].is_one_expression();
-        let (plan, traps) = &self.observer.coverage_interpreter.plans[&(self.index, expr)];
-        match is_one && !traps && !self.observer.coverage_interpreter.short_circuit {
+        let (plan, traps) = &self.observer.prepared.plans[&(self.index, expr)];
+        match is_one && !traps && !self.observer.prepared.short_circuit {
             true => self.view.truth_of_plan(plan),
             false => Truth::Unknown,
         }
     }
 
     fn expr(&self, expr: ExprId) -> Truth {
-        self.view.truth_of_plan(&self.observer.coverage_interpreter.plans[&(self.index, expr)].0)
+        self.view.truth_of_plan(&self.observer.prepared.plans[&(self.index, expr)].0)
     }
 }
 
@@ -329,17 +330,17 @@ impl Observer for CoverageObserver<'_> {
     }
 
     fn condition(&mut self, view: &View<'_>, origin: &BranchOrigin) {
-        let Some(&index) = self.coverage_interpreter.index.get(&view.function()) else { return };
+        let Some(&index) = self.prepared.index.get(&view.function()) else { return };
         let key = (origin.decision, origin.condition);
-        let Some(mutants) = self.coverage_interpreter.mutants[index].get(&key) else { return };
+        let Some(mutants) = self.prepared.mutants[index].get(&key) else { return };
         for expr in mutants {
-            let value = view.truth_of_plan(&self.coverage_interpreter.plans[&(index, *expr)].0);
+            let value = view.truth_of_plan(&self.prepared.plans[&(index, *expr)].0);
             self.values.insert((view.depth(), key.0, key.1, *expr), value);
         }
     }
 
     fn hears_statements(&self) -> bool {
-        let mut sites = self.coverage_interpreter.sites.iter().flat_map(|sites| sites.keys());
+        let mut sites = self.prepared.sites.iter().flat_map(|sites| sites.keys());
         sites.any(|site| matches!(site, Site::Stmt(_) | Site::Block(_)))
     }
 
@@ -378,9 +379,8 @@ mod tests {
         let objectives = [annotation.objectives];
         let image = |value: &i32| Image { bytes: value.to_le_bytes().into(), pointers: Vec::new() };
         let test = Test::calling("f", args.iter().map(image).collect());
-        let coverage_interpreter = CoverageInterpreter::new(&program, &objectives, false);
-        let run =
-            coverage_interpreter.run(&test, &Options::default()).expect("it suits the program");
+        let interpreter = CoverageInterpreter::new(&program, &objectives, false);
+        let run = interpreter.run(&test, &Options::default()).expect("it suits the program");
         let shown =
             run.covered[0].iter().map(|label| format!("{:?}", objectives[0].labels[*label].site));
         (shown.collect(), run.outcome.end)
@@ -416,10 +416,9 @@ mod tests {
         let request = Request::new([Criterion::Fcc]);
         let annotation = annotate(&program, &map, func, &request).expect("a body");
         let objectives = [annotation.objectives];
-        let coverage_interpreter = CoverageInterpreter::new(&program, &objectives, false);
+        let interpreter = CoverageInterpreter::new(&program, &objectives, false);
         let test = Test::calling("f", Vec::new());
-        let run =
-            coverage_interpreter.run(&test, &Options::default()).expect("it suits the program");
+        let run = interpreter.run(&test, &Options::default()).expect("it suits the program");
         assert_eq!(run.outcome.end, End::Trapped(TrapKind::Abort));
         assert_eq!(run.covered[0].len(), 1);
     }

@@ -198,13 +198,3 @@ impl Pred {
         }
     }
 }
-
-impl Site {
-    /// The block of an edge site.
-    pub const fn edge_block(self) -> Option<BlockId> {
-        match self {
-            Self::Edge(edge) => Some(edge.from),
-            _ => None,
-        }
-    }
-}

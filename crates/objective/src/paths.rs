@@ -166,6 +166,7 @@ impl NodeGraph {
     /// PPC: the longest simple paths: no node occurs twice, but the first may be the last, and none
     /// is part of another.
     ///
+    /// # Errors
     /// If there are more than `limit`, or the search for them takes too long.
     pub fn prime_paths(&self, limit: usize) -> Result<Vec<Path>, TooManyPaths> {
         let predecessors = self.predecessors();
@@ -221,6 +222,7 @@ impl NodeGraph {
 
     /// CPC: the paths from the entry to an exit in which no node occurs more than `turns + 1` times.
     ///
+    /// # Errors
     /// If there are more than `limit`, or the search for them takes too long.
     pub fn complete(&self, turns: u32, limit: usize) -> Result<Vec<Path>, TooManyPaths> {
         let mut found = Vec::new();

@@ -13,6 +13,8 @@ use lydian_ir::{
 };
 use proptest::prelude::*;
 
+use crate::decision::predicates::conditions;
+
 pub(crate) const I32: Type = Type::Int(32);
 
 /// A function under construction. Spans of expressions count up, so that each has its own.
@@ -139,7 +141,7 @@ impl Sample {
     pub(crate) fn decision(&mut self, tree: BoolTree) {
         let int = self.int();
         let x = self.param("x", int);
-        let conditions = crate::decision::predicates::conditions(&tree)
+        let conditions = conditions(&tree)
             .iter()
             .map(|condition| {
                 let (a, b) = (self.read(x), self.constant(condition.index() as i32));
@@ -252,7 +254,7 @@ pub(crate) fn tree(most: usize) -> impl Strategy<Value = BoolTree> {
     });
     let numbered = tree.prop_map(|tree| number(&tree, &mut 0));
     numbered.prop_filter("a fitting number of conditions", move |tree| {
-        (1..=most).contains(&crate::decision::predicates::conditions(tree).len())
+        (1..=most).contains(&conditions(tree).len())
     })
 }
 

@@ -674,7 +674,7 @@ fn apart(
     };
     // Wide enough for the difference of two numbers of 64 bits, and for the bound.
     let enough = width(pool, x.0)?.max(width(pool, y.0)?).max(64) + 2;
-    let extended = |pool: &mut TermPool, (term, view): (Term, Signedness)| match view {
+    let extended = |pool: &mut TermPool, (term, signedness): (Term, Signedness)| match signedness {
         Signedness::Signed => pool.sext(term, enough),
         Signedness::Unsigned => pool.zext(term, enough),
     };

@@ -129,7 +129,9 @@ impl State {
         self.nulls.remove(&local);
         self.sums.remove(&local);
         self.sums.retain(|_, (base, _)| *base != local);
-        Signedness::ALL.into_iter().for_each(|view| self.differences.forget((local, view)));
+        Signedness::ALL
+            .into_iter()
+            .for_each(|signedness| self.differences.forget((local, signedness)));
         self.forget_result(local);
         self.forget_addresses(local);
     }

@@ -100,27 +100,32 @@ impl LineTable {
     }
 
     fn add(&mut self, file: &FileCoverage, function: &FunctionCoverage) {
-        let excused = JustifiedLines::of(function);
+        let justified = JustifiedLines::of(function);
         let first = function.start.line;
         let is_counted = function.is_listed() && !file.exclusions.line(first);
-        if is_counted && (function.ran() || !excused.statements(first)) {
+        if is_counted && (function.ran() || !justified.statements(first)) {
             let hits = function.entries.or_once(function.ran());
             self.lines.entry(first).or_default().pass(hits);
         }
         let measured = function.lines.iter().filter(|line| !file.exclusions.line(line.line));
-        for line in measured.filter(|line| line.covered || !excused.statements(line.line)) {
+        for line in measured.filter(|line| line.covered || !justified.statements(line.line)) {
             self.lines.entry(line.line).or_default().pass(line.count.or_once(line.covered));
         }
         for decision in &function.decisions {
-            self.add_decision(file, decision, &excused);
+            self.add_decision(file, decision, &justified);
         }
         for switch in &function.switches {
-            self.add_group(file, switch_group(switch), &excused);
+            self.add_group(file, switch_group(switch), &justified);
         }
     }
 
-    fn add_group(&mut self, file: &FileCoverage, mut group: BranchGroup, excused: &JustifiedLines) {
-        if excused.branches(group.start.line) {
+    fn add_group(
+        &mut self,
+        file: &FileCoverage,
+        mut group: BranchGroup,
+        justified: &JustifiedLines,
+    ) {
+        if justified.branches(group.start.line) {
             group.ways.retain(BranchWay::taken);
         }
         if !file.exclusions.branch(group.start.line) && !group.ways.is_empty() {
@@ -132,10 +137,10 @@ impl LineTable {
         &mut self,
         file: &FileCoverage,
         decision: &DecisionCoverage,
-        excused: &JustifiedLines,
+        justified: &JustifiedLines,
     ) {
         for group in jump_groups(decision) {
-            self.add_group(file, group, excused);
+            self.add_group(file, group, justified);
         }
         if decision.recorded && !file.exclusions.branch(decision.start.line) {
             let analysis = analyse(decision);
@@ -143,7 +148,7 @@ impl LineTable {
             let conditions = decision.conditions.iter().zip(effects).enumerate();
             let conditions = conditions.filter(|(index, _)| decision.asks(*index));
             let counts = |(_, (condition, decided)): &(usize, (&ConditionCoverage, [bool; 2]))| {
-                *decided == [true; 2] || !excused.pairs(condition.start.line)
+                *decided == [true; 2] || !justified.pairs(condition.start.line)
             };
             let conditions: Vec<(String, [bool; 2])> = conditions
                 .filter(counts)
@@ -197,11 +202,11 @@ struct JustifiedLines(Vec<(u32, Criterion)>);
 
 impl JustifiedLines {
     fn of(function: &FunctionCoverage) -> Self {
-        let excused = function
+        let justified = function
             .objectives
             .iter()
             .filter(|objective| matches!(objective.status, ObjectiveStatus::Excluded(Some(_))));
-        Self(excused.map(|objective| (objective.start.line, objective.criterion)).collect())
+        Self(justified.map(|objective| (objective.start.line, objective.criterion)).collect())
     }
 
     fn has(&self, line: u32, entry: LineEntry) -> bool {

@@ -263,7 +263,7 @@ impl Subject {
     }
 
     /// The same under the assumption that the objects that parameters point to are small
-    /// (`lydian_prove::ranges::Sizes::Small`).
+    /// (`lydian_prove::ranges::ObjectSizes::Small`).
     pub fn proved_assuming_small_objects(&self, index: usize, time: Duration) -> Vec<LabelId> {
         self.proved_with(index, time, |prover| prover.assuming_small_objects(&self.program))
     }

@@ -110,6 +110,7 @@ impl<'a> Consolidation<'a> {
     /// next. Returns the hyperlabels that are covered now and were not before, each with its function
     /// by position.
     ///
+    /// # Panics
     /// If there is not one record for each function.
     pub fn update(&mut self, records: &[CoverageRecord]) -> Vec<(usize, HyperId)> {
         assert_eq!(records.len(), self.all.len(), "a record for each function");

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::annotate::{Request, annotate};
 use crate::criterion::Criterion;
+use crate::decision::predicates::conditions;
 use crate::decision::vector::evaluate;
 use crate::hyper::{Atom, Binding, Formula, FormulaOp, Hyper};
 use crate::testing::{Sample, cond, tree};
@@ -177,7 +178,7 @@ fn all_combinations_cover_what_was_worked_out_by_hand() {
     ];
     let criteria = [Cacc, Racc, Ricc, Mcdc, Ic, Utpc, Cutpnfp];
     for ((text, tree), expected) in golden().into_iter().zip(expected) {
-        let count = crate::decision::predicates::conditions(&tree).len();
+        let count = conditions(&tree).len();
         let coupled = |row: &u32| count < 4 || row & 1 == row >> 2 & 1;
         let rows: Vec<u32> = (0..1 << count).filter(coupled).collect();
         for (criterion, expected) in criteria.into_iter().zip(expected) {
@@ -227,7 +228,7 @@ proptest! {
         tree in tree(6),
         rows in proptest::collection::vec(any::<u32>(), 0..12),
     ) {
-        let count = crate::decision::predicates::conditions(&tree).len();
+        let count = conditions(&tree).len();
         let rows: Vec<u32> = rows.into_iter().map(|row| row & ((1 << count) - 1)).collect();
         for criterion in [Criterion::Cacc, Criterion::Racc, Criterion::Ricc] {
             let expected = by_definition(&tree, criterion, &rows, count);
@@ -349,16 +350,20 @@ fn a_guard_relates_values_of_different_runs() {
     assert_eq!(record.covers(&objectives, &hyper), Ok(true));
 }
 
-#[test]
-fn a_value_that_no_guard_uses_is_not_asked_for() {
-    let guard = Formula::binary(FormulaOp::Lt, Formula::name("x"), Formula::name("y"));
-    let (mut objectives, hyper, expected) = two_marks(guard);
+fn add_hyperlabel(objectives: &mut FunctionObjectives, hyper: Hyper) {
     objectives.hypers.push(crate::Hyperlabel {
         hyper,
         text: "".into(),
         place: objectives.labels.values().next().expect("a label").place.clone(),
         key: crate::LabelKey(String::new()),
     });
+}
+
+#[test]
+fn a_value_that_no_guard_uses_is_not_asked_for() {
+    let guard = Formula::binary(FormulaOp::Lt, Formula::name("x"), Formula::name("y"));
+    let (mut objectives, hyper, expected) = two_marks(guard);
+    add_hyperlabel(&mut objectives, hyper);
     let wanted = RecordRequest::of(std::slice::from_ref(&objectives));
     let asked: Vec<_> = wanted[0].labels.iter().map(|asked| asked.values.clone()).collect();
     assert_eq!(asked, expected);
@@ -375,12 +380,7 @@ fn what_a_guard_says_of_one_label_alone_filters_what_is_kept_of_it() {
         let (mut objectives, _, _) = two_marks(Formula::Number(1));
         for guard in guards {
             let (_, hyper, _) = two_marks(guard.clone());
-            objectives.hypers.push(crate::Hyperlabel {
-                hyper,
-                text: "".into(),
-                place: objectives.labels.values().next().expect("a label").place.clone(),
-                key: crate::LabelKey(String::new()),
-            });
+            add_hyperlabel(&mut objectives, hyper);
         }
         let wanted = RecordRequest::of(std::slice::from_ref(&objectives));
         wanted[0].labels.iter().map(|asked| asked.filter.clone()).collect::<Vec<_>>()

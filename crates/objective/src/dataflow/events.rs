@@ -127,17 +127,14 @@ impl<'a> EventFinder<'a> {
     fn statement(&self, id: StmtId, events: &mut Vec<VariableEvent>) {
         let at = UseSite::Stmt(id);
         let span = self.body.source.stmts[id];
+        let event_of_read =
+            |variable: Variable, span: Span, argument: Span, cell: Option<Access>| {
+                VariableEvent::Read { variable, at, read_at: None, span, argument, cell }
+            };
         let read_in = |expr: ExprId, argument: Span, events: &mut Vec<VariableEvent>| {
             self.reads(expr, &mut |variable, own, cell| {
                 let span = if own.is_none() { span } else { own };
-                events.push(VariableEvent::Read {
-                    variable,
-                    at,
-                    read_at: None,
-                    span,
-                    argument,
-                    cell,
-                });
+                events.push(event_of_read(variable, span, argument, cell));
             });
         };
         let read =
@@ -172,16 +169,8 @@ impl<'a> EventFinder<'a> {
             }
             Stmt::Copy { dst, src, size } => {
                 if let Some(variable) = self.variable_at(*src) {
-                    let argument = Span::NONE;
                     let cell = self.part(*src, *size, Span::NONE, false);
-                    events.push(VariableEvent::Read {
-                        variable,
-                        at,
-                        read_at: None,
-                        span,
-                        argument,
-                        cell,
-                    });
+                    events.push(event_of_read(variable, span, Span::NONE, cell));
                 }
                 read(*src, events);
                 read(*dst, events);
@@ -203,15 +192,7 @@ impl<'a> EventFinder<'a> {
                         let cell = passed.and_then(|size| self.part(*arg, size, argument, false));
                         // A passed address is a use of the whole variable, and of no cell.
                         if self.globals.grain == Grain::Whole || cell.is_some() {
-                            let read_at = None;
-                            events.push(VariableEvent::Read {
-                                variable,
-                                at,
-                                read_at,
-                                span,
-                                argument,
-                                cell,
-                            });
+                            events.push(event_of_read(variable, span, argument, cell));
                         }
                     }
                 }
@@ -274,22 +255,20 @@ impl<'a> EventFinder<'a> {
             _ => self.body.source.terms[block],
         };
         let mut reads = Vec::new();
-        self.reads(operand, &mut |variable, own, cell| {
-            let span = if own.is_none() { span } else { own };
-            let (argument, read_at) = (Span::NONE, None);
-            let read = VariableEvent::Read { variable, at, read_at, span, argument, cell };
-            reads.push((events.len(), read));
-        });
+        let mut read = |expr: ExprId, position: usize, read_at: Option<StmtId>| {
+            self.reads(expr, &mut |variable, own, cell| {
+                let span = if own.is_none() { span } else { own };
+                let argument = Span::NONE;
+                let read = VariableEvent::Read { variable, at, read_at, span, argument, cell };
+                reads.push((position, read));
+            });
+        };
+        read(operand, events.len(), None);
         if !matches!(at, UseSite::Return(_)) {
             for setter in self.setters(operand) {
                 let Some(&before) = starts.get(&setter) else { continue };
                 let Stmt::Assign { value, .. } = &self.body.stmts[setter] else { continue };
-                self.reads(*value, &mut |variable, own, cell| {
-                    let span = if own.is_none() { span } else { own };
-                    let (argument, read_at) = (Span::NONE, Some(setter));
-                    let read = VariableEvent::Read { variable, at, read_at, span, argument, cell };
-                    reads.push((before, read));
-                });
+                read(*value, before, Some(setter));
             }
         }
         reads.sort_by_key(|(position, _)| std::cmp::Reverse(*position));

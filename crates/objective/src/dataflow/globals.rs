@@ -17,7 +17,7 @@ pub(super) struct TrackedGlobals {
     pub(super) grain: Grain,
     pub(super) tracked: FxHashSet<GlobalId>,
     /// Globals that are not followed because an unsupported function names them.
-    pub(super) lost: FxHashSet<GlobalId>,
+    pub(super) untracked: FxHashSet<GlobalId>,
     /// Those whose addresses are taken.
     pub(super) exposed: FxHashSet<GlobalId>,
     /// The functions that call no function of the program.
@@ -26,7 +26,7 @@ pub(super) struct TrackedGlobals {
     pub(super) defined: FxHashSet<FuncId>,
     /// The places where the text takes a variable argument, which writes to nothing but the list.
     pub(super) variadic: FxHashSet<Span>,
-    /// Which arguments of these functions escape.
+    /// The escapes of the arguments of these functions.
     pub(super) escapes: EscapeSummaries,
 }
 
@@ -40,7 +40,7 @@ impl TrackedGlobals {
             .map(|function| map.slice(function.span))
             .filter(|text| text.contains('{'))
             .collect();
-        let is_lost = |global: &Global| {
+        let is_named = |global: &Global| {
             let name = c_name(&global.name);
             unsupported.iter().any(|text| words(text).any(|word| word == name))
         };
@@ -54,9 +54,11 @@ impl TrackedGlobals {
         };
         let globals = program.globals.iter();
         let variables = globals.filter(|(_, global)| is_variable(global));
-        let (lost, tracked): (Vec<_>, Vec<_>) = variables.partition(|(_, global)| is_lost(global));
+        let (untracked, tracked): (Vec<_>, Vec<_>) =
+            variables.partition(|(_, global)| is_named(global));
         let id = |(id, _): (GlobalId, &Global)| id;
-        let (lost, tracked) = (lost.into_iter().map(id).collect(), tracked.into_iter().map(id));
+        let untracked = untracked.into_iter().map(id).collect();
+        let tracked = tracked.into_iter().map(id);
         let functions = program.functions.iter();
         let inert = functions.filter(|(_, f)| is_inert(program, map, f)).map(|(id, _)| id);
         let mut tracked: FxHashSet<GlobalId> = tracked.collect();
@@ -70,7 +72,16 @@ impl TrackedGlobals {
         let escapes = EscapeSummaries::of(program, &defined);
         let variadic = map.text().match_indices(VA_ARG);
         let variadic = variadic.filter_map(|(at, _)| call_at(map.text(), at)).collect();
-        Self { grain, tracked, lost, exposed, inert: inert.collect(), defined, variadic, escapes }
+        Self {
+            grain,
+            tracked,
+            untracked,
+            exposed,
+            inert: inert.collect(),
+            defined,
+            variadic,
+            escapes,
+        }
     }
 
     /// The followed globals, in order.

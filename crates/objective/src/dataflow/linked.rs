@@ -22,7 +22,8 @@ pub struct SharedFlow {
     pub graph: FlowGraph,
     /// The variables of external linkage that it does not follow, since a function that is not
     /// supported names them.
-    pub lost: Vec<String>,
+    #[serde(rename = "lost")]
+    pub untracked: Vec<String>,
     /// The functions of other units whose addresses it takes.
     pub taken: Vec<String>,
 }
@@ -125,13 +126,13 @@ impl<'a> Linker<'a> {
         struct SymbolUse {
             defining: BTreeSet<usize>,
             using: BTreeSet<usize>,
-            lost: bool,
+            untracked: bool,
         }
         let mut known: BTreeMap<Symbol<'a>, SymbolUse> = BTreeMap::new();
         for instance in &self.instances {
             let Instance { image, unit, flow } = *instance;
-            for name in &flow.lost {
-                known.entry(self.symbol(image, name)).or_default().lost = true;
+            for name in &flow.untracked {
+                known.entry(self.symbol(image, name)).or_default().untracked = true;
             }
             for variable in flow.graph.variables.iter().filter(|of| !of.definitions.is_empty()) {
                 let symbol = self.symbol(image, &variable.name);
@@ -144,7 +145,7 @@ impl<'a> Linker<'a> {
         }
         let matters = |of: &SymbolUse| {
             let apart = of.defining.iter().any(|unit| of.using.iter().any(|other| other != unit));
-            apart && !of.lost
+            apart && !of.untracked
         };
         let found = known.into_iter().filter(|(_, of)| matters(of)).map(|(symbol, _)| symbol);
         self.variables = found.zip(0..).collect();
@@ -499,9 +500,9 @@ mod tests {
     fn a_variable_that_a_unit_does_not_follow_has_no_pairs() {
         let main = unit("g", (1, 0), vec![function("main", vec![DEFINE, call("get")])]);
         let get = unit("g", (0, 1), vec![function("get", vec![FlowEvent::Use(0)])]);
-        let lost = SharedFlow { lost: vec!["g".to_owned()], ..SharedFlow::default() };
-        assert_eq!(pairs(&[&main, &get, &lost], &[(&[0, 1], &[])]), [(0, 1)]);
-        assert_eq!(pairs(&[&main, &get, &lost], &[(&[0, 1, 2], &[])]), []);
+        let untracked = SharedFlow { untracked: vec!["g".to_owned()], ..SharedFlow::default() };
+        assert_eq!(pairs(&[&main, &get, &untracked], &[(&[0, 1], &[])]), [(0, 1)]);
+        assert_eq!(pairs(&[&main, &get, &untracked], &[(&[0, 1, 2], &[])]), []);
     }
 
     #[test]

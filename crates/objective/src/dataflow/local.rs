@@ -44,8 +44,8 @@ impl LocalFlow {
         let mut this = Self {
             cfg,
             events,
-            definitions: std::mem::take(&mut finder.definitions),
-            made: std::mem::take(&mut finder.made),
+            definitions: finder.definitions,
+            made: finder.made,
             uses: Vec::new(),
             global_reads: Vec::new(),
         };

@@ -39,7 +39,7 @@ pub struct UnitFlow {
     /// The uses of the graph.
     graph_uses: Vec<(FuncId, UseId)>,
     /// The globals that are not followed, because an unsupported function names them.
-    lost: Vec<GlobalId>,
+    untracked: Vec<GlobalId>,
 }
 
 /// The data flow of a unit that other units need, and the meaning of its numbers.
@@ -110,14 +110,14 @@ impl UnitFlow {
             let numbers = std::mem::take(&mut reached[index]);
             reaching.entry(*function).or_default().insert(*usage, numbers);
         }
-        let mut lost: Vec<GlobalId> = globals.lost.iter().copied().collect();
-        lost.sort_unstable();
+        let mut untracked: Vec<GlobalId> = globals.untracked.iter().copied().collect();
+        untracked.sort_unstable();
         let mut joiner =
             Joiner { program, grain, stores: &stores, reaching, order: FxHashMap::default() };
         let flow = joiner.join(local_flows);
         let id = |(function, at): &(FuncId, usize)| (*function, joiner.order[function][*at]);
         let graph_uses = made.uses.iter().map(id).collect();
-        Self { graph: made.graph, graph_uses, lost, ..flow }
+        Self { graph: made.graph, graph_uses, untracked, ..flow }
     }
 
     /// The data flow that other units of a program that is linked later need: the effects of this
@@ -127,13 +127,13 @@ impl UnitFlow {
         let all: Vec<GlobalId> = self.stores.keys().copied().collect();
         let (graph, kept) = self.graph.reduced(|at| is_external(&all[at]));
         let name = |id: &GlobalId| program.globals[*id].name.clone();
-        let lost = self.lost.iter().filter(|id| is_external(id)).map(name).collect();
+        let untracked = self.untracked.iter().filter(|id| is_external(id)).map(name).collect();
         let taken = taken(program).into_iter().map(|id| &program.functions[id]);
         let taken = taken.filter(|function| function.body.is_none() || function.library);
         let mut taken: Vec<String> = taken.map(|function| function.name.clone()).collect();
         taken.sort_unstable();
         UnitShared {
-            flow: SharedFlow { graph, lost, taken },
+            flow: SharedFlow { graph, untracked, taken },
             variables: all.into_iter().filter(is_external).collect(),
             functions: self.functions.keys().copied().collect(),
             uses: kept.into_iter().map(|at| self.graph_uses[at]).collect(),

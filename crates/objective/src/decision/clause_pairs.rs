@@ -9,7 +9,7 @@ use lydian_ir::{BoolTree, ConditionId};
 
 use crate::criterion::{ClausePair, Criterion};
 use crate::decision::masking::unmasked_conditions;
-use crate::decision::predicates::active_conditions;
+use crate::decision::predicates::{active_conditions, conditions};
 use crate::decision::vector::DecisionVector;
 use crate::label::Pred;
 
@@ -88,7 +88,7 @@ impl ClausePairObjective {
         short_circuit: bool,
         vectors: &[(DecisionVector, bool)],
     ) -> bool {
-        let conditions = crate::decision::predicates::conditions(tree);
+        let conditions = conditions(tree);
         let agree = |a: &DecisionVector, b: &DecisionVector, id: ConditionId| {
             let both = a.known.contains(id) && b.known.contains(id);
             let same = a.value.contains(id) == b.value.contains(id);

@@ -23,7 +23,7 @@
 use lydian_ir::{BoolTree, ConditionId, Truth};
 
 use super::vector::{ConditionSet, DecisionVector};
-use crate::decision::predicates::outcome;
+use crate::decision::predicates::{outcome, signed};
 use crate::event::Event;
 use crate::label::Pred;
 
@@ -85,7 +85,7 @@ fn open(tree: &BoolTree, value: bool) -> Pred {
     if !can_be(tree, !value) {
         return Pred::Const(true);
     }
-    let had = crate::decision::predicates::signed(outcome(tree), value);
+    let had = signed(outcome(tree), value);
     match first_condition(tree) {
         Some(first) => Pred::or(Pred::not(Pred::Reached(first)), had),
         None => had,

@@ -12,13 +12,13 @@ pub enum HtolError {
     Character {
         /// The character.
         found: char,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// A number that is none or has more than 127 bits.
     #[error("this is no number of at most 127 bits")]
     Number {
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// A text of another kind is expected.
@@ -26,7 +26,7 @@ pub enum HtolError {
     Expected {
         /// What is expected.
         what: String,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// Parts are nested too deep, or too many operators follow each other.
@@ -34,7 +34,7 @@ pub enum HtolError {
     TooDeep {
         /// The greatest depth.
         limit: usize,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// A rule of well-formedness is broken.
@@ -44,23 +44,23 @@ pub enum HtolError {
         rule: Rule,
         /// The names that break it.
         names: Vec<String>,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// Something that the program or the file does not have.
     #[error("{what}")]
     Unknown {
-        /// What: one sentence.
+        /// The fault, as one sentence.
         what: String,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
     /// Something that is not supported.
     #[error("{what} is not supported")]
     Unsupported {
-        /// What.
+        /// The construct, as a noun.
         what: String,
-        /// Where.
+        /// Its place, in bytes.
         at: Range<usize>,
     },
 }
@@ -70,7 +70,7 @@ fn shown(names: &[String]) -> String {
 }
 
 impl HtolError {
-    /// Where it is, in bytes.
+    /// Its place, in bytes.
     pub const fn at(&self) -> &Range<usize> {
         match self {
             Self::Character { at, .. }
@@ -83,7 +83,7 @@ impl HtolError {
         }
     }
 
-    /// The line and the column, from 1, of where it begins in the text.
+    /// The line and the column, from 1, at which it begins in the text.
     pub fn line_and_column(&self, text: &str) -> (u32, u32) {
         let before = text.get(..self.at().start).unwrap_or(text);
         let line = before.matches('\n').count();

@@ -25,6 +25,7 @@ pub struct HtolFile {
 impl HtolFile {
     /// Reads a text.
     ///
+    /// # Errors
     /// A message with its place, if the text does not follow the grammar, or names no function before
     /// its first item.
     pub fn read(path: impl Into<String>, text: impl Into<String>) -> Result<Self, Diagnostic> {

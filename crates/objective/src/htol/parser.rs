@@ -17,6 +17,7 @@ const CHAIN: usize = 1000;
 
 /// Reads a file.
 ///
+/// # Errors
 /// At the first place that does not follow the grammar.
 pub fn parse_file(text: &str) -> Result<File, HtolError> {
     Ok(File { items: items(text, 0)? })
@@ -24,6 +25,7 @@ pub fn parse_file(text: &str) -> Result<File, HtolError> {
 
 /// Reads the items of a text from a place on.
 ///
+/// # Errors
 /// At the first place that does not follow the grammar.
 pub(crate) fn items(text: &str, from: usize) -> Result<Vec<Item>, HtolError> {
     let mut parser = Parser::new(text, from)?;
@@ -36,6 +38,7 @@ pub(crate) fn items(text: &str, from: usize) -> Result<Vec<Item>, HtolError> {
 
 /// Reads a single hyperlabel.
 ///
+/// # Errors
 /// At the first place that does not follow the grammar.
 pub fn parse(text: &str) -> Result<Tree, HtolError> {
     let mut parser = Parser::new(text, 0)?;

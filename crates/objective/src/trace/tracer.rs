@@ -220,6 +220,7 @@ impl<'a> Tracer<'a> {
     /// The trace of a test, up to the point from which C does not define the run, and the outcome of
     /// the run.
     ///
+    /// # Errors
     /// If the test does not fit the program.
     pub fn run(
         &self,
@@ -231,6 +232,7 @@ impl<'a> Tracer<'a> {
 
     /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
+    /// # Errors
     /// Those of [`Tracer::run`].
     pub fn run_on(
         &self,

@@ -34,8 +34,8 @@ pub(crate) type Number = (LocalId, Signedness);
 type Sum = (Number, i128);
 
 /// The numbers of a type that are followed; none for others.
-pub(super) fn extent(ty: Type, view: Signedness) -> Option<Interval> {
-    match (ty, view) {
+pub(super) fn extent(ty: Type, signedness: Signedness) -> Option<Interval> {
+    match (ty, signedness) {
         (Type::Ptr, Signedness::Unsigned) => Some(Interval { low: 0, high: (1 << 64) - 1 }),
         (Type::BOOL, _) => None,
         (_, Signedness::Signed) => Interval::of(ty),
@@ -93,20 +93,20 @@ fn base(body: &Body, loads: &LoadCells, expr: ExprId) -> Option<LocalId> {
 
 impl Ranges<'_> {
     /// The numbers that a register can be; `None` for registers that are not followed.
-    fn number(&self, state: &State, (local, view): Number) -> Option<Interval> {
+    fn number(&self, state: &State, (local, signedness): Number) -> Option<Interval> {
         let ty = self.ty(local)?;
-        let all = extent(ty, view)?;
-        if view == Signedness::Unsigned && ty != Type::Ptr {
+        let all = extent(ty, signedness)?;
+        if signedness == Signedness::Unsigned && ty != Type::Ptr {
             return self.unsigned(state, local);
         }
         let Some(range) = state.ranges.get(&local) else { return Some(all) };
-        Some(viewed(*range, ty, view).unwrap_or(all))
+        Some(with_signedness(*range, ty, signedness).unwrap_or(all))
     }
 
     /// The upper bound on the difference of two numbers by their intervals, if these give one.
     pub(super) fn apart(&self, state: &State, x: Number, y: Number) -> Option<i128> {
         let most = self.number(state, x)?.high - self.number(state, y)?.low;
-        let of_type = |(local, view): Number| extent(self.ty(local)?, view);
+        let of_type = |(local, signedness): Number| extent(self.ty(local)?, signedness);
         (most < of_type(x)?.high - of_type(y)?.low).then_some(most)
     }
 
@@ -129,46 +129,46 @@ impl Ranges<'_> {
     }
 
     /// An expression's number as the sum of a number and a constant, on every one of these states.
-    fn as_sum(&self, state: &State, expr: ExprId, view: Signedness) -> Option<Sum> {
+    fn as_sum(&self, state: &State, expr: ExprId, signedness: Signedness) -> Option<Sum> {
         let exprs = &self.body.exprs;
         let constant = |expr: ExprId| match exprs[expr] {
             Expr::Const(ty, bits) => Interval::constant(ty, bits).map(|range| range.low),
             _ => None,
         };
         let ty = self.types[expr];
-        let all = extent(ty, view)?;
+        let all = extent(ty, signedness)?;
         let fits = |sum: Sum| {
             let range = self.sums(state, sum)?;
             (all.contains(range.low) && all.contains(range.high)).then_some(sum)
         };
         match exprs[expr] {
             Expr::Local(local) if self.related.contains(&local) => {
-                register(self.body, local).map(|_| ((local, view), 0))
+                register(self.body, local).map(|_| ((local, signedness), 0))
             }
             Expr::Load { .. } => {
                 let cell = self.loads.cell(expr).filter(|cell| self.related.contains(cell));
-                cell.map(|cell| ((cell, view), 0))
+                cell.map(|cell| ((cell, signedness), 0))
             }
             Expr::Binary(op @ (BinOp::AddS | BinOp::AddU | BinOp::SubS | BinOp::SubU), a, b) => {
-                let (number, offset) = self.as_sum(state, a, view)?;
+                let (number, offset) = self.as_sum(state, a, signedness)?;
                 let step = constant(b)?;
                 let is_less = matches!(op, BinOp::SubS | BinOp::SubU);
                 fits((number, if is_less { offset - step } else { offset + step }))
             }
             Expr::Index { base, index, size, .. } => {
-                let (number, offset) = self.as_sum(state, base, view)?;
+                let (number, offset) = self.as_sum(state, base, signedness)?;
                 fits((number, offset + constant(index)? * i128::from(size)))
             }
             // Extension keeps the number, if it is read in the same way or is not negative.
             Expr::Cast(CastOp::ZExt, _, a) => self.as_sum(state, a, Signedness::Unsigned),
-            Expr::Cast(CastOp::SExt, _, a) if view == Signedness::Signed => {
+            Expr::Cast(CastOp::SExt, _, a) if signedness == Signedness::Signed => {
                 self.as_sum(state, a, Signedness::Signed)
             }
             Expr::Cast(CastOp::SExt, _, a) => {
                 let natural = self.eval(state, a).is_some_and(|range| range.low >= 0);
                 if natural { self.as_sum(state, a, Signedness::Signed) } else { None }
             }
-            Expr::Cast(CastOp::Trunc, _, a) => fits(self.as_sum(state, a, view)?),
+            Expr::Cast(CastOp::Trunc, _, a) => fits(self.as_sum(state, a, signedness)?),
             _ => None,
         }
     }
@@ -184,7 +184,8 @@ impl Ranges<'_> {
         if !self.related.contains(&dst) {
             return after;
         }
-        let sums = Signedness::ALL.map(|view| ((dst, view), self.as_sum(state, value, view)));
+        let sums = Signedness::ALL
+            .map(|signedness| ((dst, signedness), self.as_sum(state, value, signedness)));
         for (number, sum) in sums {
             match sum {
                 Some((base, offset)) if base == number => after.shift(number, offset),
@@ -210,17 +211,19 @@ impl Ranges<'_> {
     ) -> ControlFlow<(), State> {
         let natural = |expr| self.eval(&state, expr).is_some_and(|range| range.low >= 0);
         let both_natural = natural(a) && natural(b);
-        let views = Signedness::ALL.into_iter().filter(|view| match op {
+        let applicable = Signedness::ALL.into_iter().filter(|signedness| match op {
             CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS => {
-                *view == Signedness::Signed || both_natural
+                *signedness == Signedness::Signed || both_natural
             }
             CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU => {
-                *view == Signedness::Unsigned || both_natural
+                *signedness == Signedness::Unsigned || both_natural
             }
             CmpOp::Eq | CmpOp::Ne => true,
             _ => false,
         });
-        let sums = views.map(|view| self.as_sum(&state, a, view).zip(self.as_sum(&state, b, view)));
+        let sums = applicable.map(|signedness| {
+            self.as_sum(&state, a, signedness).zip(self.as_sum(&state, b, signedness))
+        });
         let sums: Vec<(Sum, Sum)> = sums.flatten().collect();
         for ((x, first), (y, second)) in sums {
             if x != y && !compared(&mut state.differences, op, x, y, second - first) {
@@ -256,8 +259,12 @@ fn compared(
 
 /// An interval of a type's signed numbers with another signedness; `None` if it has numbers of both
 /// signs.
-pub(super) fn viewed(range: Interval, ty: Type, view: Signedness) -> Option<Interval> {
-    match view {
+pub(super) fn with_signedness(
+    range: Interval,
+    ty: Type,
+    signedness: Signedness,
+) -> Option<Interval> {
+    match signedness {
         Signedness::Signed => Some(range),
         Signedness::Unsigned if range.low >= 0 => Some(range),
         Signedness::Unsigned if range.high < 0 => Some(range.plus(1 << ty.bits())),

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use lydian_ir::{CmpOp, ExprId, LocalId, Type};
 
 use super::interval::{as_signed, mirrored, restrict};
-use super::numbers::{extent, viewed};
+use super::numbers::{extent, with_signedness};
 use super::{Interval, Ranges, Signedness, State};
 
 impl Ranges<'_> {
@@ -26,7 +26,7 @@ impl Ranges<'_> {
     fn by_sign(&self, state: &State, local: LocalId) -> Option<Interval> {
         let ty = self.ty(local)?;
         let all = extent(ty, Signedness::Unsigned)?;
-        Some(viewed(self.range(state, local)?, ty, Signedness::Unsigned).unwrap_or(all))
+        Some(with_signedness(self.range(state, local)?, ty, Signedness::Unsigned).unwrap_or(all))
     }
 
     /// The unsigned numbers that a register can be; none for those that are not followed.
@@ -45,7 +45,9 @@ impl Ranges<'_> {
         Interval::of(ty).filter(|_| ty != Type::BOOL)?;
         let all = extent(ty, Signedness::Unsigned)?;
         Some(
-            self.eval(state, expr).and_then(|v| viewed(v, ty, Signedness::Unsigned)).unwrap_or(all),
+            self.eval(state, expr)
+                .and_then(|v| with_signedness(v, ty, Signedness::Unsigned))
+                .unwrap_or(all),
         )
     }
 
@@ -140,7 +142,8 @@ impl Ranges<'_> {
             let both = self.unsigned(one, local)?.join(self.unsigned(other, local)?);
             let range = self.range(one, local)?.join(self.range(other, local)?);
             let all = extent(self.ty(local)?, Signedness::Unsigned)?;
-            let of_range = viewed(range, self.ty(local)?, Signedness::Unsigned).unwrap_or(all);
+            let of_range =
+                with_signedness(range, self.ty(local)?, Signedness::Unsigned).unwrap_or(all);
             (both != of_range).then_some((local, both))
         };
         named.into_iter().filter_map(joined).collect()

@@ -41,6 +41,7 @@ impl Changes {
     /// Reads a unified diff, as `git diff` and `diff -u` write it. Paths are relative to `root`,
     /// after their `b/` if they have one.
     ///
+    /// # Errors
     /// If the text is no unified diff.
     pub fn read(diff: &str, root: &Path) -> Result<Self, BadDiff> {
         let mut changes = Self::default();

@@ -19,7 +19,7 @@ use lydian_objective::Criterion;
 use lydian_objective::criterion::Construct;
 
 use crate::coverage::{Exclusions, FileCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus};
-use crate::filters::comments::comments;
+use crate::filters::comments::{Comment, comments};
 use crate::sources::SourceText;
 
 /// The word that begins a justification.
@@ -247,11 +247,7 @@ fn code_follows(text: &SourceText, line: u32) -> bool {
 }
 
 /// The first line below a comment that has something other than comments.
-fn next_code_line(
-    text: &SourceText,
-    all: &[crate::filters::comments::Comment<'_>],
-    line: u32,
-) -> u32 {
+fn next_code_line(text: &SourceText, all: &[Comment<'_>], line: u32) -> u32 {
     let last = u32::try_from(text.lines.len()).unwrap_or(u32::MAX);
     let only_comment = |number: u32| {
         let first = all.partition_point(|comment| comment.line < number);

@@ -33,6 +33,7 @@ pub enum KtestError {
 
 /// A test of a whole program as a `.ktest` file. `source` is the program's name in the file.
 ///
+/// # Errors
 /// If inputs alone do not express the test. The error is the reason.
 pub fn to_ktest(program: &Program, test: &Test, source: &str) -> Result<Vec<u8>, String> {
     let inputs = inputs_of(program, test)?;
@@ -60,6 +61,7 @@ pub fn to_ktest(program: &Program, test: &Test, source: &str) -> Result<Vec<u8>,
 /// Reads a `.ktest` file as a test of `entry`. The objects become the results of the functions that
 /// give inputs, one after the other.
 ///
+/// # Errors
 /// If the bytes are no such file.
 pub fn from_ktest(entry: &str, bytes: &[u8]) -> Result<Test, KtestError> {
     let mut reader = Reader { bytes, at: 0 };

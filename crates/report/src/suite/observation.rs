@@ -62,7 +62,7 @@ pub struct Memory<'a> {
     pub places: Option<&'a BTreeMap<u64, PointerTarget>>,
 }
 
-/// How a native run ended.
+/// The end of a native run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

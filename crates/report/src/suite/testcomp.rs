@@ -167,6 +167,7 @@ fn iso_time(seconds: u64) -> String {
 
 /// Reads the tests of a zip file, in the order of their names: each a name and a test of `entry`.
 ///
+/// # Errors
 /// If the file or one in it cannot be read.
 pub fn from_zip(entry: &str, bytes: &[u8]) -> Result<Vec<(String, Test)>, TestCompError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))?;
@@ -189,6 +190,7 @@ pub fn from_zip(entry: &str, bytes: &[u8]) -> Result<Vec<(String, Test)>, TestCo
 
 /// Reads one XML file. `file` is its name. `None` if it is no test, such as the file about the suite.
 ///
+/// # Errors
 /// If it is no XML, or has an input that is no number.
 pub fn from_xml(entry: &str, file: &str, text: &str) -> Result<Option<Test>, TestCompError> {
     let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };

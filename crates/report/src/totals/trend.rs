@@ -49,6 +49,7 @@ impl TrendPoint {
 impl Trend {
     /// Reads a file's text.
     ///
+    /// # Errors
     /// If a line is no point.
     pub fn read(text: &str) -> Result<Self, BadTrend> {
         let mut trend = Self::default();

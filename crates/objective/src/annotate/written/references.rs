@@ -1,8 +1,8 @@
 //! Binds the references of other functions' objectives to a function.
 //!
-//! An atom of another function names that function's label by its number. So the labels that others name
-//! are made before all others of the function, in the order of the files: everyone who annotates the
-//! function, or only asks for its labels, gets the same numbers.
+//! An atom of another function names that function's label by its number. So the labels that others
+//! name are made before all others of the function, in the order of the files. Everyone who annotates
+//! the function, or only asks for its labels, gets the same numbers.
 
 use std::rc::Rc;
 
@@ -15,8 +15,8 @@ use crate::criterion::Criterion;
 use crate::htol::HtolError;
 use crate::htol::references::{Reference, ReferencedTree};
 
-/// Adds the labels that hyperlabels of other functions name by their numbers, before any other label and
-/// whatever function is asked for them. Returns the references to the function, bound.
+/// Adds the labels that hyperlabels of other functions name by their numbers. They come before any
+/// other label, whichever function is asked for. Returns the references to the function, bound.
 pub(crate) fn add_first_labels(cx: &mut Context<'_>) -> Vec<Result<BoundReference, HtolError>> {
     let criteria = &cx.request.criteria;
     let asks = |holds: fn(Criterion) -> bool| criteria.iter().any(|criterion| holds(*criterion));

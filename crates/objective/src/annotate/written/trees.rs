@@ -43,19 +43,11 @@ pub(crate) fn objectives(
     references: &References<'_>,
     file: usize,
 ) -> (Vec<Objective>, Vec<HtolError>) {
-    let mut found = Vec::new();
-    let mut errors = Vec::new();
-    own_items(cx, references, file, |cx, binder, item, from| match item {
-        Item::Label(name, label) => {
-            errors.extend(binder.define(cx, name, label, from).err());
-        }
-        Item::Objective(name, tree) => match binder.objective(cx, name, tree, from) {
-            Ok(objective) => found.push(objective),
-            Err(error) => errors.push(error),
-        },
-        Item::Function(_) | Item::Path(..) => {}
-    });
-    (found, errors)
+    of_own_items(cx, references, file, |cx, binder, item, from| match item {
+        Item::Label(name, label) => binder.define(cx, name, label, from).map(|()| None),
+        Item::Objective(name, tree) => binder.objective(cx, name, tree, from).map(Some),
+        Item::Function(_) | Item::Path(..) => Ok(None),
+    })
 }
 
 /// Makes the paths of a file that are about the function of `cx`.
@@ -64,38 +56,41 @@ pub(crate) fn paths(
     references: &References<'_>,
     file: usize,
 ) -> (Vec<Objective>, Vec<HtolError>) {
-    let mut found = Vec::new();
-    let mut errors = Vec::new();
-    own_items(cx, references, file, |cx, binder, item, from| {
-        if let Item::Path(name, path) = item {
-            match binder.is_new(name, from).and_then(|()| paths::hyper(cx, path)) {
-                Ok((hyper, span)) => {
-                    let (name, text) = (name.text.clone(), path.to_string());
-                    found.push(Objective { name, hyper, span, text });
-                }
-                Err(error) => errors.push(error),
-            }
-        }
-    });
-    (found, errors)
+    of_own_items(cx, references, file, |cx, binder, item, from| {
+        let Item::Path(name, path) = item else { return Ok(None) };
+        binder.is_new(name, from)?;
+        let (hyper, span) = paths::hyper(cx, path)?;
+        Ok(Some(Objective { name: name.text.clone(), hyper, span, text: path.to_string() }))
+    })
 }
 
-/// Calls `visit` with the items of a file that are about the function of `cx`.
-fn own_items<'f>(
+/// The objectives that `make` makes of the items of a file that are about the function of `cx`, and
+/// its errors.
+fn of_own_items<'f>(
     cx: &mut Context<'_>,
     references: &'f References<'_>,
     file: usize,
-    mut visit: impl FnMut(&mut Context<'_>, &Binder<'_>, &'f Item, ItemPosition<'f>),
-) {
-    let Some(scoped) = references.files.get(file) else { return };
+    mut make: impl FnMut(
+        &mut Context<'_>,
+        &Binder<'_>,
+        &'f Item,
+        ItemPosition<'f>,
+    ) -> Result<Option<Objective>, HtolError>,
+) -> (Vec<Objective>, Vec<HtolError>) {
+    let (mut objectives, mut errors) = (Vec::new(), Vec::new());
+    let Some(scoped) = references.files.get(file) else { return (objectives, errors) };
     let mut function = "";
     for (item, of) in scoped.file.items.iter().enumerate() {
         if let Item::Function(name) = of {
             function = &name.text;
         } else if function == cx.function.name {
-            visit(cx, &Binder::new(references, file), of, ItemPosition { function, item });
+            match make(cx, &Binder::new(references, file), of, ItemPosition { function, item }) {
+                Ok(objective) => objectives.extend(objective),
+                Err(error) => errors.push(error),
+            }
         }
     }
+    (objectives, errors)
 }
 
 /// Binds trees of one file.
@@ -296,8 +291,7 @@ impl<'b> Binder<'b> {
         at: Range<usize>,
     ) -> Result<BoundReference, HtolError> {
         let Some(found) = self.references.at(self.file, at.start) else {
-            let what = format!("there is no function `{function}` with a body here");
-            return Err(HtolError::Unknown { what, at });
+            return Err(no_body(function, at));
         };
         references_to(cx, found.function)[found.position].clone()
     }
@@ -422,10 +416,13 @@ fn named_body<'p>(
 ) -> Result<&'p Body, HtolError> {
     let found = function_named(program, function);
     let body = found.and_then(|found| program.functions[found].body.as_ref());
-    body.ok_or_else(|| HtolError::Unknown {
-        what: format!("there is no function `{function}` with a body here"),
-        at: at.map_or(0..0, |name| name.at.0.clone()),
-    })
+    body.ok_or_else(|| no_body(function, at.map_or(0..0, |name| name.at.0.clone())))
+}
+
+/// The error that a named function has no body.
+fn no_body(function: &str, at: Range<usize>) -> HtolError {
+    let what = format!("there is no function `{function}` with a body here");
+    HtolError::Unknown { what, at }
 }
 
 fn bindings(
@@ -464,10 +461,7 @@ fn formula(
         kind => match (state(term)?, kind) {
             (Some(expr), _) => Ok(Formula::State(expr)),
             (None, TermKind::Name(name)) => Ok(Formula::name(name)),
-            (None, _) => {
-                let what = "a variable of the program's in a guard".to_owned();
-                Err(HtolError::Unsupported { what, at: term.at.0.clone() })
-            }
+            (None, _) => unsupported("a variable of the program's in a guard", &term.at.0),
         },
     }
 }

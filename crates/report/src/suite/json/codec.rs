@@ -8,7 +8,7 @@ use lydian_ir::{CType, CTypeId, CTypes, Field, Type, arith};
 use serde_json::{Map, Value as Json, json};
 
 use super::Fault;
-use crate::suite::image::ObservedImage;
+use crate::suite::image::{ObservedImage, plain};
 use crate::suite::value::{Pointer, Value, cut, is_byte, member, read, write};
 
 /// Translates between images and JSON, with the objects that pointers name.
@@ -45,7 +45,7 @@ impl<'a> Codec<'a> {
     }
 
     pub(super) fn encode_bytes(&self, memory: &ObservedImage) -> Json {
-        let image = crate::suite::image::plain(&memory.image);
+        let image = plain(&memory.image);
         self.value(&Value::Raw(ObservedImage { image, ..memory.clone() }))
     }
 

@@ -8,7 +8,7 @@ use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind};
 use super::super::assign::assign;
 use super::super::literal::{Form, Names, ObjectName, array, characters, initialiser, string};
 use super::{Body, MOST_ASSIGNMENTS, MOST_FAILING, MOST_LOCAL};
-use crate::suite::image::ObservedImage;
+use crate::suite::image::{ObservedImage, plain};
 use crate::suite::observation::{Observation, Outcome};
 use crate::suite::value::{Pointer, Value, is_byte, read};
 
@@ -257,7 +257,7 @@ impl Body<'_> {
         image: &Image,
         again: bool,
     ) -> Result<(), String> {
-        let image = crate::suite::image::plain(image);
+        let image = plain(image);
         let used = image.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         if again && used < image.bytes.len() {
             self.line(format!("__builtin_memset({address}, 0, {});", image.bytes.len()));
@@ -445,7 +445,7 @@ impl Order<'_> {
 
 /// The image without the pointers to open objects, and these pointers.
 fn split(image: &Image, is_open: impl Fn(&PointerTarget) -> bool) -> (Image, Vec<PointerTarget>) {
-    let mut copy = crate::suite::image::plain(image);
+    let mut copy = plain(image);
     let open = copy.pointers.iter().filter(|pointer| is_open(&pointer.target));
     let open = open.map(|pointer| pointer.target.clone()).collect();
     copy.pointers.retain(|pointer| !is_open(&pointer.target));
