@@ -15,20 +15,9 @@ use lydian_smt::{
 };
 use std::time::{Duration, Instant};
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
+#[path = "../tests/all/random.rs"]
+mod random;
+use random::Random;
 
 type Queries = Vec<Vec<Term>>;
 
@@ -165,7 +154,7 @@ fn wide(p: &mut TermPool) -> Queries {
 }
 
 fn products_and_quotients(p: &mut TermPool, bounded: bool) -> Queries {
-    let mut r = Random(7);
+    let mut r = Random::new(7);
     let v: Vec<Term> = (0..4).map(|i| p.var(&format!("m{i}"), Sort::BitVec(32))).collect();
     (0..300)
         .map(|_| {
@@ -248,7 +237,7 @@ fn array(p: &mut TermPool) -> Queries {
 }
 
 fn doubles(p: &mut TermPool) -> Queries {
-    let mut r = Random(11);
+    let mut r = Random::new(11);
     let v: Vec<Term> = (0..4).map(|i| p.var(&format!("d{i}"), Sort::F64)).collect();
     let n = p.var("n", Sort::BitVec(32));
     (0..200)
@@ -282,7 +271,7 @@ fn doubles(p: &mut TermPool) -> Queries {
 /// The operations that `doubles` does not have: quotients, roots, fused products, conversions and
 /// roundings, two to four conditions a query.
 fn doubles2(p: &mut TermPool) -> Queries {
-    let mut r = Random(13);
+    let mut r = Random::new(13);
     let v: Vec<Term> = (0..4).map(|i| p.var(&format!("e{i}"), Sort::F64)).collect();
     let f = p.var("f", Sort::F32);
     (0..100)

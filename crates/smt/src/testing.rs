@@ -8,19 +8,8 @@ use crate::terms::pool::TermPool;
 use crate::terms::sort::Sort;
 use crate::terms::term::Term;
 use crate::terms::value::{ArrayValue, Model, Value};
+use lydian_base::Rng;
 use std::sync::Arc;
-
-/// A small generator of reproducible random numbers (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
 
 fn value_of(sort: Sort, bits: u64) -> Value {
     match sort {
@@ -48,13 +37,13 @@ pub(crate) fn assert_equal_on_all_inputs(p: &mut TermPool, a: Term, b: Term) {
     vars.sort();
     vars.dedup();
     let total: u32 = vars.iter().map(|&v| bits_of(p.sort(v))).sum();
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     let mut e = Evaluator::new();
     for case in 0..1u64 << total.min(14) {
         let mut bits = case;
         let values = vars.iter().map(|&v| {
             let n = bits_of(p.sort(v));
-            let own = if total > 14 { random.next() } else { bits & ((1 << n) - 1) };
+            let own = if total > 14 { random.next_u64() } else { bits & ((1 << n) - 1) };
             bits >>= n.min(63);
             (v, value_of(p.sort(v), own))
         });

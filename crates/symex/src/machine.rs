@@ -9,7 +9,7 @@
 //! decided first can be abandoned, and executed again after the path was split.
 //!
 //! The machine knows no objective and no search. A step leaves forks, and paths that ended beside
-//! the one that is followed, in the [`Outbox`](outbox::Outbox) for the exploration.
+//! the one that is followed, in the [`Outbox`] for the exploration.
 
 pub(crate) mod asking;
 pub(crate) mod calls;

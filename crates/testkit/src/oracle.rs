@@ -175,29 +175,8 @@ impl Subject {
         config: &Config,
         time: Duration,
     ) -> ExplorationResult {
-        let settings = Settings::from_toml_str(settings).expect("the settings are valid");
-        let spec = InputSpec::new(&self.program, settings);
         let mut solver = standard_chain(&ChainConfig::default());
-        let budget = Budget::start(Some(time), CancelToken::new());
-        let mut tests = Vec::new();
-        let mut sink = |event: Event| {
-            if let Event::Test(found) = event {
-                tests.push(*found);
-            }
-        };
-        let config = self.with_semantics(config);
-        let task = Task {
-            program: &self.program,
-            func,
-            spec: &spec,
-            objectives: &self.objectives,
-            known: &[],
-            config: &config,
-            budget: &budget,
-        };
-        let summary = task.run(&mut *solver, &mut sink);
-        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
-        ExplorationResult { tests, summary }
+        self.explore_by(func, settings, config, time, |task, sink| task.run(&mut *solver, sink))
     }
 
     /// The same as [`Self::explore`] by several workers, who help each other from the beginning.
@@ -209,28 +188,39 @@ impl Subject {
         time: Duration,
         workers: usize,
     ) -> ExplorationResult {
-        let settings = Settings::from_toml_str(settings).expect("the settings are valid");
-        let spec = InputSpec::new(&self.program, settings);
         let solver = || standard_chain(&ChainConfig::default());
         let workers = Workers::new(workers, &solver).eager();
+        self.explore_by(func, settings, config, time, |task, sink| task.run_among(&workers, sink))
+    }
+
+    fn explore_by(
+        &self,
+        func: FuncId,
+        settings: &str,
+        config: &Config,
+        time: Duration,
+        run: impl FnOnce(&Task<'_>, &mut dyn FnMut(Event)) -> Result<Summary, ExploreError>,
+    ) -> ExplorationResult {
+        let settings = Settings::from_toml_str(settings).expect("the settings are valid");
+        let spec = InputSpec::new(&self.program, settings);
         let budget = Budget::start(Some(time), CancelToken::new());
-        let mut tests = Vec::new();
-        let mut sink = |event: Event| {
-            if let Event::Test(found) = event {
-                tests.push(*found);
-            }
-        };
+        let config = self.with_semantics(config);
         let task = Task {
             program: &self.program,
             func,
             spec: &spec,
             objectives: &self.objectives,
             known: &[],
-            config: &self.with_semantics(config),
+            config: &config,
             budget: &budget,
         };
-        let summary = task.run_among(&workers, &mut sink);
-        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+        let mut tests = Vec::new();
+        let mut sink = |event: Event| {
+            if let Event::Test(found) = event {
+                tests.push(*found);
+            }
+        };
+        let summary = run(&task, &mut sink).unwrap_or_else(|error| panic!("{error}"));
         ExplorationResult { tests, summary }
     }
 

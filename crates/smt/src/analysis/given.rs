@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::terms::eval::Evaluator;
     use crate::terms::value::{Model, Value};
-    use crate::testing::Random;
+    use lydian_base::Rng;
 
     #[test]
     fn the_absolute_value_of_what_is_greater_than_a_positive_number_is_the_number_itself() {
@@ -145,13 +145,13 @@ mod tests {
         assert_eq!(given[0].term, p.ff());
     }
 
-    fn word(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
-        let kind = random.next() % 12;
+    fn word(random: &mut Rng, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
+        let kind = random.next_u64() % 12;
         if depth == 0 || kind < 3 {
-            let constant = random.next() % 16;
+            let constant = random.next_u64() % 16;
             return match kind {
                 0 => p.bv(4, constant),
-                _ => vars[(random.next() % vars.len() as u64) as usize],
+                _ => vars[(random.next_u64() % vars.len() as u64) as usize],
             };
         }
         let (a, b) = (word(random, p, vars, depth - 1), word(random, p, vars, depth - 1));
@@ -174,9 +174,9 @@ mod tests {
         }
     }
 
-    fn boolean(random: &mut Random, p: &mut TermPool, vars: &[Term]) -> Term {
+    fn boolean(random: &mut Rng, p: &mut TermPool, vars: &[Term]) -> Term {
         let (a, b) = (word(random, p, vars, 2), word(random, p, vars, 1));
-        match random.next() % 4 {
+        match random.next_u64() % 4 {
             0 => p.eq(a, b),
             1 => p.ult(a, b),
             2 => p.slt(a, b),
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn terms_are_what_they_become_wherever_the_facts_hold() {
-        let mut random = Random(71);
+        let mut random = Rng::new(71);
         let (mut held, mut changed) = (0, 0);
         for _ in 0..400 {
             let mut p = TermPool::new();

@@ -365,7 +365,7 @@ mod tests {
     use crate::solver::{Limits, Solver};
     use crate::terms::eval::Evaluator;
     use crate::terms::value::{Model, Value};
-    use crate::testing::Random;
+    use lydian_base::Rng;
 
     const WIDTH: u32 = 4;
 
@@ -396,24 +396,24 @@ mod tests {
     }
 
     /// A small number, one near the greatest or the least, or any.
-    fn constant(random: &mut Random, p: &mut TermPool, width: u32) -> Term {
-        let small = random.next() % 5;
-        let value = match random.next() % 4 {
+    fn constant(random: &mut Rng, p: &mut TermPool, width: u32) -> Term {
+        let small = random.next_u64() % 5;
+        let value = match random.next_u64() % 4 {
             0 => small.wrapping_neg(),
             1 => (1 << (width - 1)) - small,
-            2 => random.next(),
+            2 => random.next_u64(),
             _ => small,
         };
         p.bv(width, value)
     }
 
-    fn word(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
-        let kind = random.next() % 16;
+    fn word(random: &mut Rng, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
+        let kind = random.next_u64() % 16;
         let width = p.width(vars[0]);
         if depth == 0 || kind < 3 {
             return match kind {
                 0 => constant(random, p, width),
-                _ => vars[(random.next() % vars.len() as u64) as usize],
+                _ => vars[(random.next_u64() % vars.len() as u64) as usize],
             };
         }
         let (a, b) = (word(random, p, vars, depth - 1), word(random, p, vars, depth - 1));
@@ -437,7 +437,7 @@ mod tests {
             }
             13 => {
                 let low = p.extract(width - 2, 0, a);
-                if random.next().is_multiple_of(2) {
+                if random.next_u64().is_multiple_of(2) {
                     p.sext(low, width)
                 } else {
                     p.zext(low, width)
@@ -448,8 +448,8 @@ mod tests {
         }
     }
 
-    fn truth(random: &mut Random, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
-        let kind = random.next() % 8;
+    fn truth(random: &mut Rng, p: &mut TermPool, vars: &[Term], depth: u32) -> Term {
+        let kind = random.next_u64() % 8;
         if depth > 0 && kind > 4 {
             let (a, b) = (truth(random, p, vars, depth - 1), truth(random, p, vars, depth - 1));
             return match kind {
@@ -464,12 +464,12 @@ mod tests {
             1 | 6 => p.ult(a, b),
             _ => p.slt(a, b),
         };
-        if random.next().is_multiple_of(3) { p.not(compared) } else { compared }
+        if random.next_u64().is_multiple_of(3) { p.not(compared) } else { compared }
     }
 
     #[test]
     fn what_is_refuted_has_no_model_and_neither_has_its_core() {
-        let mut random = Random(5);
+        let mut random = Rng::new(5);
         let (mut refuted, mut missed) = (0, 0);
         for round in 0..3_000 {
             let mut p = TermPool::new();
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn numbers_of_64_bits_are_refuted_as_circuits_are() {
-        let mut random = Random(11);
+        let mut random = Rng::new(11);
         let mut refuted = 0;
         for round in 0..400 {
             let mut p = TermPool::new();

@@ -141,22 +141,12 @@ impl<S: Solver> Solver for Caching<S> {
         answer
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
     fn forget(&mut self) {
         self.forget_answers();
         self.inner.forget();
     }
 
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, effort, name);
 }
 
 #[cfg(test)]

@@ -90,21 +90,7 @@ impl<S: Solver> Solver for IndependentSlices<S> {
         }
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
-    }
-
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, forget, effort, name);
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::analysis::linear;
 use crate::solver::{Answer, Limits, Solver};
 use crate::terms::pool::TermPool;
 use crate::terms::term::Term;
-use crate::terms::value::Model;
 
 /// The most work for one query, in splits and rows (some tenths of a millisecond).
 const MOST_WORK: usize = 4_000;
@@ -56,19 +55,5 @@ impl<S: Solver> Solver for LinearRefutation<S> {
         }
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
-    }
-
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, forget, effort, name);
 }

@@ -1,5 +1,37 @@
 //! Decorators: solvers that wrap solvers, each with one concern.
 
+/// Makes the named methods of a decorator's [`Solver`](crate::solver::Solver): each calls that of
+/// the field `inner`.
+macro_rules! forward_to_inner {
+    ($($method:ident),+) => {
+        $(forward_to_inner!(@ $method);)+
+    };
+    (@ offer) => {
+        fn offer(
+            &mut self,
+            pool: &crate::terms::pool::TermPool,
+            model: &crate::terms::value::Model,
+        ) {
+            self.inner.offer(pool, model);
+        }
+    };
+    (@ forget) => {
+        fn forget(&mut self) {
+            self.inner.forget();
+        }
+    };
+    (@ effort) => {
+        fn effort(&self) -> u64 {
+            self.inner.effort()
+        }
+    };
+    (@ name) => {
+        fn name(&self) -> String {
+            self.inner.name()
+        }
+    };
+}
+
 mod caching;
 mod chain;
 mod cross_check;

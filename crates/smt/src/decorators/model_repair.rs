@@ -180,13 +180,7 @@ impl<S: Solver> Solver for ModelRepair<S> {
         self.inner.forget();
     }
 
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(effort, name);
 }
 
 #[cfg(test)]

@@ -56,20 +56,10 @@ impl<S: Solver> Solver for ModelReuse<S> {
         answer
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
     fn forget(&mut self) {
         self.models.clear();
         self.inner.forget();
     }
 
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, effort, name);
 }

@@ -17,7 +17,6 @@ use crate::terms::eval::Evaluator;
 use crate::terms::pool::TermPool;
 use crate::terms::sort::Sort;
 use crate::terms::term::{BinOp, Node, Term};
-use crate::terms::value::Model;
 use rustc_hash::FxHashMap;
 
 /// Rewrites queries with multiplications and divisions by variables by the bounds in them.
@@ -234,22 +233,12 @@ impl<S: Solver> Solver for Narrowing<S> {
         }
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
     fn forget(&mut self) {
         self.evaluator = Evaluator::new();
         self.inner.forget();
     }
 
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, effort, name);
 }
 
 #[cfg(test)]
@@ -257,7 +246,8 @@ mod tests {
     use super::*;
     use crate::bitblast::BitBlastSolver;
     use crate::bitblast::SatBackend;
-    use crate::testing::Random;
+    use crate::terms::value::{Model, Value};
+    use lydian_base::Rng;
 
     /// Keeps the query that reaches it.
     struct Recorder(Vec<Term>);
@@ -309,17 +299,18 @@ mod tests {
     /// Random queries with bounds and hard operators at small widths, against all inputs.
     #[test]
     fn answers_cores_and_models_are_right_for_small_bounded_queries() {
-        let mut random = Random(5);
+        let mut random = Rng::new(5);
         let (mut sat, mut unsat) = (0, 0);
         for round in 0..400 {
             let w = 3 + (round % 3) as u32;
             let mut p = TermPool::new();
             let v = ["x", "y"].map(|n| p.var(n, Sort::BitVec(w)));
             let mut q = Vec::new();
-            for _ in 0..2 + random.next() % 5 {
-                let k = p.bv(w, random.next() & crate::terms::semantics::ones(w));
-                let (a, b) = (v[(random.next() % 2) as usize], v[(random.next() % 2) as usize]);
-                let t = match random.next() % 9 {
+            for _ in 0..2 + random.next_u64() % 5 {
+                let k = p.bv(w, random.next_u64() & crate::terms::semantics::ones(w));
+                let (a, b) =
+                    (v[(random.next_u64() % 2) as usize], v[(random.next_u64() % 2) as usize]);
+                let t = match random.next_u64() % 9 {
                     0 => p.mul(a, b),
                     1 => p.udiv(a, b),
                     2 => p.urem(a, b),
@@ -331,7 +322,7 @@ mod tests {
                     }
                     _ => a,
                 };
-                let c = match random.next() % 5 {
+                let c = match random.next_u64() % 5 {
                     0 => p.eq(t, k),
                     1 => p.ult(t, k),
                     2 => p.ult(k, t),
@@ -347,7 +338,7 @@ mod tests {
                     let m = Model::from_values(
                         v.iter()
                             .zip(values)
-                            .map(|(&t, x)| (t, crate::terms::value::Value::from_u64(p.sort(t), x)))
+                            .map(|(&t, x)| (t, Value::from_u64(p.sort(t), x)))
                             .collect(),
                     );
                     q.iter().all(|&a| e.holds(p, &m, a))

@@ -15,7 +15,6 @@ use lydian_base::SourceMap;
 use crate::solver::{Answer, Limits, Solver, Subject};
 use crate::terms::pool::TermPool;
 use crate::terms::term::Term;
-use crate::terms::value::Model;
 use crate::text::smtlib;
 
 /// The end of the names of the log's files.
@@ -191,21 +190,7 @@ impl<S: Solver> Solver for Logging<S> {
         self.subject = Some(subject());
     }
 
-    fn offer(&mut self, pool: &TermPool, model: &Model) {
-        self.inner.offer(pool, model);
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
-    }
-
-    fn effort(&self) -> u64 {
-        self.inner.effort()
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
+    forward_to_inner!(offer, forget, effort, name);
 }
 
 #[cfg(test)]

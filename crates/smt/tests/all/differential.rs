@@ -8,20 +8,7 @@ use lydian_smt::{
 };
 use std::time::Duration;
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
+use crate::random::Random;
 
 /// A choice of constructors for one random term; replayed twice to build it with and without
 /// rewriting.
@@ -197,7 +184,7 @@ impl Pipe for Term {}
 
 fn generate(p: &mut TermPool, seed: u64, floats: bool, rewriting: bool) -> Vec<Term> {
     let before = p.set_rewriting(rewriting);
-    let mut g = Generator { random: Random(seed), floats };
+    let mut g = Generator { random: Random::new(seed), floats };
     let n = 1 + g.random.below(4);
     let terms = (0..n).map(|_| g.truth(p, 4)).collect();
     p.set_rewriting(before);
@@ -212,7 +199,7 @@ fn rewritten_terms_evaluate_like_plain_ones() {
         let floats = seed % 3 == 0;
         let plain = generate(&mut p, seed, floats, false);
         let rewritten = generate(&mut p, seed, floats, true);
-        let mut r = Random(seed ^ 0xabcd);
+        let mut r = Random::new(seed ^ 0xabcd);
         for _ in 0..8 {
             let values = ["x", "y", "c", "f"].iter().filter_map(|n| p.find_var(n));
             let m = Model::from_values(
@@ -227,7 +214,7 @@ fn rewritten_terms_evaluate_like_plain_ones() {
 }
 
 /// Whether the answer is sat; panics for internal errors, `None` for other unknowns.
-fn decided(name: &str, seed: u64, answer: &Answer) -> Option<bool> {
+pub(crate) fn decided(name: &str, seed: u64, answer: &Answer) -> Option<bool> {
     match answer {
         Answer::Sat(_) => Some(true),
         Answer::Unsat { .. } => Some(false),

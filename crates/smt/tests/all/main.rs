@@ -2,4 +2,5 @@
 
 mod differential;
 mod muldiv;
+mod random;
 mod smtlib_log;

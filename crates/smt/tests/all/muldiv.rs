@@ -11,20 +11,8 @@ use lydian_smt::{
 use proptest::prelude::*;
 use std::time::Duration;
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
+use crate::differential::decided;
+use crate::random::Random;
 
 const OPERATORS: [BinOp; 5] = [BinOp::Mul, BinOp::UDiv, BinOp::URem, BinOp::SDiv, BinOp::SRem];
 
@@ -85,19 +73,10 @@ fn solvers() -> Vec<(&'static str, Box<dyn Solver>)> {
     ]
 }
 
-fn decided(name: &str, round: u64, answer: &Answer) -> Option<bool> {
-    match answer {
-        Answer::Sat(_) => Some(true),
-        Answer::Unsat { .. } => Some(false),
-        Answer::Unknown(r) if r.is_internal_error() => panic!("{name} on {round}: {r}"),
-        Answer::Unknown(_) => None,
-    }
-}
-
 #[test]
 fn at_eight_bits_no_solver_misses_a_model_that_trying_all_inputs_finds() {
     let mut p = TermPool::new();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut evaluator = Evaluator::new();
     let mut solvers = solvers();
     let (mut sat, mut unsat) = (0, 0);
@@ -153,7 +132,7 @@ fn z3_agrees_on_products_and_quotients_of_eight_twelve_and_sixteen_bits() {
     // Conflicts limit the embedded solvers alike on every machine; Z3 has a limit of time only.
     let ours = Limits { conflicts: Some(20_000), ..Limits::time(Duration::from_secs(20)) };
     for (w, rounds) in [(8, 40), (12, 30), (16, 20)] {
-        let mut random = Random(u64::from(w));
+        let mut random = Random::new(u64::from(w));
         let (mut sat, mut unsat) = (0, 0);
         for round in 0..rounds {
             let q = query(&mut p, &mut random, w);

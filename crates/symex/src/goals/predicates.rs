@@ -56,14 +56,8 @@ impl Goals<'_> {
         event.mutants.extend(mutants);
     }
 
-    /// Whether the evaluation of a condition concerns no label.
-    pub(crate) fn is_silent(
-        &self,
-        func: FuncId,
-        decision: DecisionId,
-        condition: ConditionId,
-    ) -> bool {
-        let site = SiteKey::Condition(decision, condition);
+    /// Whether no objective that is left asks for anything at a site of a function.
+    pub(crate) fn is_silent(&self, func: FuncId, site: SiteKey) -> bool {
         !self.labels.is_open(func, site) && !self.hypers.sequences.watches(func, site)
     }
 

@@ -117,16 +117,15 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<Answer, StopReason> {
         // A solver without time left would still translate the question first, and a site with many
         // labels asks many questions.
-        if let Some(reason) = self.questions.stop_reason() {
-            return Err(reason);
-        }
+        let remaining = self.questions.remaining()?;
         let count = state.path.facts.len() + more.len() + 1;
         let mut assumptions = Vec::with_capacity(count);
         assumptions.extend_from_slice(&state.path.facts);
         assumptions.extend_from_slice(more);
         assumptions.extend(extra);
         let begun = Instant::now();
-        let limits = self.questions.limits(begun, self.context.config.limits.query_time, effort);
+        let query_time = self.context.config.limits.query_time;
+        let limits = self.questions.limits(begun, remaining, query_time, effort);
         self.questions.solver.offer(&self.pool, &state.model);
         let program = self.context.program;
         self.questions.solver.set_subject(&|| Subject::At(text_at(program, state)));

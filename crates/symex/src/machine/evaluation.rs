@@ -297,7 +297,7 @@ impl<N: Notes> StateView<'_, '_, N> {
     fn far_away(&mut self, pool: &mut TermPool, addr: Term, ty: Type) -> Term {
         let (number, is_in_predicate) =
             (self.state.inputs.unknowns, self.state.log.is_in_predicate());
-        let mark = if is_in_predicate { "aside." } else { "" };
+        let mark = if is_in_predicate { "predicate." } else { "" };
         self.state.inputs.unknowns += u64::from(!is_in_predicate);
         let name = format!("{mark}{number}.{}", addr.index());
         let value = undefined_symbol(pool, Undetermined::Length, &name, sort_of(ty));

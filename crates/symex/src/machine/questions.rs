@@ -58,28 +58,28 @@ impl<'e> Questions<'e> {
         Self { solver, budget: budget.clone(), late: false, base }
     }
 
-    /// The reason to stop before a question is asked, if there is one: no time is left, or the
-    /// exploration is cancelled.
-    pub(crate) fn stop_reason(&mut self) -> Option<StopReason> {
+    /// The remaining time before a question is asked; `None` where time is not limited. An error is
+    /// the reason to stop instead: no time is left, or the exploration is cancelled.
+    pub(crate) fn remaining(&mut self) -> Result<Option<Duration>, StopReason> {
         let remaining = self.budget.remaining();
-        if !remaining.is_some_and(|left| left.is_zero())
-            && !self.budget.cancel_token().is_cancelled()
-        {
-            return None;
+        let is_over = remaining.is_some_and(|left| left.is_zero());
+        if !is_over && !self.budget.cancel_token().is_cancelled() {
+            return Ok(remaining);
         }
         self.late = true;
-        Some(self.budget.exceeded().unwrap_or(StopReason::Cancelled))
+        Err(self.budget.exceeded().unwrap_or(StopReason::Cancelled))
     }
 
-    /// The solver's limits for a question that begins at `begun`. `query_time` is the time of one
-    /// question with full effort.
+    /// The solver's limits for a question that begins at `begun` with this
+    /// [`remaining`](Self::remaining) time. `query_time` is the time of one question with full
+    /// effort.
     pub(crate) fn limits(
         &self,
         begun: Instant,
+        remaining: Option<Duration>,
         query_time: Option<Duration>,
         effort: Effort,
     ) -> Limits {
-        let remaining = self.budget.remaining();
         let query_time = query_time.map(|time| time / effort.haste);
         let time = match (query_time, remaining) {
             (Some(query), Some(remaining)) => Some(query.min(remaining)),

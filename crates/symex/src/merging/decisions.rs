@@ -91,7 +91,10 @@ pub(crate) fn merges(machine: &mut Machine<'_, '_>, state: &State, condition: Te
 pub(crate) fn may_merge(goals: &Goals<'_>, func: FuncId, region: &DecisionRegion) -> bool {
     let decision = region.decision;
     !goals.labels.is_watched(func, SiteKey::Decision(decision))
-        && region.steps.iter().all(|step| goals.is_silent(func, decision, step.condition))
+        && region.steps.iter().all(|step| {
+            let site = SiteKey::Condition(decision, step.condition);
+            goals.is_silent(func, site)
+        })
         && region.steps[1..].iter().all(|step| {
             let site = SiteKey::Point(Point::Term(step.block));
             !goals.hypers.sequences.watches(func, site)

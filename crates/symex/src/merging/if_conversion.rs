@@ -540,7 +540,7 @@ fn ends_quietly(goals: &Goals<'_>, func: FuncId, origin: Option<BranchOrigin>) -
         let site = SiteKey::Decision(origin.decision);
         let watched =
             goals.hypers.sequences.watches(func, site) || goals.labels.is_watched(func, site);
-        !watched && goals.is_silent(func, origin.decision, origin.condition)
+        !watched && goals.is_silent(func, SiteKey::Condition(origin.decision, origin.condition))
     })
 }
 

@@ -202,11 +202,7 @@ impl Merging {
         if scope.met <= after || scope.futile >= FUTILE {
             return false;
         }
-        let sequences = &goals.hypers.sequences;
-        let labels = &goals.labels;
-        let is_open = |(func, site): &(FuncId, SiteKey)| {
-            labels.is_open(*func, *site) || sequences.watches(*func, *site)
-        };
+        let is_open = |(func, site): &(FuncId, SiteKey)| !goals.is_silent(*func, *site);
         if scope.sites.get(scope.open).is_some_and(is_open) {
             return false;
         }
@@ -336,10 +332,8 @@ fn callees<'a>(
 fn settles(goals: &Goals<'_>, state: &mut State) -> bool {
     let func = state.frame().func;
     let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
-    let quiet = |site: SiteKey| {
-        !goals.labels.is_open(func, site) && !goals.hypers.sequences.watches(func, site)
-    };
-    let settles = state.passing.arrival.into_iter().chain(evaluated).all(quiet);
+    let mut sites = state.passing.arrival.into_iter().chain(evaluated);
+    let settles = sites.all(|site| goals.is_silent(func, site));
     if settles {
         (state.passing.arrival, state.passing.evaluated) = (None, None);
     }

@@ -199,7 +199,7 @@ fn labels_that_depend_on_assembly_are_not_claimed_but_their_paths_give_tests() {
                 if (x > 3) return 1; if (y == 9) return 2; return 3; }";
     let found = explore_c(text, "f", &[Criterion::Dc], &Config::default());
     let covered = found.covered(Criterion::Dc);
-    assert_eq!(covered.len(), 2, "only the test of `x` is foreseen: {:?}", found.summary);
+    assert_eq!(covered.len(), 2, "only the test of `x` is claimed: {:?}", found.summary);
     assert!(!found.summary.complete, "{:?}", found.summary);
     let is_of_assembly = |cut: &Cut| matches!(cut, Cut::Undetermined(Undetermined::Assembly, _));
     assert!(found.summary.cuts.keys().any(is_of_assembly), "{:?}", found.summary);

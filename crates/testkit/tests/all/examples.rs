@@ -2,7 +2,6 @@
 //! evaluation have the promised properties.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lydian_frontend::flags::CompileFlags;
@@ -10,23 +9,7 @@ use lydian_frontend::{LoadRequest, ParseRequest};
 use lydian_objective::{Annotators, Criterion, FunctionObjectives, HtolFile, Request};
 use serde::Deserialize;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .expect("the crate lies in crates/testkit")
-        .to_path_buf()
-}
-
-fn c_files(folder: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(root().join(folder))
-        .expect("the folder of examples exists")
-        .map(|entry| entry.expect("an entry can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
-        .collect();
-    found.sort();
-    found
-}
+use crate::files::{c_files, root};
 
 #[test]
 fn every_example_compiles_without_a_warning() {

@@ -1,8 +1,6 @@
 //! The front end on a few hundred trees and texts that no clang prints and no programmer writes.
 //! The `fuzz` bench does the same for as long as one likes.
 
-use std::path::Path;
-
 use lydian_base::{Rng, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, lower};
@@ -10,8 +8,10 @@ use lydian_frontend::{Dump, ParseRequest, parse_unit};
 use lydian_ir::verify::verify;
 use lydian_testkit::fuzz::{Reading, Tree, mutated_text, read_dump};
 
+use crate::files::root;
+
 fn program(name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend/tests/programs").join(name)
+    root().join("crates/frontend/tests/programs").join(name)
 }
 
 #[test]

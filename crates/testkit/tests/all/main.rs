@@ -4,6 +4,8 @@ mod criteria;
 mod engines_agree;
 mod enumeration;
 mod examples;
+mod files;
+mod functions;
 mod fuzz;
 mod hyperlabels_explored;
 mod predicates;

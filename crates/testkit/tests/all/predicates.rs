@@ -15,19 +15,7 @@ use lydian_testkit::predicates::meaning::{Meaning, compare, random_tests};
 use lydian_testkit::predicates::{checked, only_compiled, refusals};
 use lydian_testkit::{agreement, cgen};
 
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).expect("the crate lies in crates/testkit").to_path_buf()
-}
-
-fn c_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder exists");
-    let paths = entries.map(|entry| entry.expect("an entry can be read").path());
-    let mut found: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|extension| extension == "c")).collect();
-    found.sort();
-    found
-}
+use crate::files::{c_files, root};
 
 /// Every criterion, with few enough objectives of those that have many.
 fn request() -> Request {
@@ -64,7 +52,7 @@ fn compile(path: &Path, flags: &[String], compilers: &[&str]) -> (usize, Vec<Str
 #[test]
 fn every_predicate_of_the_examples_compiles_at_its_place() {
     let folders = ["examples", "examples/structures", "examples/table1"];
-    let files = folders.iter().flat_map(|folder| c_files(&root().join(folder)));
+    let files = folders.iter().flat_map(|folder| c_files(folder));
     let (mut count, mut refused) = (0, Vec::new());
     // One is a driver that needs a program to count.
     for file in files.filter(|path| !path.ends_with("count_paths.c")) {
@@ -105,7 +93,7 @@ const NAMELESS: [(&str, IsNameless); 2] = [
 #[test]
 fn every_predicate_of_programs_with_all_of_c_compiles_at_its_place() {
     let (mut count, mut refused) = (0, Vec::new());
-    for file in c_files(&root().join("crates/frontend/tests/programs")) {
+    for file in c_files("crates/frontend/tests/programs") {
         let name = file.file_name().and_then(|name| name.to_str()).expect("names are text");
         let compilers: &[&str] =
             if OF_CLANG_ALONE.contains(&name) { &["clang-19"] } else { &["clang-19", "gcc"] };
@@ -196,7 +184,7 @@ fn predicates_of_the_examples_mean_what_is_judged() {
     let mut meaning = Meaning::default();
     let mut by_file = BTreeMap::new();
     for folder in ["examples", "examples/table1"] {
-        for file in c_files(&root().join(folder)) {
+        for file in c_files(folder) {
             let text = std::fs::read_to_string(&file).expect("the file can be read");
             if text.contains("main(") || text.contains("#include \"") {
                 continue;

@@ -12,6 +12,8 @@ use lydian_symex::{Config, HyperRef, Limits, Search, Summary};
 use lydian_testkit::cgen;
 use lydian_testkit::oracle::{Subject, seeds};
 
+use crate::functions::PATHS;
+
 const CRITERIA: [Criterion; 8] = [
     Criterion::Stmt,
     Criterion::Bc,
@@ -27,9 +29,6 @@ const SEARCHES: [Search; 5] =
     [Search::Mixed, Search::DepthFirst, Search::BreadthFirst, Search::RandomPath, Search::Cpgs];
 
 const TIME: Duration = Duration::from_secs(20);
-
-/// The most paths of an exploration that is compared.
-const PATHS: u64 = 3000;
 
 /// The objectives that an exploration calls infeasible: no cut lies before them, and nothing else
 /// hindered it.

@@ -7,39 +7,24 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lydian_objective::Criterion;
-use lydian_symex::{Config, Cut, LabelDeletion, Limits, Mode, Search, Summary};
+use lydian_symex::{Config, Cut, LabelDeletion, Mode, Search, Summary};
 use lydian_symex::{HyperRef, LabelRef};
-use lydian_testkit::cgen;
-use lydian_testkit::oracle::{Subject, seeds};
+use lydian_testkit::oracle::seeds;
+
+use crate::functions::{Function, as_in_the_paper};
 
 const CRITERIA: [Criterion; 6] =
     [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
 
-/// The most paths of an exploration that is compared: direct instrumentation multiplies them.
-const PATHS: u64 = 3000;
-
-struct Function {
-    subject: Subject,
-    settings: String,
-}
-
 impl Function {
-    fn of(seed: u64, criteria: &[Criterion]) -> Self {
-        let name = format!("f{seed}");
-        let subject = Subject::read(&cgen::small_function(&name, seed), criteria, false);
-        Self { settings: cgen::settings(&name), subject }
-    }
-
     /// A complete exploration as in the paper; none if limits or the solver prevented it.
-    fn explore(&self, mode: Mode, label_deletion: LabelDeletion) -> Option<Summary> {
+    fn explore_in(&self, mode: Mode, label_deletion: LabelDeletion) -> Option<Summary> {
         self.explore_as(&Config { mode, label_deletion, ..as_in_the_paper() })
     }
 
     fn explore_as(&self, config: &Config) -> Option<Summary> {
-        // The function under test comes last, behind what it calls.
-        let func = *self.subject.functions.last().expect("there is a function");
         let time = Duration::from_secs(3);
-        let summary = self.subject.explore(func, &self.settings, config, time).summary;
+        let summary = self.subject.explore(self.func, &self.settings, config, time).summary;
         let hinders = |reason: &Cut| *reason != Cut::NotAsked;
         let hindered = summary.left.iter().any(|left| left.reasons.iter().any(hinders));
         (summary.complete && !hindered).then_some(summary)
@@ -57,18 +42,6 @@ impl Function {
     }
 }
 
-/// All paths of the program are followed.
-fn as_in_the_paper() -> Config {
-    Config {
-        limits: Limits { paths: Some(PATHS), calls: 1, ..Limits::unbounded() },
-        stop_when_covered: false,
-        look_ahead: false,
-        merge: false,
-        crash_tests: false,
-        ..Config::default()
-    }
-}
-
 fn covered(summary: &Summary) -> BTreeSet<LabelRef> {
     summary.covered.iter().copied().collect()
 }
@@ -81,10 +54,10 @@ fn hypers(summary: &Summary) -> BTreeSet<HyperRef> {
 fn tight_exploration_adds_linearly_many_paths_and_deletion_loses_no_label() {
     let mut complete = 0;
     for seed in seeds(0..25) {
-        let function = Function::of(seed, &CRITERIA);
-        let plain = function.explore(Mode::Plain, LabelDeletion::Off);
+        let function = Function::random(seed, &CRITERIA);
+        let plain = function.explore_in(Mode::Plain, LabelDeletion::Off);
         let Some(plain) = plain else { continue };
-        let tight = |deletion| function.explore(Mode::Tight, deletion);
+        let tight = |deletion| function.explore_in(Mode::Tight, deletion);
         let Some(off) = tight(LabelDeletion::Off) else { continue };
         complete += 1;
         // Theorem 7: the program's own paths stay as they are, and each step of their tree has at
@@ -108,9 +81,9 @@ fn tight_exploration_adds_linearly_many_paths_and_deletion_loses_no_label() {
 fn direct_exploration_covers_the_same_with_at_least_as_many_paths() {
     let mut complete = 0;
     for seed in seeds(100..120) {
-        let function = Function::of(seed, &CRITERIA);
-        let tight = function.explore(Mode::Tight, LabelDeletion::Kept);
-        let direct = function.explore(Mode::Direct, LabelDeletion::Off);
+        let function = Function::random(seed, &CRITERIA);
+        let tight = function.explore_in(Mode::Tight, LabelDeletion::Kept);
+        let direct = function.explore_in(Mode::Direct, LabelDeletion::Off);
         let (Some(tight), Some(direct)) = (tight, direct) else { continue };
         complete += 1;
         // Theorem 5 is about how many more these may be.
@@ -124,7 +97,7 @@ fn direct_exploration_covers_the_same_with_at_least_as_many_paths() {
 fn every_search_covers_the_same_pairs_of_definitions_and_uses() {
     let (mut complete, mut pairs) = (0, 0);
     for seed in seeds(300..312) {
-        let function = Function::of(seed, &[Criterion::AllUses, Criterion::Dc]);
+        let function = Function::random(seed, &[Criterion::AllUses, Criterion::Dc]);
         let explore = |search, look_ahead| {
             function.explore_as(&Config { search, look_ahead, ..as_in_the_paper() })
         };
@@ -149,8 +122,8 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
     for seed in seeds(200..218) {
         // With all mutants hardly a place is without a label that no input covers.
         let criteria = if seed.is_multiple_of(3) { &CRITERIA[..] } else { &CRITERIA[..4] };
-        let function = Function::of(seed, criteria);
-        let Some(all) = function.explore(Mode::Tight, LabelDeletion::Kept) else { continue };
+        let function = Function::random(seed, criteria);
+        let Some(all) = function.explore_in(Mode::Tight, LabelDeletion::Kept) else { continue };
         complete += 1;
         for search in Search::ALL {
             for (merge, label_deletion) in [
@@ -172,7 +145,7 @@ fn every_search_covers_the_same_whatever_is_dropped_and_merged_on_the_way() {
 }
 
 #[test]
-fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
+fn merging_states_where_no_label_is_left_changes_no_verdict() {
     let sequences = [Criterion::Bc, Criterion::Racc, Criterion::AllUses];
     let (mut complete, mut merged, mut fewer) = (0, 0, 0);
     for seed in seeds(400..424) {
@@ -181,7 +154,7 @@ fn uniting_the_ways_through_what_does_not_matter_changes_no_verdict() {
             1 => &CRITERIA[..2],
             _ => &CRITERIA[..],
         };
-        let function = Function::of(seed, criteria);
+        let function = Function::random(seed, criteria);
         for (search, look_ahead) in [(Search::Mixed, true), (Search::DepthFirst, false)] {
             let apart = Config {
                 search,
@@ -221,7 +194,7 @@ fn compacting_all_states_that_wait_changes_nothing_that_is_found() {
     let (mut complete, mut evicted) = (0, 0);
     for seed in seeds(300..304) {
         let criteria = if seed.is_multiple_of(3) { &sequences[..] } else { &CRITERIA[..] };
-        let function = Function::of(seed, criteria);
+        let function = Function::random(seed, criteria);
         for (search, merge) in searches.clone().flat_map(|s| [(*s, false), (*s, true)]) {
             let whole = Config { search, merge, look_ahead: merge, ..as_in_the_paper() };
             let mut config = whole.clone();

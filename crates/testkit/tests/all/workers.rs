@@ -4,64 +4,21 @@
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use lydian_base::{Budget, CancelToken, StopReason};
 use lydian_inputs::{InputSpec, Settings};
-use lydian_ir::FuncId;
 use lydian_objective::{Assumption, Criterion};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::LabelRef;
 use lydian_symex::{
-    Config, Cut, Event, FoundTest, LabelDeletion, Limits, Mode, Search, Summary, Task, Workers,
+    Config, Cut, Event, FoundTest, LabelDeletion, Mode, Search, Summary, Task, Workers,
 };
-use lydian_testkit::cgen;
 use lydian_testkit::oracle::{ExplorationResult, Subject, seeds};
+
+use crate::functions::{Function, as_in_the_paper, hinders, unlimited};
 
 const CRITERIA: [Criterion; 6] =
     [Criterion::Bbc, Criterion::Dc, Criterion::Cc, Criterion::Mcc, Criterion::Gacc, Criterion::Wm];
-
-const TIME: Duration = Duration::from_secs(20);
-
-/// The most paths of an exploration that is compared.
-const PATHS: u64 = 3000;
-
-struct Function {
-    subject: Subject,
-    settings: String,
-}
-
-impl Function {
-    fn of(seed: u64, criteria: &[Criterion]) -> Self {
-        let name = format!("f{seed}");
-        let subject = Subject::read(&cgen::small_function(&name, seed), criteria, false);
-        Self { settings: cgen::settings(&name), subject }
-    }
-
-    /// The function under test, which comes last, behind what it calls.
-    fn func(&self) -> FuncId {
-        *self.subject.functions.last().expect("there is a function")
-    }
-
-    fn explore(&self, config: &Config, workers: usize) -> ExplorationResult {
-        self.subject.explore_with(self.func(), &self.settings, config, TIME, workers)
-    }
-}
-
-fn unlimited() -> Config {
-    Config {
-        limits: Limits { paths: Some(PATHS), ..Limits::unbounded() },
-        stop_when_covered: false,
-        ..Config::default()
-    }
-}
-
-/// All paths of the program are followed, each for itself.
-fn as_in_the_paper() -> Config {
-    let Config { limits, .. } = unlimited();
-    let limits = Limits { calls: 1, ..limits };
-    Config { limits, look_ahead: false, merge: false, crash_tests: false, ..unlimited() }
-}
 
 /// The decisions of an exploration: covered labels; open labels, with cuts and bounds for each; all
 /// cuts, and the bounds that all met.
@@ -87,7 +44,6 @@ fn verdicts(summary: &Summary) -> Verdicts {
 
 /// Whether neither a limit nor an unanswered question interfered.
 fn is_complete(summary: &Summary) -> bool {
-    let hinders = |cut: &Cut| matches!(cut, Cut::Stopped(_) | Cut::Solver(_));
     !summary.cuts.keys().any(hinders)
         && !summary.left.iter().any(|left| left.reasons.iter().any(hinders))
 }
@@ -114,7 +70,7 @@ fn verdicts_are_those_of_one_worker_whatever_the_number_of_workers() {
     let (mut complete, mut handed, mut left) = (0, 0, 0);
     for seed in seeds(0..24) {
         let criteria = if seed.is_multiple_of(3) { &CRITERIA[..] } else { &CRITERIA[..4] };
-        let function = Function::of(seed, criteria);
+        let function = Function::random(seed, criteria);
         for (at, search) in Search::ALL.into_iter().enumerate() {
             // Each order once with and once without what makes fewer paths, over the seeds.
             let fewer = (seed as usize + at).is_multiple_of(2);
@@ -141,7 +97,7 @@ fn verdicts_are_those_of_one_worker_whatever_the_number_of_workers() {
 fn each_path_is_followed_by_one_worker_and_none_is_lost() {
     let (mut complete, mut handed) = (0, 0);
     for seed in seeds(100..120) {
-        let function = Function::of(seed, &CRITERIA[..5]);
+        let function = Function::random(seed, &CRITERIA[..5]);
         for mode in [Mode::Plain, Mode::Tight] {
             for label_deletion in [LabelDeletion::Off, LabelDeletion::Kept] {
                 let config = Config { mode, label_deletion, ..as_in_the_paper() };
@@ -166,25 +122,11 @@ fn each_path_is_followed_by_one_worker_and_none_is_lost() {
 fn so_many_workers_find_the_same_tests_each_time() {
     let mut handed = 0;
     for seed in seeds(200..212) {
-        let function = Function::of(seed, &CRITERIA);
+        let function = Function::random(seed, &CRITERIA);
         let config = Config { nice_values: true, ..unlimited() };
-        for workers in [2, 4] {
-            let all = |found: &ExplorationResult| {
-                let tests = found.tests.iter();
-                let tests: Vec<_> = tests
-                    .map(|found| (found.test.clone(), found.covers.clone(), found.ending.clone()))
-                    .collect();
-                let statistics = &found.summary.statistics;
-                (tests, found.summary.paths.clone(), statistics.steps, statistics.queries)
-            };
-            let first = function.explore(&config, workers);
-            if !is_complete(&first.summary) {
-                continue;
-            }
-            let second = function.explore(&config, workers);
-            assert!(all(&first) == all(&second), "seed {seed}, {workers} workers");
-            handed += first.summary.statistics.handed_over;
-        }
+        let of_test =
+            |found: &FoundTest| (found.test.clone(), found.covers.clone(), found.ending.clone());
+        handed += function.explore_twice(&config, is_complete, of_test, &format!("seed {seed}"));
     }
     assert!(handed > 0);
 }
@@ -193,7 +135,7 @@ fn so_many_workers_find_the_same_tests_each_time() {
 fn compacting_all_states_that_wait_changes_nothing_with_several_workers() {
     let (mut complete, mut evicted) = (0, 0);
     for seed in seeds(300..306) {
-        let function = Function::of(seed, &CRITERIA);
+        let function = Function::random(seed, &CRITERIA);
         let one = function.explore(&unlimited(), 1).summary;
         if !is_complete(&one) {
             continue;
@@ -232,7 +174,7 @@ fn what_a_test_is_to_be_taken_back_for_is_not_taken_as_covered_by_other_workers(
             return a > 5 && b > 5 ? 3 : 4;
         }";
     let subject = Subject::read(text, &CRITERIA[..5], false);
-    let function = Function { subject, settings: String::new() };
+    let function = Function::last_of(subject, String::new());
     for search in Search::ALL {
         let config = Config { search, ..unlimited() };
         let decided = |workers: usize| {
@@ -263,7 +205,7 @@ fn what_a_test_is_to_be_taken_back_for_is_not_taken_as_covered_by_other_workers(
 fn modes_that_cannot_be_shared_are_explored_by_one_worker() {
     let handed_over = |criteria: &[Criterion], mode| {
         let subject = Subject::read(MANY, criteria, false);
-        let function = Function { subject, settings: String::new() };
+        let function = Function::last_of(subject, String::new());
         let found = function.explore(&Config { mode, ..unlimited() }, 4);
         found.summary.statistics.handed_over
     };

@@ -4,19 +4,19 @@
 //! `LYDIAN_SEEDS=100..400` chooses the seeds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
 
 use lydian_base::Rng;
-use lydian_ir::FuncId;
 use lydian_ir::interp::Options;
 use lydian_objective::trace::Tracer;
 use lydian_objective::{
     Consolidation, CoverageRecord, Criterion, HtolFile, RecordRequest, Request,
 };
-use lydian_symex::{Config, Cut, HyperRef, LeftHyper, Limits, Search, Summary};
+use lydian_symex::{Config, Cut, FoundTest, HyperRef, LeftHyper, Search, Summary};
 use lydian_testkit::oracle::{ExplorationResult, Subject, seeds};
 use lydian_testkit::{cgen, hyperlabels};
+
+use crate::files::root;
+use crate::functions::{Function, hinders, unlimited};
 
 /// The criteria whose objectives relate several runs.
 const LOGIC: [Criterion; 5] =
@@ -35,46 +35,12 @@ const MORE: [Criterion; 7] = [
 
 const SEARCHES: [Search; 4] = [Search::Mixed, Search::DepthFirst, Search::RandomPath, Search::Cpgs];
 
-const TIME: Duration = Duration::from_secs(30);
-
 /// The most events of a trace; longer ones take the trace semantics too long.
 const EVENTS: usize = 400;
 
-/// The most paths of an exploration that is compared.
-const PATHS: u64 = 3000;
-
-fn unlimited() -> Config {
-    Config {
-        limits: Limits { paths: Some(PATHS), ..Limits::unbounded() },
-        stop_when_covered: false,
-        ..Config::default()
-    }
-}
-
-/// A function that is explored.
-struct Function {
-    subject: Subject,
-    func: FuncId,
-    settings: String,
-}
-
-impl Function {
-    /// The last function of a text, behind what it calls.
-    fn last_of(text: &str, request: &Request, settings: String) -> Self {
-        let subject = Subject::read_with(text, request);
-        let func = *subject.functions.last().expect("there is a function");
-        Self { subject, func, settings }
-    }
-
-    fn random(seed: u64, criteria: &[Criterion]) -> Self {
-        let name = format!("f{seed}");
-        let text = cgen::small_function(&name, seed);
-        Self::last_of(&text, &Request::new(criteria), cgen::settings(&name))
-    }
-
-    fn explore(&self, config: &Config, workers: usize) -> ExplorationResult {
-        self.subject.explore_with(self.func, &self.settings, config, TIME, workers)
-    }
+/// The last function of a text.
+fn last_of(text: &str, request: &Request) -> Function {
+    Function::last_of(Subject::read_with(text, request), String::new())
 }
 
 /// The decisions of an exploration about hyperlabels: covered ones, open ones with cuts for each, and
@@ -89,7 +55,6 @@ fn verdicts(summary: &Summary) -> Verdicts {
 
 /// Whether neither a limit nor an unanswered question interfered.
 fn is_complete(summary: &Summary) -> bool {
-    let hinders = |cut: &Cut| matches!(cut, Cut::Stopped(_) | Cut::Solver(_));
     !summary.cuts.keys().any(hinders)
         && !summary.left_hypers.iter().any(|left| left.reasons.iter().any(hinders))
 }
@@ -194,10 +159,10 @@ const EXAMPLES: [(&str, &str); 8] = [
 
 #[test]
 fn two_workers_decide_the_examples_as_one_does() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut compared = ComparisonCounts::default();
     for (file, name) in EXAMPLES {
-        let text = std::fs::read_to_string(root.join(file)).expect("the example is there");
+        let text = std::fs::read_to_string(root().join("examples").join(file))
+            .expect("the example is there");
         let subject = Subject::read(&text, &LOGIC, false);
         let func = subject.program.defined().find(|(_, of)| of.name == name);
         let (func, _) = func.unwrap_or_else(|| panic!("{file} has no {name}"));
@@ -253,7 +218,7 @@ fn values() -> Function {
     let file = HtolFile::read("unit.htol", RELATIONS);
     let file = file.unwrap_or_else(|error| panic!("{error:?}"));
     let request = Request { htol: vec![file], ..Request::new([Criterion::Htol]) };
-    Function::last_of(VALUES, &request, String::new())
+    last_of(VALUES, &request)
 }
 
 #[test]
@@ -294,7 +259,7 @@ fn vectors(decision: &str, seed: u64) -> Function {
         rng.below(16)
     );
     let criterion = LOGIC[seed as usize % LOGIC.len()];
-    Function::last_of(&text, &Request::new([criterion]), String::new())
+    last_of(&text, &Request::new([criterion]))
 }
 
 #[test]
@@ -320,8 +285,7 @@ fn written_hyperlabels_are_decided_as_by_one_worker() {
             let file = hyperlabels::file(program, map, std::slice::from_ref(&name), seed);
             Request { htol: vec![file], ..Request::new([Criterion::Htol, Criterion::Spc]) }
         });
-        let func = *subject.functions.last().expect("there is a function");
-        let function = Function { subject, func, settings: cgen::settings(&name) };
+        let function = Function::last_of(subject, cgen::settings(&name));
         compared.compare(&function, &unlimited(), &format!("seed {seed}"));
     }
     compared.shows_something();
@@ -333,25 +297,10 @@ fn so_many_workers_find_the_same_tests_for_hyperlabels_each_time() {
     let random = seeds(100..106).map(|seed| Function::random(seed, &LOGIC));
     for (at, function) in random.chain([values()]).enumerate() {
         let config = Config { nice_values: true, merge: false, ..unlimited() };
-        for workers in [2, 4] {
-            let all = |found: &ExplorationResult| {
-                let tests = found.tests.iter();
-                let tests: Vec<_> = tests
-                    .map(|found| {
-                        (found.test.clone(), found.covers.clone(), found.completes.clone())
-                    })
-                    .collect();
-                let statistics = &found.summary.statistics;
-                (tests, found.summary.paths.clone(), statistics.steps, statistics.queries)
-            };
-            let first = function.explore(&config, workers);
-            if !is_complete(&first.summary) {
-                continue;
-            }
-            let second = function.explore(&config, workers);
-            assert!(all(&first) == all(&second), "function {at}, {workers} workers");
-            handed_over += first.summary.statistics.handed_over;
-        }
+        let of_test =
+            |found: &FoundTest| (found.test.clone(), found.covers.clone(), found.completes.clone());
+        let what = format!("function {at}");
+        handed_over += function.explore_twice(&config, is_complete, of_test, &what);
     }
     assert!(handed_over > 0);
 }
@@ -394,7 +343,7 @@ fn what_an_assumption_takes_back_is_not_taken_as_given_by_other_workers() {
             if (sum == 3 && (a > 5 || b == 9)) return 1;
             return a > 5 && b > 5 ? 3 : 4;
         }";
-    let function = Function::last_of(text, &Request::new(LOGIC), String::new());
+    let function = last_of(text, &Request::new(LOGIC));
     for search in SEARCHES {
         let config = Config { search, ..unlimited() };
         let decided = |workers: usize| {

@@ -150,20 +150,21 @@ impl BoundsMonitor {
 
     /// Adds the accesses of another worker's paths.
     pub(crate) fn add_all(&mut self, other: Self) {
-        let bounds: Vec<Bound> = other.all.iter().map(|watched| watched.bound.clone()).collect();
+        let bounds: Vec<Bound> =
+            other.all.iter().map(|monitored| monitored.bound.clone()).collect();
         self.add(&bounds);
         let places: Vec<usize> = bounds
             .iter()
             .filter_map(|bound| self.all.iter().position(|known| known.bound == *bound))
             .collect();
         let outer = self.set_actor(Actor::Program);
-        for (watched, place) in other.all.iter().zip(&places) {
-            if watched.met && !self.all[*place].met {
+        for (monitored, place) in other.all.iter().zip(&places) {
+            if monitored.met && !self.all[*place].met {
                 self.meet(*place);
             }
             let known = &mut self.all[*place];
-            known.furthest = known.furthest.max(watched.furthest);
-            known.exact &= watched.exact;
+            known.furthest = known.furthest.max(monitored.furthest);
+            known.exact &= monitored.exact;
         }
         self.set_actor(outer);
         for (label, of_other) in other.of_labels {
@@ -291,8 +292,8 @@ impl BoundsMonitor {
     /// The bounds that made a difference to all labels.
     pub(crate) fn met(&self) -> Vec<Assumption> {
         let mut met: Vec<Assumption> = Vec::new();
-        let bounds = self.all.iter().filter(|watched| watched.met);
-        add_new(&mut met, bounds.map(|watched| watched.bound.assumption.clone()));
+        let bounds = self.all.iter().filter(|monitored| monitored.met);
+        add_new(&mut met, bounds.map(|monitored| monitored.bound.assumption.clone()));
         met.extend(self.told_apart.iter().cloned());
         met
     }
@@ -302,7 +303,8 @@ impl BoundsMonitor {
         let mut met: Vec<Assumption> = Vec::new();
         let Some(of_label) = self.of_labels.get(&label) else { return met };
         let bounds = of_label.bounds.iter().map(|at| &self.all[*at]);
-        let bounds = bounds.filter(|watched| !watched.met).map(|watched| &watched.bound.assumption);
+        let bounds =
+            bounds.filter(|monitored| !monitored.met).map(|monitored| &monitored.bound.assumption);
         let own = bounds.chain(&of_label.told_apart);
         add_new(&mut met, own.filter(|one| !self.told_apart.contains(one)).cloned());
         met
@@ -324,8 +326,8 @@ impl BoundsMonitor {
         for sentence in sentences {
             let mut of = self.all.iter().filter(|of| of.bound.assumption.sentence == *sentence);
             match of.clone().next() {
-                Some(_) if of.any(|watched| watched.met) => {}
-                Some(watched) => told.push(format!("{sentence}, {}", watched.unrestrictive())),
+                Some(_) if of.any(|monitored| monitored.met) => {}
+                Some(monitored) => told.push(format!("{sentence}, {}", monitored.unrestrictive())),
                 None => told.push(sentence.clone()),
             }
         }
@@ -400,9 +402,11 @@ impl BoundsMonitor {
             Some(meets) => meets.push(position),
             None => self.tells = true,
         }
-        let watched = &mut self.all[position];
+        let monitored = &mut self.all[position];
         match &self.actor {
-            Actor::Program => self.open -= usize::from(!std::mem::replace(&mut watched.met, true)),
+            Actor::Program => {
+                self.open -= usize::from(!std::mem::replace(&mut monitored.met, true));
+            }
             Actor::Labels(labels) => {
                 for label in labels.iter() {
                     let of_label = self.of_labels.entry(*label).or_default();

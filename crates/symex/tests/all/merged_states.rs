@@ -27,9 +27,9 @@ fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
 fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
-    let [apart, united, evicted] = [all(None), all(Some(0)), compacting]
+    let [apart, merged, evicted] = [all(None), all(Some(0)), compacting]
         .map(|config| explore_c_with(text, "f", criteria, &config, settings.clone()));
-    for found in [&united, &evicted] {
+    for found in [&merged, &evicted] {
         confirm(found);
         for criterion in criteria {
             assert_eq!(found.covered(*criterion), apart.covered(*criterion), "{criterion:?}");
@@ -41,8 +41,8 @@ fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explore
         assert_eq!(left(found), left(&apart));
         assert_eq!(found.summary.complete, apart.summary.complete, "{:?}", found.summary.cuts);
     }
-    assert_eq!(united.summary.paths, evicted.summary.paths);
-    [apart, united]
+    assert_eq!(merged.summary.paths, evicted.summary.paths);
+    [apart, merged]
 }
 
 /// The numbers of paths, without and with merging.
@@ -60,8 +60,8 @@ fn a_loop_left_after_any_iteration_is_one_path_where_its_counter_is_not_read_aga
             return a > 3 ? 1 : 0;
         }";
     let found = both_with(text, &[], guessed());
-    let [apart, united] = paths(&found);
-    assert!(6 * united <= apart, "{united} paths of {apart}");
+    let [apart, merged] = paths(&found);
+    assert!(6 * merged <= apart, "{merged} paths of {apart}");
     assert!(found.iter().all(|found| found.summary.complete));
 }
 
@@ -76,9 +76,9 @@ fn later_conditions_distinguish_the_writes_of_a_merged_loop() {
             if (n == 3 && to[2] != 7) return 3;
             return to[1] == 7 ? 4 : 5;
         }";
-    let [_, united] = both(text, BRANCHES);
-    assert!(!united.summary.left.is_empty());
-    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
+    let [_, merged] = both(text, BRANCHES);
+    assert!(!merged.summary.left.is_empty());
+    assert!(merged.summary.complete && merged.summary.statistics.merged_states > 0);
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn an_input_on_which_a_merged_loop_traps_covers_nothing_behind_it() {
             if (n > 1 && d[1] == 0) return 1;
             return sum == 100 ? 2 : 3;
         }";
-    let [apart, united] = both(text, BRANCHES);
+    let [apart, merged] = both(text, BRANCHES);
     let divided = Ending::Trapped(TrapKind::DivisionByZero);
-    for found in [apart, united] {
+    for found in [apart, merged] {
         assert!(found.summary.complete && found.summary.paths.contains_key(&divided));
         assert_eq!(found.summary.left.len(), 1, "{:?}", found.summary.left);
     }
@@ -108,9 +108,9 @@ fn an_input_on_which_a_loop_never_ends_covers_nothing_behind_it() {
             if (n == 7) return 1;
             return turns;
         }";
-    let [_, united] = both(text, BRANCHES);
-    assert!(united.summary.complete && united.summary.paths.contains_key(&Ending::Endless));
-    assert_eq!(united.summary.left.len(), 1, "{:?}", united.summary.left);
+    let [_, merged] = both(text, BRANCHES);
+    assert!(merged.summary.complete && merged.summary.paths.contains_key(&Ending::Endless));
+    assert_eq!(merged.summary.left.len(), 1, "{:?}", merged.summary.left);
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn a_loop_without_a_known_bound_is_cut_off_and_nothing_behind_it_is_infeasible()
             if (n > 1000) return 1;
             return sum != 0;
         }";
-    let [_, united] = both(text, BRANCHES);
-    assert!(united.summary.cuts.contains_key(&Cut::LoopBound(12)), "{:?}", united.summary.cuts);
-    assert!(!united.summary.complete);
+    let [_, merged] = both(text, BRANCHES);
+    assert!(merged.summary.cuts.contains_key(&Cut::LoopBound(12)), "{:?}", merged.summary.cuts);
+    assert!(!merged.summary.complete);
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn breaks_returns_and_jumps_out_of_a_loop_lead_where_they_do() {
             return a > 4 ? 5 : seen;
         }";
     let found = both_with(text, BRANCHES, guessed());
-    let [apart, united] = paths(&found);
-    assert!(united < apart, "{united} paths of {apart}");
+    let [apart, merged] = paths(&found);
+    assert!(merged < apart, "{merged} paths of {apart}");
     let given = &found[1].tests;
     assert!(given.iter().all(|test| test.ending == Ending::Returned), "{given:?}");
 }
@@ -175,8 +175,8 @@ fn a_call_is_one_path_for_each_result_that_is_asked_for() {
             return last > 9 && a > 3 ? 3 : 4;
         }";
     let found = both_with(text, &[Criterion::Dc], guessed());
-    let [apart, united] = paths(&found);
-    assert!(3 * united < 2 * apart, "{united} paths of {apart}");
+    let [apart, merged] = paths(&found);
+    assert!(3 * merged < 2 * apart, "{merged} paths of {apart}");
     // Only `calls != 1` is left.
     assert_eq!(found[1].summary.left.len(), 1, "{:?}", found[1].summary.left);
 }
@@ -195,8 +195,8 @@ fn labels_in_a_loop_are_covered_before_its_states_are_merged() {
             return a > 3 ? seen : 0;
         }";
     let logic = [Criterion::Mcc, Criterion::Bbc, Criterion::Racc];
-    let [_, united] = both(text, &logic);
-    assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
+    let [_, merged] = both(text, &logic);
+    assert!(merged.summary.complete && merged.summary.statistics.merged_states > 0);
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn memory_stays_unwritten_on_the_ways_that_did_not_write_it() {
             if (n > 0 && n < 4 && set == 1) return 2;
             return 3;
         }";
-    let [apart, united] = both(text, BRANCHES);
-    for found in [apart, united] {
+    let [apart, merged] = both(text, BRANCHES);
+    for found in [apart, merged] {
         assert!(!found.summary.cuts.keys().any(Cut::is_dependence), "{:?}", found.summary.cuts);
     }
 }
@@ -251,8 +251,8 @@ fn a_jump_out_of_a_call_without_a_goal_leaves_it_for_good() {
             check(s);
             return s[1] > 'z' ? 3 : 4;
         }";
-    let [_, united] = both(text, BRANCHES);
-    assert_eq!(united.summary.left.len(), 1, "{:?}", united.summary.left);
+    let [_, merged] = both(text, BRANCHES);
+    assert_eq!(merged.summary.left.len(), 1, "{:?}", merged.summary.left);
 }
 
 #[test]
@@ -274,9 +274,9 @@ fn labels_covered_in_a_scope_are_covered_by_the_test_of_the_merged_state() {
         }";
     for search in [Search::DepthFirst, Search::BreadthFirst, Search::RandomPath, Search::Mixed] {
         let config = Config { search, ..all(Some(0)) };
-        let united = explore_c(text, "f", &[Criterion::Mcc, Criterion::Bc], &config);
-        confirm(&united);
-        assert!(united.summary.complete && united.summary.statistics.merged_states > 0);
+        let merged = explore_c(text, "f", &[Criterion::Mcc, Criterion::Bc], &config);
+        confirm(&merged);
+        assert!(merged.summary.complete && merged.summary.statistics.merged_states > 0);
     }
 }
 
