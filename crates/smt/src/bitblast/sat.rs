@@ -1,9 +1,11 @@
 //! SAT solvers behind one small interface.
 
 mod batsat_core;
+#[cfg(feature = "cadical")]
 mod cadical_core;
 
 pub(crate) use batsat_core::BatsatCore;
+#[cfg(feature = "cadical")]
 pub(crate) use cadical_core::CadicalCore;
 
 use crate::solver::{Limits, Reason};
@@ -88,7 +90,8 @@ fn stop_reason(limits: &Limits, deadline: Option<Instant>) -> Reason {
 /// The choice of a SAT solver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SatBackend {
-    /// CaDiCaL, C++, by Armin Biere and others.
+    /// CaDiCaL, C++, by Armin Biere and others. Absent without the feature `cadical`.
+    #[cfg(feature = "cadical")]
     Cadical,
     /// batsat, a MiniSat in Rust.
     #[default]
@@ -98,8 +101,18 @@ pub enum SatBackend {
 impl SatBackend {
     pub(crate) fn new_core(self) -> Box<dyn SatCore> {
         match self {
+            #[cfg(feature = "cadical")]
             SatBackend::Cadical => Box::new(CadicalCore::new()),
             SatBackend::Batsat => Box::new(BatsatCore::new()),
+        }
+    }
+
+    /// The solver that continues queries which are too hard for this one.
+    pub(crate) fn successor(self) -> Option<SatBackend> {
+        match self {
+            #[cfg(feature = "cadical")]
+            SatBackend::Batsat => Some(SatBackend::Cadical),
+            _ => None,
         }
     }
 }

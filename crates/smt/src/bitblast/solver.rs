@@ -120,7 +120,7 @@ impl BitBlastSolver {
     /// is slower to start and better at hard queries. No effect if CaDiCaL is the first solver.
     #[must_use]
     pub fn escalating_after(mut self, conflicts: Option<u64>) -> BitBlastSolver {
-        self.escalation = conflicts.filter(|_| self.backend == SatBackend::Batsat);
+        self.escalation = conflicts.filter(|_| self.backend.successor().is_some());
         self
     }
 
@@ -431,7 +431,7 @@ impl Solver for BitBlastSolver {
                 SatAnswer::Unknown(Reason::Conflicts(spent))
                     if !self.escalated && Some(spent) == self.escalation =>
                 {
-                    self.replace_sat_by(SatBackend::Cadical);
+                    self.replace_sat_by(self.backend.successor().unwrap_or(self.backend));
                     self.escalated = true;
                     sat_literals = self.emit_query(pool, &roots, &reads);
                     allowed = limits.clone();
