@@ -24,7 +24,7 @@ use lydian_objective::{
 use lydian_prove::local::{LocalOutcome, LocalProver, Semantics};
 use lydian_smt::{ChainConfig, TermPool, standard_chain};
 use lydian_symex::{Config, FoundTest, Summary, Task, Workers};
-use lydian_symex::{Event, Unreached};
+use lydian_symex::{Event, ExploreError, Unreached};
 
 /// A C text, or those of several files, read and annotated.
 pub struct Subject {
