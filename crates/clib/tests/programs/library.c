@@ -97,10 +97,25 @@ static void strings(void) {
     printf("%d\n", getenv("LYDIAN_TEST") == NULL);
 }
 
+/* Counts below zero do nothing, and the last byte of an odd one is not copied. */
+static void swapped_neighbours(void) {
+    for (int count = -3; count <= 8; count++) {
+        char to[] = "--------";
+        swab("abcdefgh", to, count);
+        printf("%s ", to);
+    }
+    static const unsigned char from[] = {0, 0xff, 0x80, 0x7f};
+    unsigned char to[4] = {0};
+    swab(from, to, 4);
+    for (int i = 0; i < 4; i++) printf("%02x", to[i]);
+    printf("\n");
+}
+
 int main(void) {
     random_numbers();
     sorting();
     mathematics();
     strings();
+    swapped_neighbours();
     return 0;
 }
