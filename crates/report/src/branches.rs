@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use lydian_ir::BoolTree;
 use lydian_objective::Criterion;
-use lydian_objective::criterion::{ClausePair, Construct, Witness};
+use lydian_objective::criterion::LineEntry;
 
 use crate::coverage::{
     ConditionCoverage, DecisionCoverage, ExecutionCount, FileCoverage, FunctionCoverage,
@@ -210,7 +210,7 @@ impl JustifiedLines {
     }
 
     fn has(&self, line: u32, entry: LineEntry) -> bool {
-        self.0.iter().any(|(own, criterion)| *own == line && LineEntry::of(*criterion) == entry)
+        self.0.iter().any(|(own, criterion)| *own == line && criterion.construct().line_entry() == entry)
     }
 
     fn statements(&self, line: u32) -> bool {
@@ -223,47 +223,6 @@ impl JustifiedLines {
 
     fn pairs(&self, line: u32) -> bool {
         self.has(line, LineEntry::Pair)
-    }
-}
-
-/// The entry of a line that shows an objective in exports of lines and branches.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineEntry {
-    /// The execution of the line.
-    Statement,
-    /// A way of a branch.
-    Branch,
-    /// The independence of a condition.
-    Pair,
-    /// Nothing.
-    None,
-}
-
-impl LineEntry {
-    const fn of(criterion: Criterion) -> Self {
-        match criterion.construct() {
-            Construct::Statement => Self::Statement,
-            Construct::Branch | Construct::Decision(Witness::Value) => Self::Branch,
-            Construct::Decision(Witness::Pair(
-                ClausePair::Masking | ClausePair::Correlated | ClausePair::Restricted,
-            )) => Self::Pair,
-            Construct::Decision(
-                Witness::Combination
-                | Witness::Points
-                | Witness::Pair(ClausePair::RestrictedInactive),
-            )
-            | Construct::Function
-            | Construct::Call
-            | Construct::Block
-            | Construct::Loop
-            | Construct::Border
-            | Construct::Mutant
-            | Construct::Input
-            | Construct::Error
-            | Construct::DefUse(_)
-            | Construct::Path
-            | Construct::Written => Self::None,
-        }
     }
 }
 

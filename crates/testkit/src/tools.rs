@@ -23,7 +23,7 @@ use std::process::{Command, Output};
 
 use lydian_native::Optimization;
 use lydian_objective::FunctionObjectives;
-use lydian_objective::criterion::Construct;
+use lydian_objective::criterion::RootProbe;
 use lydian_objective::trace::{self, Trace, Tracer};
 use serde_json::Value;
 
@@ -320,8 +320,9 @@ fn function_objectives(
             found.mismatches.push(text);
             continue;
         }
-        // The program's own build knows no end of an object that a mutant reads through a pointer.
-        let open = matches!(criterion.construct(), Construct::Mutant | Construct::Error);
+        // The program's own build knows no end of an object that a mutant reads through a pointer, and of
+        // its own reads none that may trap.
+        let open = criterion.construct().root_probe() != RootProbe::State;
         for ((name, covered), listed) in judged.into_iter().zip(same) {
             let theirs = match text(&listed["status"]) {
                 "covered" => true,

@@ -13,6 +13,7 @@ use lydian_ir::stmt::Edge;
 use lydian_ir::{
     BlockId, Body, ConditionId, Decision, DecisionId, DecisionKind, MarkId, UnreachedValue,
 };
+use lydian_objective::criterion::RootProbe;
 use lydian_objective::decision::vector::vector_bits;
 use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 use rustc_hash::FxHashSet;
@@ -27,7 +28,7 @@ use crate::rewrite::decision::DecisionEdit;
 use crate::rewrite::decision::unreached::LateEvaluation;
 use crate::rewrite::decision::vectors::{Recording, recording};
 use crate::rewrite::edits::{EditAction, rank};
-use crate::rewrite::labels::{LabelsElsewhere, RootProbe, standalone_labels};
+use crate::rewrite::labels::{LabelsElsewhere, labels_by_probe, standalone_labels};
 use crate::rewrite::mutant_probes::MutantProbes;
 use crate::rewrite::paths::{ChoiceExit, PathProbes, path_probes};
 use crate::rewrite::predicates::POISON;
@@ -160,8 +161,8 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             predicates,
             sites,
             standalone,
-            errors: RootProbe::Error.labels(objectives),
-            mutants: RootProbe::Mutant.labels(objectives),
+            errors: labels_by_probe(objectives, RootProbe::Error),
+            mutants: labels_by_probe(objectives, RootProbe::Mutant),
             user_labels,
             counters: Counters::default(),
             function,

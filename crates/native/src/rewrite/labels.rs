@@ -1,9 +1,9 @@
 //! Which labels of a function need a cell of their own, and how labels at roots are recorded.
 
 use lydian_ir::FuncId;
-use lydian_objective::criterion::Construct;
+use lydian_objective::criterion::RootProbe;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{Criterion, FunctionObjectives, LabelId};
+use lydian_objective::{FunctionObjectives, LabelId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The labels that hyperlabels of other functions name.
@@ -68,40 +68,12 @@ pub(crate) fn standalone_labels(
     objectives.labels.ids().filter(|label| !left_out.contains(label)).collect()
 }
 
-/// How labels at roots are recorded, by their criterion.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RootProbe {
-    /// As errors: before all others, and each of them also where another error comes first.
-    Error,
-    /// As mutants: by mutant probes, after all others.
-    Mutant,
-    /// As predicates on the state.
-    State,
-}
-
-impl RootProbe {
-    const fn of(criterion: Criterion) -> Self {
-        match criterion.construct() {
-            Construct::Error => Self::Error,
-            Construct::Mutant => Self::Mutant,
-            Construct::Function
-            | Construct::Call
-            | Construct::Statement
-            | Construct::Block
-            | Construct::Branch
-            | Construct::Loop
-            | Construct::Decision(_)
-            | Construct::Border
-            | Construct::Input
-            | Construct::DefUse(_)
-            | Construct::Path
-            | Construct::Written => Self::State,
-        }
-    }
-    /// The labels of the criteria with this kind of probe.
-    pub(crate) fn labels(self, objectives: &FunctionObjectives) -> FxHashSet<LabelId> {
-        let criteria = objectives.criteria.iter();
-        let those = criteria.filter(|(criterion, _)| Self::of(**criterion) == self);
-        those.flat_map(|(_, entries)| entries).map(|entry| entry.label).collect()
-    }
+/// The labels of the criteria whose labels at roots are recorded by this kind of probe.
+pub(crate) fn labels_by_probe(
+    objectives: &FunctionObjectives,
+    probe: RootProbe,
+) -> FxHashSet<LabelId> {
+    let criteria = objectives.criteria.iter();
+    let those = criteria.filter(|(criterion, _)| criterion.construct().root_probe() == probe);
+    those.flat_map(|(_, entries)| entries).map(|entry| entry.label).collect()
 }

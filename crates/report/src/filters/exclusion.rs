@@ -16,7 +16,6 @@ use std::str::FromStr as _;
 
 use lydian_base::{Diagnostic, Place};
 use lydian_objective::Criterion;
-use lydian_objective::criterion::Construct;
 
 use crate::coverage::{Exclusions, FileCoverage, LineRanges, ObjectiveCoverage, ObjectiveStatus};
 use crate::filters::comments::{Comment, comments};
@@ -24,25 +23,6 @@ use crate::sources::SourceText;
 
 /// The word that begins a justification.
 const JUSTIFY: &str = "lydian-justify";
-
-/// Whether the objectives of a criterion are ways of branches or of decisions.
-const fn is_of_branches(criterion: Criterion) -> bool {
-    match criterion.construct() {
-        Construct::Branch | Construct::Decision(_) => true,
-        Construct::Function
-        | Construct::Call
-        | Construct::Statement
-        | Construct::Block
-        | Construct::Loop
-        | Construct::Border
-        | Construct::Mutant
-        | Construct::Input
-        | Construct::Error
-        | Construct::DefUse(_)
-        | Construct::Path
-        | Construct::Written => false,
-    }
-}
 
 /// A justification, read from its comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +70,7 @@ fn exclude(file: &mut FileCoverage) {
         for objective in &mut function.objectives {
             let line = objective.start.line;
             let out = exclusions.line(line)
-                || exclusions.branch(line) && is_of_branches(objective.criterion);
+                || exclusions.branch(line) && objective.criterion.construct().is_of_branches();
             if out && counts(objective) {
                 objective.status = ObjectiveStatus::Excluded(None);
             }

@@ -13,28 +13,10 @@ const MOST_TEXT: usize = 300;
 /// The number of objectives in one piece.
 const MOST_ITEMS: usize = 1000;
 
-/// Whether a line's colour shows all about a criterion's objectives.
-const fn is_told_by_line(criterion: Criterion) -> bool {
-    match criterion.construct() {
-        Construct::Function | Construct::Statement | Construct::Block => true,
-        Construct::Call
-        | Construct::Branch
-        | Construct::Loop
-        | Construct::Decision(_)
-        | Construct::Border
-        | Construct::Mutant
-        | Construct::Input
-        | Construct::Error
-        | Construct::DefUse(_)
-        | Construct::Path
-        | Construct::Written => false,
-    }
-}
-
 /// Whether there is something to open below a line for these objectives.
 pub(super) fn matter(objectives: &[&ObjectiveCoverage]) -> bool {
     objectives.iter().any(|objective| match &objective.status {
-        ObjectiveStatus::Missing => !is_told_by_line(objective.criterion),
+        ObjectiveStatus::Missing => !objective.criterion.construct().is_told_by_line(),
         ObjectiveStatus::Unmeasured(_) | ObjectiveStatus::Excluded(Some(_)) => true,
         ObjectiveStatus::Excluded(None) | ObjectiveStatus::Covered | ObjectiveStatus::Duplicate => {
             false
