@@ -11,9 +11,12 @@
 //!
 //! [`system`] has programs as transition systems over terms, for proofs that follow control flow.
 //!
+//! [`engines`] decides whether goals of such a system can be reached.
+//!
 //! This crate knows nothing of exploration.
 
 pub mod call_graph;
+pub mod engines;
 pub mod local;
 pub mod ranges;
 mod samples;
