@@ -9,12 +9,19 @@
 //!
 //! [`call_graph`] finds the functions that a whole program never calls.
 //!
+//! [`system`] has programs as transition systems over terms, for proofs that follow control flow.
+//!
+//! [`engines`] decides whether goals of such a system can be reached.
+//!
 //! This crate knows nothing of exploration.
 
 pub mod call_graph;
+pub mod engines;
 pub mod local;
 pub mod ranges;
 mod samples;
+pub mod system;
 
 pub use local::{LocalOutcome, LocalProver, Semantics};
 pub use ranges::Ranges;
+pub use system::System;

@@ -10,6 +10,28 @@ impl TermPool {
     /// The term over other symbols: each has its name with `suffix` at the end. `known` keeps what was
     /// renamed, terms and symbols, from one call to the next with the same suffix.
     pub fn renamed(&mut self, t: Term, suffix: &str, known: &mut FxHashMap<Term, Term>) -> Term {
+        self.rebuilt(t, known, |pool, symbol| {
+            let name = pool.var_name(symbol).expect("a symbol has a name");
+            let name = format!("{name}{suffix}");
+            pool.var(&name, pool.sort(symbol))
+        })
+    }
+
+    /// The term with other terms of the same sorts in place of symbols. At first `known` has the
+    /// symbols that are replaced; later it also keeps what was replaced in other terms. Symbols that it
+    /// does not have stay.
+    pub fn substituted(&mut self, t: Term, known: &mut FxHashMap<Term, Term>) -> Term {
+        self.rebuilt(t, known, |_, symbol| symbol)
+    }
+
+    /// The term made anew from its leaves. `known` has terms that are made already, and `of_symbol`
+    /// makes all other symbols.
+    fn rebuilt(
+        &mut self,
+        t: Term,
+        known: &mut FxHashMap<Term, Term>,
+        mut of_symbol: impl FnMut(&mut Self, Term) -> Term,
+    ) -> Term {
         let mut waiting = vec![t];
         while let Some(&next) = waiting.last() {
             if known.contains_key(&next) {
@@ -23,13 +45,11 @@ impl TermPool {
                 continue;
             }
             waiting.pop();
-            let name = self.var_name(next).map(|name| format!("{name}{suffix}"));
-            let copy = match name {
-                Some(name) => self.var(&name, self.sort(next)),
-                None => {
-                    let children: Vec<Term> = children.iter().map(|child| known[child]).collect();
-                    self.with_children(next, &children)
-                }
+            let copy = if self.var_name(next).is_some() {
+                of_symbol(self, next)
+            } else {
+                let children: Vec<Term> = children.iter().map(|child| known[child]).collect();
+                self.with_children(next, &children)
             };
             known.insert(next, copy);
         }

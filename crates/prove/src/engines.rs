@@ -1,0 +1,32 @@
+//! Engines that decide whether the goals of a [`System`](crate::System) can be reached.
+//!
+//! [`decide`] asks all engines in turn, each for a slice of time, and gives a [`Verdict`] for each goal:
+//! a [`Trace`] that leads to it, a [`Certificate`] that nothing does, or the reason for which neither
+//! was found. No verdict rests on an engine's word: a trace is replayed by the evaluator before it is
+//! given, and a certificate can be checked by queries of its own.
+//!
+//! - `slicing` makes a smaller system for the goals, and maps results back.
+//! - `unrolling` follows all runs at once, one transition after the other.
+//! - `sampling` follows single runs with chosen values, and collects states.
+//! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
+//! - `induction` proves goals by these formulas and by the transitions before the goal.
+//! - `refinement` finds formulas over predicates backwards from the goals.
+//! - `schedule` shares the time among them.
+
+mod certificate;
+mod induction;
+mod invariants;
+mod queries;
+mod refinement;
+mod sampling;
+mod schedule;
+mod slicing;
+mod stage;
+#[cfg(test)]
+mod testing;
+mod trace;
+mod unrolling;
+
+pub use certificate::{Argument, Certificate, Flaw};
+pub use schedule::{Decision, Schedule, Verdict, decide};
+pub use trace::{Choice, Step, Trace};

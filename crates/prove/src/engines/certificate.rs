@@ -1,0 +1,224 @@
+//! Certificates that a goal is out of reach, and their check.
+//!
+//! A certificate of depth *k* has formulas for each point, its invariants. It says that
+//!
+//! 1. the invariants hold at the entry, and each transition preserves them;
+//! 2. no run of fewer than *k* transitions reaches the goal;
+//! 3. the last of *k* successive states on a run, from any point but the entry, does not reach the goal
+//!    where the invariants hold in all of them and the goal was not reached from those before.
+//!
+//! A run that reaches the goal for the first time has fewer than *k* transitions, or ends with *k*
+//! states outside of the entry. So it cannot be. With *k* = 1 this is plain induction; else it is
+//! k-induction after Sheeran, Singh and Stålmarck (*Checking Safety Properties Using Induction and a
+//! SAT-Solver*, 2000).
+//!
+//! A certificate by exhaustion says instead of 3 that no run has *k* transitions, but for runs that went
+//! where no transitions lead to an approach of the goal. Transitions that the invariants forbid do not
+//! count there.
+
+use std::fmt;
+use std::time::Duration;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Limits, Reason, Solver, Term, TermPool};
+
+use crate::engines::queries::Queries;
+use crate::engines::slicing::leading_to;
+use crate::engines::stage::{Inputs, Stage};
+use crate::engines::unrolling::Unrolling;
+use crate::system::{GoalId, PointId, System, Transition};
+
+/// The time of a query where the limits set none.
+const MOST_TIME: Duration = Duration::from_secs(600);
+
+/// The last part of a certificate's argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// No states of the given number end in the goal.
+    Induction,
+    /// No run has so many transitions.
+    Exhaustion,
+}
+
+/// An argument for a goal being out of reach.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    /// The number of states, or of transitions, that the argument looks at; at least 1.
+    pub depth: u32,
+    /// What is said of so many.
+    pub argument: Argument,
+    /// The invariants by point, over the variables' symbols.
+    pub invariants: Vec<Vec<Term>>,
+}
+
+/// The reason for which a certificate was not confirmed.
+#[derive(Clone, Debug)]
+pub enum Flaw {
+    /// A part of its argument is false.
+    Refuted(String),
+    /// A query had no answer.
+    Open(Reason),
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refuted(part) => write!(f, "this is false: {part}"),
+            Self::Open(reason) => write!(f, "the check has no answer: {reason}"),
+        }
+    }
+}
+
+impl Certificate {
+    /// Confirms each part of the argument by queries of its own. Uses the limits' time for each query.
+    pub fn check(
+        &self,
+        pool: &mut TermPool,
+        system: &System,
+        goal: GoalId,
+        solver: &mut dyn Solver,
+        limits: &Limits,
+    ) -> Result<(), Flaw> {
+        let most = limits.time.unwrap_or(MOST_TIME);
+        let mut queries = Queries::new(pool, solver, limits, most);
+        let mut check = Check { certificate: self, system, goal, queries: &mut queries };
+        if system.transitions.iter().any(|transition| transition.to == system.entry) {
+            return Err(Flaw::Refuted("no transition leads to the entry".to_owned()));
+        }
+        check.initiation()?;
+        for transition in &system.transitions {
+            check.consecution(transition)?;
+        }
+        check.base()?;
+        match self.argument {
+            Argument::Induction => check.step(),
+            Argument::Exhaustion => Ok(()),
+        }
+    }
+}
+
+/// The check of one certificate.
+struct Check<'c, 'q> {
+    certificate: &'c Certificate,
+    system: &'c System,
+    goal: GoalId,
+    queries: &'c mut Queries<'q>,
+}
+
+impl Check<'_, '_> {
+    /// Fails unless the assumptions contradict each other.
+    fn refuse(&mut self, assumptions: &[Term], part: impl Fn() -> String) -> Result<(), Flaw> {
+        match self.queries.check(assumptions) {
+            Answer::Unsat { .. } => Ok(()),
+            Answer::Sat(_) => Err(Flaw::Refuted(part())),
+            Answer::Unknown(reason) => Err(Flaw::Open(reason)),
+        }
+    }
+
+    /// The invariants hold at the entry.
+    fn initiation(&mut self) -> Result<(), Flaw> {
+        let mut entry = Stage::with_own_inputs(self.system, &self.system.initial);
+        for formula in &self.certificate.invariants[self.system.entry.index()] {
+            let holds = entry.of(self.queries.pool, *formula);
+            let fails = self.queries.pool.not(holds);
+            self.refuse(&[self.system.assumed, fails], || "an invariant at the entry".to_owned())?;
+        }
+        Ok(())
+    }
+
+    /// A transition preserves the invariants.
+    fn consecution(&mut self, transition: &Transition) -> Result<(), Flaw> {
+        if self.certificate.invariants[transition.to.index()].is_empty() {
+            return Ok(());
+        }
+        let (mut premises, mut from) = self.premises(transition.from);
+        let pool = &mut *self.queries.pool;
+        premises.push(from.of(pool, transition.guard));
+        let next: Vec<Term> = transition.next.iter().map(|term| from.of(pool, *term)).collect();
+        let mut to = Stage::with_own_inputs(self.system, &next);
+        for formula in &self.certificate.invariants[transition.to.index()] {
+            let holds = to.of(self.queries.pool, *formula);
+            let fails = self.queries.pool.not(holds);
+            let mut query = premises.clone();
+            query.push(fails);
+            let name = &self.system.points[transition.to].name;
+            self.refuse(&query, || format!("a transition to {name} preserves an invariant"))?;
+        }
+        Ok(())
+    }
+
+    /// The knowledge of the states at a point, and the place there. The states at the entry are known.
+    fn premises(&mut self, point: PointId) -> (Vec<Term>, Stage) {
+        let system = self.system;
+        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        if point != system.entry {
+            let known = self.certificate.invariants[point.index()].clone();
+            return (known, Stage::with_own_inputs(system, &symbols));
+        }
+        let pool = &mut *self.queries.pool;
+        // The initial inputs are others than those of the transition, whatever their names.
+        let mut inputs = Inputs::new(pool, system);
+        let mut start = inputs.stage(pool, system, &symbols, 0);
+        let state: Vec<Term> = system.initial.iter().map(|term| start.of(pool, *term)).collect();
+        let assumed = start.of(pool, system.assumed);
+        (vec![assumed], Stage::with_own_inputs(system, &state))
+    }
+
+    /// No run of fewer transitions reaches the goal, and with exhaustion none has so many.
+    fn base(&mut self) -> Result<(), Flaw> {
+        let narrowed = self.narrowed();
+        let mut unrolling = Unrolling::from_entry(self.queries, &narrowed);
+        for depth in 0..self.certificate.depth as usize {
+            let reached = unrolling.goal(self.queries.pool, depth, self.goal);
+            let mut query = unrolling.assumed().to_vec();
+            query.push(reached);
+            self.refuse(&query, || format!("no run of {depth} transitions reaches the goal"))?;
+            unrolling.extend(self.queries.pool);
+        }
+        if self.certificate.argument == Argument::Exhaustion {
+            let mut query = unrolling.assumed().to_vec();
+            query.push(unrolling.arrives(self.queries.pool));
+            let depth = self.certificate.depth;
+            self.refuse(&query, || format!("no run has {depth} transitions"))?;
+        }
+        Ok(())
+    }
+
+    /// The system without transitions that no run to the goal takes.
+    fn narrowed(&mut self) -> System {
+        let mut system = self.system.clone();
+        if self.certificate.argument == Argument::Induction {
+            return system;
+        }
+        let mut possible = Vec::new();
+        for transition in &self.system.transitions {
+            let (mut query, mut from) = self.premises(transition.from);
+            query.push(from.of(self.queries.pool, transition.guard));
+            if !self.queries.contradict(&query) {
+                possible.push(transition.clone());
+            }
+        }
+        let approaches = &system.goals[self.goal].approaches;
+        let ends = approaches.iter().map(|approach| approach.from).collect();
+        let near = leading_to(&possible, ends);
+        possible.retain(|transition| near.contains(&transition.to));
+        system.transitions = possible;
+        system
+    }
+
+    /// The last of so many states does not reach the goal.
+    fn step(&mut self) -> Result<(), Flaw> {
+        let invariants = &self.certificate.invariants;
+        let mut window = Unrolling::from_anywhere(self.queries, self.system, invariants);
+        let mut query = Vec::new();
+        for depth in 1..self.certificate.depth as usize {
+            let reached = window.goal(self.queries.pool, depth - 1, self.goal);
+            query.push(self.queries.pool.not(reached));
+            window.extend(self.queries.pool);
+        }
+        let last = window.depth();
+        query.push(window.goal(self.queries.pool, last, self.goal));
+        query.extend(window.assumed());
+        self.refuse(&query, || "the induction step".to_owned())
+    }
+}

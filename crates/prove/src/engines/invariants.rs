@@ -1,0 +1,87 @@
+//! Formulas that hold whenever a run is at a point.
+//!
+//! They are guessed from states that runs have there, and kept only if every transition preserves
+//! them. `equations` has equations, which models of failed checks weaken until they hold. `templates`
+//! makes other candidates of fixed forms, and `houdini` removes those that fail.
+//!
+//! Formulas with quantifiers over the elements of arrays have no place here yet. They would be further
+//! candidates of `templates`, with checks of their own in [`Consecution`].
+
+pub(crate) mod equations;
+pub(crate) mod houdini;
+mod kernel;
+pub(crate) mod templates;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Term, TermPool};
+
+use crate::engines::queries::Queries;
+use crate::engines::stage::Stage;
+use crate::system::{PointId, System};
+
+/// Formulas by point. All of them hold at the point on every run.
+pub(crate) type Invariants = Vec<Vec<Term>>;
+
+/// The checks that transitions preserve formulas.
+pub(crate) struct Consecution<'s> {
+    system: &'s System,
+    /// By transition: the place where it ends, over the state where it begins.
+    ends: Vec<Stage>,
+}
+
+impl<'s> Consecution<'s> {
+    /// The checks of a system in which transitions from the entry read no variables.
+    pub(crate) fn new(system: &'s System) -> Self {
+        let end = |transition: &crate::system::Transition| {
+            Stage::with_own_inputs(system, &transition.next)
+        };
+        Self { system, ends: system.transitions.iter().map(end).collect() }
+    }
+
+    /// The transitions that begin at a point.
+    pub(crate) fn leaving(&self, point: PointId) -> impl Iterator<Item = usize> + use<'s> {
+        let all = self.system.transitions.iter().enumerate();
+        all.filter(move |(_, transition)| transition.from == point).map(|(index, _)| index)
+    }
+
+    /// A formula at the end of a transition, over the state where that begins.
+    pub(crate) fn after(&mut self, pool: &mut TermPool, index: usize, formula: Term) -> Term {
+        self.ends[index].of(pool, formula)
+    }
+
+    /// Whether a transition can begin with all premises and end with one of the formulas false.
+    pub(crate) fn violate(
+        &mut self,
+        queries: &mut Queries<'_>,
+        index: usize,
+        premises: &[Term],
+        formulas: &[Term],
+    ) -> Answer {
+        let pool = &mut *queries.pool;
+        let mut failures = Vec::new();
+        for formula in formulas {
+            let holds = self.ends[index].of(pool, *formula);
+            failures.push(pool.not(holds));
+        }
+        let fails = pool.or_all(failures);
+        let mut query = vec![self.system.transitions[index].guard, fails];
+        query.extend(premises);
+        queries.check(&query)
+    }
+}
+
+/// Adds formulas to those known, but for those that are there already.
+pub(crate) fn extend(known: &mut Invariants, more: Invariants) {
+    for (formulas, more) in known.iter_mut().zip(more) {
+        for formula in more {
+            if !formulas.contains(&formula) {
+                formulas.push(formula);
+            }
+        }
+    }
+}
+
+/// The formulas of two lists for one point.
+fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
+    [&a[point.index()][..], &b[point.index()][..]].concat()
+}

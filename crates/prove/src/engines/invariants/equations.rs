@@ -1,0 +1,184 @@
+//! The strongest linear equations between given terms that every transition preserves.
+//!
+//! Karr's analysis (*Affine Relationships Among Variables of a Program*, 1976), modulo a power of two as
+//! by Müller-Olm and Seidl (*Analysis of Modular Arithmetic*, 2007). The steps are queries: the
+//! equations of the states that were seen at a point hold until a transition leads to a state that
+//! violates them, and then that state counts, too (Reps, Sagiv and Yorsh: *Symbolic Implementation of
+//! the Best Transformer*, 2004). With products of variables among the terms the equations are
+//! polynomial.
+
+use std::collections::VecDeque;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Evaluator, Model, Sort, Term, TermPool};
+
+use crate::engines::invariants::kernel::kernel;
+use crate::engines::invariants::{Consecution, Invariants};
+use crate::engines::queries::Queries;
+use crate::engines::sampling::Samples;
+use crate::system::{PointId, System};
+
+/// The most terms that are related with one another.
+const MOST_COLUMNS: usize = 24;
+/// The most variables of which products are formed.
+const MOST_FACTORS: usize = 4;
+/// The most states by which the equations of a point are weakened.
+const MOST_STATES: usize = 400;
+
+/// The terms of one width, for each width of the system: its variables, and on demand the products of
+/// two.
+pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> Vec<Vec<Term>> {
+    let mut by_width: Vec<(u32, Vec<Term>)> = Vec::new();
+    for variable in system.variables.values() {
+        let Sort::BitVec(width @ 2..=64) = pool.sort(variable.symbol) else { continue };
+        match by_width.iter_mut().find(|(known, _)| *known == width) {
+            Some((_, terms)) => terms.push(variable.symbol),
+            None => by_width.push((width, vec![variable.symbol])),
+        }
+    }
+    let mut columns = Vec::new();
+    for (_, mut terms) in by_width {
+        terms.truncate(MOST_COLUMNS);
+        if products {
+            let count = terms.len().min(MOST_FACTORS);
+            for (a, b) in (0..count).flat_map(|a| (0..=a).map(move |b| (a, b))) {
+                let product = pool.mul(terms[a], terms[b]);
+                terms.push(product);
+            }
+        }
+        columns.push(terms);
+    }
+    columns
+}
+
+/// The equations between terms of one width, by point.
+pub(crate) fn equations(
+    queries: &mut Queries<'_>,
+    system: &System,
+    samples: &Samples<'_>,
+    known: &Invariants,
+    columns: &[Term],
+) -> Invariants {
+    let Some(first) = columns.first() else { return vec![Vec::new(); system.points.len()] };
+    let mut fixpoint = Fixpoint {
+        system,
+        width: queries.pool.width(*first),
+        columns,
+        rows: vec![Vec::new(); system.points.len()],
+        equations: vec![Vec::new(); system.points.len()],
+        abandoned: vec![false; system.points.len()],
+        consecution: Consecution::new(system),
+        evaluator: Evaluator::new(),
+    };
+    fixpoint.begin(queries.pool, samples);
+    fixpoint.run(queries, known)
+}
+
+/// The equations so far, and the states that they are from.
+struct Fixpoint<'s> {
+    system: &'s System,
+    width: u32,
+    columns: &'s [Term],
+    /// By point: 1 and the values of the columns in each state.
+    rows: Vec<Vec<Vec<u64>>>,
+    equations: Invariants,
+    /// By point: whether equations are no longer looked for.
+    abandoned: Vec<bool>,
+    consecution: Consecution<'s>,
+    evaluator: Evaluator,
+}
+
+impl Fixpoint<'_> {
+    fn begin(&mut self, pool: &mut TermPool, samples: &Samples<'_>) {
+        let symbols: Vec<Term> = self.system.variables.values().map(|v| v.symbol).collect();
+        for point in self.system.points.ids() {
+            for state in samples.of(point) {
+                let values = symbols.iter().copied().zip(state.iter().cloned()).collect();
+                let model = Model::from_values(values);
+                let terms = self.columns.to_vec();
+                let row = self.row(pool, &model, &terms);
+                self.rows[point.index()].push(row);
+            }
+            self.renew(pool, point);
+        }
+    }
+
+    fn row(&mut self, pool: &TermPool, model: &Model, terms: &[Term]) -> Vec<u64> {
+        let values = terms.iter().map(|term| self.evaluator.eval_u64(pool, model, *term));
+        [1].into_iter().chain(values).collect()
+    }
+
+    /// Makes the equations of a point from its states.
+    fn renew(&mut self, pool: &mut TermPool, point: PointId) {
+        let at = point.index();
+        self.equations[at].clear();
+        if self.abandoned[at] || point == self.system.entry {
+            return;
+        }
+        for vector in kernel(self.rows[at].clone(), self.columns.len() + 1, self.width) {
+            let formula = equation(pool, self.columns, &vector, self.width);
+            self.equations[at].push(formula);
+        }
+    }
+
+    fn run(mut self, queries: &mut Queries<'_>, known: &Invariants) -> Invariants {
+        let mut waiting: VecDeque<usize> = (0..self.system.transitions.len()).collect();
+        while let Some(index) = waiting.pop_front() {
+            if queries.expired() {
+                return vec![Vec::new(); self.system.points.len()];
+            }
+            let transition = &self.system.transitions[index];
+            let to = transition.to;
+            let mut changed = false;
+            while self.weaken(queries, known, index) {
+                changed = true;
+            }
+            if changed {
+                let more: Vec<usize> = self.consecution.leaving(to).collect();
+                waiting.extend(more.into_iter().filter(|next| *next != index));
+                waiting.push_back(index);
+            }
+        }
+        self.equations
+    }
+
+    /// Weakens the equations where a transition ends, if it does not preserve them.
+    fn weaken(&mut self, queries: &mut Queries<'_>, known: &Invariants, index: usize) -> bool {
+        let transition = &self.system.transitions[index];
+        let to = transition.to;
+        let goals = self.equations[to.index()].clone();
+        if goals.is_empty() {
+            return false;
+        }
+        let premises = super::both(known, &self.equations, transition.from);
+        match self.consecution.violate(queries, index, &premises, &goals) {
+            Answer::Unsat { .. } => return false,
+            Answer::Sat(model) if self.rows[to.index()].len() < MOST_STATES => {
+                let mut terms = Vec::new();
+                for column in self.columns {
+                    terms.push(self.consecution.after(queries.pool, index, *column));
+                }
+                let row = self.row(queries.pool, &model, &terms);
+                self.rows[to.index()].push(row);
+            }
+            Answer::Sat(_) | Answer::Unknown(_) => self.abandoned[to.index()] = true,
+        }
+        self.renew(queries.pool, to);
+        true
+    }
+}
+
+/// The equation with the coefficients of a vector, the first of which is that of 1.
+fn equation(pool: &mut TermPool, columns: &[Term], vector: &[u64], width: u32) -> Term {
+    let (mut left, mut right) = (pool.bv(width, 0), pool.bv(width, 0));
+    let one = pool.bv(width, 1);
+    for (coefficient, column) in vector.iter().zip([one].iter().chain(columns)) {
+        let minus = coefficient.wrapping_neg() & (u64::MAX >> (64 - width));
+        let (side, number) =
+            if *coefficient <= minus { (&mut left, *coefficient) } else { (&mut right, minus) };
+        let number = pool.bv(width, number);
+        let summand = pool.mul(*column, number);
+        *side = pool.add(*side, summand);
+    }
+    pool.eq(left, right)
+}

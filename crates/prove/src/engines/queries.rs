@@ -1,0 +1,66 @@
+//! Queries within a share of the time.
+
+use std::time::{Duration, Instant};
+
+use lydian_smt::{Answer, Limits, Model, Solver, Term, TermPool};
+
+/// A pool, a solver, and the limits of the work that is done with them.
+pub(crate) struct Queries<'a> {
+    /// The terms.
+    pub(crate) pool: &'a mut TermPool,
+    solver: &'a mut dyn Solver,
+    limits: Limits,
+    /// The most time of one query.
+    most: Duration,
+}
+
+impl<'a> Queries<'a> {
+    /// Queries within limits; `most` bounds the time of each.
+    pub(crate) fn new(
+        pool: &'a mut TermPool,
+        solver: &'a mut dyn Solver,
+        limits: &Limits,
+        most: Duration,
+    ) -> Self {
+        Self { pool, solver, limits: limits.clone(), most }
+    }
+
+    /// The same for a share of the time that is left.
+    pub(crate) fn within(&mut self, time: Duration) -> Queries<'_> {
+        let end = Instant::now() + time;
+        let end = self.limits.end.map_or(end, |outer| outer.min(end));
+        let limits = Limits { end: Some(end), ..self.limits.clone() };
+        Queries { pool: self.pool, solver: self.solver, limits, most: self.most.min(time) }
+    }
+
+    /// The same with at most so much time for a query.
+    pub(crate) fn at_most(&mut self, time: Duration) -> Queries<'_> {
+        let most = self.most.min(time);
+        Queries { pool: self.pool, solver: self.solver, limits: self.limits.clone(), most }
+    }
+
+    /// Whether the time is over, or the run was told to stop.
+    pub(crate) fn expired(&self) -> bool {
+        self.limits.interrupted() || self.limits.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Whether all assumptions hold in some model.
+    pub(crate) fn check(&mut self, assumptions: &[Term]) -> Answer {
+        let mut limits = self.limits.clone();
+        limits.time = Some(limits.time.map_or(self.most, |time| time.min(self.most)));
+        let (truth, falsehood) = (self.pool.tt(), self.pool.ff());
+        if assumptions.contains(&falsehood) {
+            return Answer::Unsat { core: Some(vec![falsehood]) };
+        }
+        let open: Vec<Term> = assumptions.iter().copied().filter(|term| *term != truth).collect();
+        if open.is_empty() {
+            return Answer::Sat(Model::new());
+        }
+        self.solver.check(self.pool, &open, &limits)
+    }
+
+    /// Whether the assumptions contradict each other, for sure.
+    pub(crate) fn contradict(&mut self, assumptions: &[Term]) -> bool {
+        self.check(assumptions).is_unsat()
+    }
+}

@@ -1,0 +1,246 @@
+//! Single runs with chosen values: states that are seen at each point, and goals that are reached by
+//! chance.
+//!
+//! The values of inputs are small numbers, borders of the type, constants of the system and their
+//! neighbours, and random ones. A step tries some values until a guard holds.
+
+use lydian_base::{EntityId as _, Rng};
+use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::engines::queries::Queries;
+use crate::engines::stage::Inputs;
+use crate::engines::trace::{Choice, Course, Step};
+use crate::system::{GoalId, PointId, System};
+
+/// The most states that are kept of a point.
+const MOST_STATES: usize = 200;
+/// The most steps of a run.
+const MOST_STEPS: usize = 64;
+/// The most tries of a step with other values.
+const TRIES: usize = 8;
+/// The most constants that inputs may have.
+const MOST_CONSTANTS: usize = 64;
+
+/// A state at a point.
+pub(crate) type State = Vec<Value>;
+
+/// States that runs have at each point.
+pub(crate) struct Samples<'s> {
+    system: &'s System,
+    inputs: Inputs,
+    /// By point: the states, none twice.
+    states: Vec<Vec<State>>,
+    seen: Vec<FxHashSet<Vec<u64>>>,
+    constants: Vec<u64>,
+    rng: Rng,
+    evaluator: Evaluator,
+}
+
+impl<'s> Samples<'s> {
+    /// No states yet.
+    pub(crate) fn new(pool: &mut TermPool, system: &'s System) -> Self {
+        let count = system.points.len();
+        Self {
+            system,
+            inputs: Inputs::new(pool, system),
+            states: vec![Vec::new(); count],
+            seen: vec![FxHashSet::default(); count],
+            constants: constants(pool, system),
+            rng: Rng::new(1),
+            evaluator: Evaluator::new(),
+        }
+    }
+
+    /// The states of a point.
+    pub(crate) fn of(&self, point: PointId) -> &[State] {
+        &self.states[point.index()]
+    }
+
+    /// The constants of the system's terms.
+    pub(crate) fn constants(&self) -> &[u64] {
+        &self.constants
+    }
+
+    /// Follows some runs from the entry, and gives runs to goals among those that are not decided.
+    pub(crate) fn run(
+        &mut self,
+        queries: &Queries<'_>,
+        count: usize,
+        open: &[GoalId],
+    ) -> Vec<(GoalId, Course)> {
+        let mut found: FxHashMap<GoalId, Course> = FxHashMap::default();
+        for _ in 0..count {
+            if queries.expired() {
+                break;
+            }
+            let left: Vec<GoalId> =
+                open.iter().copied().filter(|goal| !found.contains_key(goal)).collect();
+            for (goal, course) in self.run_once(queries.pool, &left) {
+                found.entry(goal).or_insert(course);
+            }
+        }
+        let mut found: Vec<(GoalId, Course)> = found.into_iter().collect();
+        found.sort_by_key(|(goal, _)| *goal);
+        found
+    }
+
+    fn run_once(&mut self, pool: &TermPool, open: &[GoalId]) -> Vec<(GoalId, Course)> {
+        let mut found = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut point = self.system.entry;
+        let mut state: State = Vec::new();
+        let kind = self.rng.below(4);
+        for _ in 0..MOST_STEPS {
+            let mut taken = None;
+            for _ in 0..TRIES {
+                let values = self.values(pool, &state, kind);
+                self.reach(pool, (point, &values), &steps, open, &mut found);
+                taken = self.taken(pool, point, &values).map(|index| (index, values));
+                if taken.is_some() {
+                    break;
+                }
+            }
+            let Some((index, values)) = taken else { break };
+            let transition = &self.system.transitions[index];
+            let next = transition.next.iter();
+            state = next.map(|term| self.evaluator.eval(pool, &values, *term)).collect();
+            steps.push(Step { choice: Choice::Transition(index), values });
+            point = transition.to;
+            self.keep(point, &state);
+        }
+        found
+    }
+
+    /// Notes the goals that a step with these values reaches.
+    fn reach(
+        &mut self,
+        pool: &TermPool,
+        (point, values): (PointId, &Model),
+        steps: &[Step],
+        open: &[GoalId],
+        found: &mut Vec<(GoalId, Course)>,
+    ) {
+        for goal in open {
+            if found.iter().any(|(known, _)| known == goal) {
+                continue;
+            }
+            for (at, approach) in self.system.goals[*goal].approaches.iter().enumerate() {
+                if approach.from == point && self.evaluator.holds(pool, values, approach.condition)
+                {
+                    let last = Step { choice: Choice::Approach(at), values: values.clone() };
+                    let steps = steps.iter().cloned().chain([last]).collect();
+                    found.push((*goal, Course { initial: Model::new(), steps }));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A transition that these values take.
+    fn taken(&mut self, pool: &TermPool, point: PointId, values: &Model) -> Option<usize> {
+        let all = self.system.transitions.iter().enumerate();
+        let own: Vec<usize> = all.filter(|(_, t)| t.from == point).map(|(at, _)| at).collect();
+        let first = self.rng.below(own.len().max(1) as u64) as usize;
+        let mut turned = own.iter().cycle().skip(first).take(own.len());
+        let mut holds = |index: &usize| {
+            self.evaluator.holds(pool, values, self.system.transitions[*index].guard)
+        };
+        turned.by_ref().copied().find(|index| holds(index))
+    }
+
+    /// A state with values for all inputs.
+    fn values(&mut self, pool: &TermPool, state: &State, kind: u64) -> Model {
+        let mut values = Vec::new();
+        for at in 0..self.inputs.own().len() {
+            let input = self.inputs.own()[at];
+            let number = self.number(pool.width(input), kind);
+            values.push((input, value_of(pool.sort(input), number)));
+        }
+        let symbols = self.system.variables.values().map(|variable| variable.symbol);
+        values.extend(symbols.zip(state.iter().cloned()));
+        Model::from_values(values)
+    }
+
+    /// A number for an input. Runs of one kind have numbers of one size.
+    fn number(&mut self, width: u32, kind: u64) -> u64 {
+        let some = self.rng.next_u64();
+        let kind = if self.rng.below(4) == 0 { self.rng.below(6) } else { kind };
+        match kind {
+            0 => some % 4,
+            1 => some % 20,
+            2 if !self.constants.is_empty() => {
+                let constant = self.constants[(some >> 8) as usize % self.constants.len()];
+                constant.wrapping_add(some % 3).wrapping_sub(1)
+            }
+            3 => (some % 20).wrapping_neg(),
+            4 => (1u64 << (width.clamp(1, 64) - 1)).wrapping_sub(some & 1),
+            _ => some,
+        }
+    }
+
+    /// Keeps a state of a point, if it is new.
+    pub(crate) fn keep(&mut self, point: PointId, state: &State) {
+        let at = point.index();
+        if self.states[at].len() < MOST_STATES && self.seen[at].insert(fingerprint(state)) {
+            self.states[at].push(state.clone());
+        }
+    }
+
+    /// Keeps the states of a run that another engine found, from the inputs of its steps.
+    pub(crate) fn keep_run(&mut self, pool: &TermPool, steps: &[Step]) {
+        let symbols: Vec<Term> = self.system.variables.values().map(|v| v.symbol).collect();
+        let mut state: State = Vec::new();
+        for step in steps {
+            let Choice::Transition(index) = step.choice else { continue };
+            let Some(transition) = self.system.transitions.get(index) else { continue };
+            let values = step.values.with(symbols.iter().copied().zip(state.iter().cloned()));
+            let next = transition.next.iter();
+            state = next.map(|term| self.evaluator.eval(pool, &values, *term)).collect();
+            self.keep(transition.to, &state);
+        }
+    }
+}
+
+/// Numbers that tell most states apart.
+fn fingerprint(state: &State) -> Vec<u64> {
+    let of = |value: &Value| match value {
+        Value::Array(array) => {
+            let mix = |sum: u64, (at, value): (&u64, &u64)| {
+                (sum ^ at.wrapping_mul(31) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            };
+            array.elements.iter().fold(array.default, mix)
+        }
+        value => value.to_wide().map_or(0, |bits| bits.low_u64()),
+    };
+    state.iter().map(of).collect()
+}
+
+/// The value of a sort for a number; floats have the number's value.
+fn value_of(sort: Sort, number: u64) -> Value {
+    match sort {
+        Sort::F32 => Value::from_u64(sort, u64::from((number as i64 as f32).to_bits())),
+        Sort::F64 => Value::from_u64(sort, (number as i64 as f64).to_bits()),
+        _ => Value::from_u64(sort, number),
+    }
+}
+
+/// The constants in a system's guards, values and approaches, signed, smallest first.
+fn constants(pool: &TermPool, system: &System) -> Vec<u64> {
+    let transitions = system.transitions.iter().flat_map(|t| t.next.iter().chain([&t.guard]));
+    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
+    let mut waiting: Vec<Term> =
+        transitions.chain(approaches.map(|way| &way.condition)).copied().collect();
+    let mut seen: FxHashSet<Term> = waiting.iter().copied().collect();
+    let mut found = FxHashSet::default();
+    while let Some(term) = waiting.pop() {
+        if let (Node::Bits(_), Some(number)) = (pool.node(term), pool.as_i64(term)) {
+            found.insert(number);
+        }
+        waiting.extend(pool.children(term).into_iter().filter(|child| seen.insert(*child)));
+    }
+    let mut found: Vec<i64> = found.into_iter().collect();
+    found.sort_by_key(|number| (number.unsigned_abs(), *number));
+    found.truncate(MOST_CONSTANTS);
+    found.into_iter().map(|number| number as u64).collect()
+}

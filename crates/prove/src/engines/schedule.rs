@@ -1,0 +1,618 @@
+//! The order of the engines, and the time of each.
+//!
+//! Rounds get longer: each has a multiple of the time of the round before, as the bounds of [001] 7.3
+//! grow threefold. In a round each engine has its share of the time, the cheap ones first. All goals
+//! share one unrolling, one set of invariants, and the lemmas of refinement.
+
+use std::time::Duration;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
+
+use crate::engines::certificate::{Argument, Certificate};
+use crate::engines::induction::Induction;
+use crate::engines::invariants::equations::{columns, equations};
+use crate::engines::invariants::houdini::preserved;
+use crate::engines::invariants::templates::{Effort, candidates};
+use crate::engines::invariants::{Invariants, extend};
+use crate::engines::queries::Queries;
+use crate::engines::refinement::{Outcome, Refinement};
+use crate::engines::sampling::Samples;
+use crate::engines::slicing::Slice;
+use crate::engines::trace::{Course, Trace};
+use crate::engines::unrolling::Unrolling;
+use crate::system::{GoalId, System};
+
+/// The layers of the first round's unrolling.
+const FIRST_LAYERS: usize = 4;
+/// The runs that are sampled in the first round.
+const FIRST_RUNS: usize = 24;
+
+/// The time for the engines.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// The time of each engine in the first round.
+    pub first: Duration,
+    /// The factor from one round to the next.
+    pub growth: u32,
+    /// The most rounds.
+    pub rounds: u32,
+    /// The most time of one query.
+    pub query: Duration,
+    /// The limits of the whole. Its end and its interrupt are obeyed by all engines.
+    pub limits: Limits,
+}
+
+impl Default for Schedule {
+    /// Rounds of 10 milliseconds and three times more each, up to seven seconds for each engine.
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(10),
+            growth: 3,
+            rounds: 7,
+            query: Duration::from_secs(2),
+            limits: Limits::none(),
+        }
+    }
+}
+
+/// The answer for a goal.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// This run reaches it.
+    Reached(Trace),
+    /// No run reaches it.
+    Unreachable(Certificate),
+    /// Neither was found, for this reason.
+    Unknown(String),
+}
+
+/// The decision about a goal, and who made it.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The goal.
+    pub goal: GoalId,
+    /// The decision.
+    pub decision: Decision,
+    /// The engine that decided, or "none".
+    pub engine: &'static str,
+}
+
+/// Decides goals of a system, in their order.
+pub fn decide(
+    pool: &mut TermPool,
+    system: &System,
+    goals: &[GoalId],
+    solver: &mut dyn Solver,
+    schedule: &Schedule,
+) -> Vec<Verdict> {
+    let unknown = |why: &str| {
+        let of = |goal: &GoalId| Verdict {
+            goal: *goal,
+            decision: Decision::Unknown(why.to_owned()),
+            engine: "none",
+        };
+        goals.iter().map(of).collect::<Vec<Verdict>>()
+    };
+    if system.transitions.iter().any(|transition| transition.to == system.entry) {
+        return unknown("a transition leads to the entry");
+    }
+    let slice = Slice::new(pool, system, goals);
+    let mut queries = Queries::new(pool, solver, &schedule.limits, schedule.query);
+    let mut session = Session::new(&mut queries, system, &slice, goals);
+    session.decide_without_ways();
+    let mut share = schedule.first;
+    let mut rounds = 0;
+    while !session.open().is_empty() && rounds < schedule.rounds && !queries.expired() {
+        session.round(&mut queries, share, rounds);
+        share = share.saturating_mul(schedule.growth);
+        rounds += 1;
+    }
+    let why = if queries.expired() { "out of time" } else { "no engine found an answer" };
+    let decided = session.decided.into_iter();
+    decided.zip(unknown(why)).map(|(decided, unknown)| decided.unwrap_or(unknown)).collect()
+}
+
+/// The engines at work on the goals of one slice.
+struct Session<'s> {
+    whole: &'s System,
+    slice: &'s Slice,
+    /// The goals in the whole system, by their ids in the slice.
+    goals: Vec<GoalId>,
+    decided: Vec<Option<Verdict>>,
+    unrolling: Unrolling<'s>,
+    /// By goal: the number of layers that are known not to reach it.
+    clear: Vec<usize>,
+    samples: Samples<'s>,
+    invariants: Invariants,
+    refinement: Refinement<'s>,
+}
+
+impl<'s> Session<'s> {
+    fn new(
+        queries: &mut Queries<'_>,
+        whole: &'s System,
+        slice: &'s Slice,
+        goals: &[GoalId],
+    ) -> Self {
+        let system = &slice.system;
+        Self {
+            whole,
+            slice,
+            goals: goals.to_vec(),
+            decided: vec![None; goals.len()],
+            unrolling: Unrolling::from_entry(queries, system),
+            clear: vec![0; goals.len()],
+            samples: Samples::new(queries.pool, system),
+            invariants: vec![Vec::new(); system.points.len()],
+            refinement: Refinement::new(queries.pool, system),
+        }
+    }
+
+    /// The goals of the slice that are not decided.
+    fn open(&self) -> Vec<GoalId> {
+        let ids = self.slice.system.goals.ids();
+        ids.filter(|goal| self.decided[goal.index()].is_none()).collect()
+    }
+
+    fn note(&mut self, goal: GoalId, decision: Decision, engine: &'static str) {
+        let verdict = Verdict { goal: self.goals[goal.index()], decision, engine };
+        self.decided[goal.index()] = Some(verdict);
+    }
+
+    fn note_unreachable(
+        &mut self,
+        goal: GoalId,
+        depth: usize,
+        argument: Argument,
+        engine: &'static str,
+    ) {
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        let certificate = self.slice.certificate(depth, argument, &self.invariants);
+        self.note(goal, Decision::Unreachable(certificate), engine);
+    }
+
+    /// Notes a run, if it is one of the whole system.
+    fn note_reached(
+        &mut self,
+        pool: &mut TermPool,
+        goal: GoalId,
+        course: &Course,
+        engine: &'static str,
+    ) {
+        let course = self.slice.course_of_whole(pool, course, goal);
+        let whole = self.goals[goal.index()];
+        let trace = course.and_then(|course| course.replayed(pool, self.whole, whole));
+        let decision = match trace {
+            Some(trace) => Decision::Reached(trace),
+            None => Decision::Unknown(format!("internal error: the run of {engine} is none")),
+        };
+        self.note(goal, decision, engine);
+    }
+
+    /// Decides the goals that no transition comes near.
+    fn decide_without_ways(&mut self) {
+        for goal in self.open() {
+            if self.slice.system.goals[goal].approaches.is_empty() {
+                self.note_unreachable(goal, 1, Argument::Induction, "slicing");
+            }
+        }
+    }
+
+    /// Lets each engine work for its share of time.
+    fn round(&mut self, queries: &mut Queries<'_>, share: Duration, round: u32) {
+        let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
+        self.unroll(&mut queries.within(share), layers);
+        self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        self.guess(&mut queries.within(share.saturating_mul(4)), round);
+        self.induct(&mut queries.within(share), round);
+        self.refine(&mut queries.within(share.saturating_mul(2)));
+    }
+
+    fn sample(&mut self, queries: &mut Queries<'_>, runs: usize) {
+        let open = self.open();
+        if open.is_empty() {
+            return;
+        }
+        for (goal, course) in self.samples.run(queries, runs, &open) {
+            self.note_reached(queries.pool, goal, &course, "sampling");
+        }
+    }
+
+    /// Unrolls up to a number of layers in all.
+    fn unroll(&mut self, queries: &mut Queries<'_>, layers: usize) {
+        while !self.open().is_empty() && !queries.expired() && !self.unrolling.is_over() {
+            let depth = self.unrolling.depth();
+            self.ask_layer(queries, depth);
+            if queries.expired() || depth >= layers {
+                return;
+            }
+            self.unrolling.extend(queries.pool);
+            for model in self.unrolling.prune(queries) {
+                if let Some((steps, _)) = self.unrolling.steps(queries.pool, &model, depth + 1) {
+                    self.samples.keep_run(queries.pool, &steps);
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// Decides the goals that a complete unrolling has not met.
+    fn close(&mut self) {
+        let depth = self.unrolling.depth();
+        if !self.unrolling.is_over() {
+            return;
+        }
+        for goal in self.open() {
+            if self.clear[goal.index()] >= depth {
+                self.note_unreachable(goal, depth, Argument::Exhaustion, "unrolling");
+            }
+        }
+    }
+
+    /// Asks for the goals that runs reach from a layer.
+    fn ask_layer(&mut self, queries: &mut Queries<'_>, depth: usize) {
+        let mut open = self.open();
+        open.retain(|goal| self.clear[goal.index()] == depth);
+        loop {
+            let mut ways = Vec::new();
+            for goal in &open {
+                ways.push((*goal, self.unrolling.goal(queries.pool, depth, *goal)));
+            }
+            let any = queries.pool.or_all(ways.iter().map(|(_, reached)| *reached));
+            let mut query = self.unrolling.assumed().to_vec();
+            query.push(any);
+            match queries.check(&query) {
+                Answer::Unsat { .. } => {
+                    open.iter().for_each(|goal| self.clear[goal.index()] = depth + 1);
+                    return;
+                }
+                Answer::Sat(model) => {
+                    let met = self.meet(queries.pool, depth, &ways, &model);
+                    open.retain(|goal| !met.contains(goal));
+                    if open.is_empty() || met.is_empty() {
+                        return;
+                    }
+                }
+                Answer::Unknown(_) => return self.ask_each(queries, depth, &ways),
+            }
+        }
+    }
+
+    /// Asks for each goal alone.
+    fn ask_each(&mut self, queries: &mut Queries<'_>, depth: usize, ways: &[(GoalId, Term)]) {
+        if ways.len() < 2 {
+            return;
+        }
+        for way in ways {
+            let mut query = self.unrolling.assumed().to_vec();
+            query.push(way.1);
+            match queries.check(&query) {
+                Answer::Unsat { .. } => self.clear[way.0.index()] = depth + 1,
+                Answer::Sat(model) => {
+                    self.meet(queries.pool, depth, &[*way], &model);
+                }
+                Answer::Unknown(_) => {}
+            }
+        }
+    }
+
+    /// Notes the goals that a model's run reaches from a layer.
+    fn meet(
+        &mut self,
+        pool: &mut TermPool,
+        depth: usize,
+        ways: &[(GoalId, Term)],
+        model: &Model,
+    ) -> Vec<GoalId> {
+        let mut evaluator = Evaluator::new();
+        let mut met = Vec::new();
+        for (goal, reached) in ways {
+            if !evaluator.holds(pool, model, *reached) {
+                continue;
+            }
+            if let Some(course) = self.unrolling.course(pool, model, depth, *goal) {
+                self.note_reached(pool, *goal, &course, "unrolling");
+                met.push(*goal);
+            }
+        }
+        met
+    }
+
+    /// Finds invariants, with more effort in later rounds.
+    fn guess(&mut self, queries: &mut Queries<'_>, round: u32) {
+        let products = round > 0;
+        self.relate(queries, products && round % 2 == 1);
+        self.prove(queries, 1, "invariants");
+        for effort in [Effort::Low, Effort::High] {
+            if self.open().is_empty() || queries.expired() {
+                return;
+            }
+            let system = &self.slice.system;
+            let mut guesses = candidates(queries.pool, system, &self.samples, effort);
+            for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
+                guesses.retain(|guess| !known.contains(guess));
+            }
+            let found = preserved(queries, system, &self.invariants, guesses);
+            extend(&mut self.invariants, found);
+            self.prove(queries, 1, "invariants");
+        }
+    }
+
+    /// Finds equations.
+    fn relate(&mut self, queries: &mut Queries<'_>, products: bool) {
+        let system = &self.slice.system;
+        for terms in columns(queries.pool, system, products) {
+            if self.open().is_empty() || queries.expired() {
+                return;
+            }
+            let found = equations(queries, system, &self.samples, &self.invariants, &terms);
+            extend(&mut self.invariants, found);
+        }
+    }
+
+    /// Proves goals by the invariants and the last states before them.
+    fn prove(&mut self, queries: &mut Queries<'_>, depth: usize, engine: &'static str) {
+        let mut induction = Induction::new(&self.slice.system, &self.invariants);
+        self.prove_by(queries, &mut induction, depth, engine);
+    }
+
+    fn prove_by(
+        &mut self,
+        queries: &mut Queries<'_>,
+        induction: &mut Induction<'_>,
+        depth: usize,
+        engine: &'static str,
+    ) {
+        for goal in self.open() {
+            if queries.expired() {
+                return;
+            }
+            if self.clear[goal.index()] >= depth && induction.step(queries, goal, depth) {
+                self.note_unreachable(goal, depth, Argument::Induction, engine);
+            }
+        }
+    }
+
+    fn induct(&mut self, queries: &mut Queries<'_>, round: u32) {
+        let mut induction = Induction::new(&self.slice.system, &self.invariants);
+        for depth in 2..=4 * round as usize + 3 {
+            if self.open().is_empty() || queries.expired() {
+                return;
+            }
+            self.prove_by(queries, &mut induction, depth, "induction");
+        }
+    }
+
+    fn refine(&mut self, queries: &mut Queries<'_>) {
+        for goal in self.open() {
+            if queries.expired() {
+                return;
+            }
+            match self.refinement.work(queries, goal, &self.invariants) {
+                Outcome::Reached(course) => {
+                    self.note_reached(queries.pool, goal, &course, "refinement");
+                }
+                Outcome::Unreachable(lemmas) => {
+                    let mut all = self.invariants.clone();
+                    extend(&mut all, lemmas);
+                    let certificate = self.slice.certificate(1, Argument::Induction, &all);
+                    self.note(goal, Decision::Unreachable(certificate), "refinement");
+                }
+                Outcome::Open => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::engines::testing::search::reachable;
+    use crate::engines::testing::{Fixture, random, solver, system};
+
+    /// The verdicts on all goals, each confirmed: traces are replayed, and certificates checked.
+    fn confirmed(fixture: &mut Fixture, schedule: &Schedule) -> Vec<Verdict> {
+        let goals = fixture.goals();
+        let Fixture { pool, system } = fixture;
+        let mut solver = solver();
+        let verdicts = decide(pool, system, &goals, &mut solver, schedule);
+        for verdict in &verdicts {
+            match &verdict.decision {
+                Decision::Reached(trace) => assert!(trace.leads_to(pool, system, verdict.goal)),
+                Decision::Unreachable(certificate) => {
+                    let limits = Limits::none();
+                    let checked =
+                        certificate.check(pool, system, verdict.goal, &mut solver, &limits);
+                    assert!(
+                        checked.is_ok(),
+                        "{}: {checked:?}\n{}",
+                        verdict.engine,
+                        system.text(pool)
+                    );
+                }
+                Decision::Unknown(_) => {}
+            }
+        }
+        verdicts
+    }
+
+    #[test]
+    fn verdicts_on_random_systems_are_those_of_a_search_of_all_states() {
+        let mut engines = std::collections::BTreeMap::<&str, usize>::new();
+        for seed in 0..400 {
+            let mut fixture = random(seed);
+            let reached = reachable(&mut fixture);
+            let schedule = Schedule { rounds: 5, ..Schedule::default() };
+            for verdict in confirmed(&mut fixture, &schedule) {
+                *engines.entry(verdict.engine).or_default() += 1;
+                let expected = reached.contains(&verdict.goal);
+                let found = match verdict.decision {
+                    Decision::Reached(_) => true,
+                    Decision::Unreachable(_) => false,
+                    Decision::Unknown(_) => continue,
+                };
+                assert_eq!(found, expected, "seed {seed}, {}", verdict.engine);
+            }
+        }
+        let unknown = engines.get("none").copied().unwrap_or(0);
+        assert!(unknown * 50 < 800, "{engines:?}");
+        assert!(engines.len() >= 4, "{engines:?}");
+    }
+
+    const LOOPS: [(&str, &str); 13] = [
+        (
+            "twice",
+            "vars i n s
+             start i = 0, s = 0
+             p0 -> p1
+             p1 -> p1 if i < n: i := i + 1, s := s + 2
+             p1 -> !bad if i >= n && s != i + i",
+        ),
+        (
+            "count",
+            "vars i n
+             start i = 0
+             assume n_0 > 0
+             p0 -> p1
+             p1 -> p1 if i < n: i := i + 1
+             p1 -> !bad if i >= n && i != n",
+        ),
+        (
+            "nested",
+            "vars i j n m c
+             start i = 0, c = 0
+             assume n_0 >= 0 && m_0 >= 0
+             p0 -> p1
+             p1 -> p2 if i < n: j := 0
+             p2 -> p2 if j < m: j := j + 1
+             p2 -> p1 if j >= m: i := i + 1
+             p1 -> !bad if i > n
+             p2 -> !worse if j > m || i >= n",
+        ),
+        (
+            "parity",
+            "vars x
+             inputs a
+             start x = 0
+             p0 -> p1
+             p1 -> p1 if a != 0: x := x + 2
+             p1 -> !bad if x == 7",
+        ),
+        (
+            "flag",
+            "vars x n
+             flags b
+             inputs a
+             start x = 0, b = false
+             p0 -> p1
+             p1 -> p1 if !b && a == 3: x := 5, b := true
+             p1 -> p1 if a == 4
+             p1 -> !bad if b && x != 5",
+        ),
+        (
+            "concrete",
+            "vars i s
+             start i = 0, s = 0
+             p0 -> p1
+             p1 -> p1 if i < 100: i := i + 1, s := s + i
+             p1 -> !bad if i >= 100 && s != 4950
+             p1 -> !good if i >= 100 && s == 4950",
+        ),
+        (
+            "swap",
+            "vars x y t
+             inputs a
+             start x = 1, y = 2
+             p0 -> p1
+             p1 -> p1 if a > 0: x := y, y := x
+             p1 -> !bad if x + y != 3",
+        ),
+        (
+            "down",
+            "vars i n k
+             start k = 0
+             assume n_0 > 0 && n_0 < 1000 && i_0 == n_0
+             p0 -> p1
+             p1 -> p1 if i > 0: i := i - 1, k := k + 1
+             p1 -> !bad if i <= 0 && k != n",
+        ),
+        (
+            "lock",
+            "vars l o m
+             inputs a
+             start l = 0, o = 0, m = 0
+             p0 -> p1
+             p1 -> p1 if l == 0 && a == 1: l := 1, o := m
+             p1 -> p1 if l == 1 && a == 2: l := 0, m := m + 1
+             p1 -> !bad if l == 1 && o != m",
+        ),
+        (
+            "deep",
+            "vars i n
+             start i = 0
+             p0 -> p1
+             p1 -> p1 if i < n: i := i + 1
+             p1 -> !found if i == 40",
+        ),
+        (
+            "bound",
+            "vars i j
+             inputs a
+             start i = 0, j = 10
+             p0 -> p1
+             p1 -> p1 if i < j && a == 0: i := i + 2, j := j - 1
+             p1 -> p1 if i < j && a != 0: i := i + 1
+             p1 -> !bad if i > 11",
+        ),
+        (
+            "square",
+            "vars i n s
+             start i = 0, s = 0
+             assume n_0 >= 0
+             p0 -> p1
+             p1 -> p1 if i < n: s := s + i + i + 1, i := i + 1
+             p1 -> !bad if i >= n && s != n * n",
+        ),
+        (
+            "phases",
+            "vars x y
+             start x = 0, y = 50
+             p0 -> p1
+             p1 -> p1 if x < 100 && x < 50: x := x + 1
+             p1 -> p1 if x < 100 && x >= 50: x := x + 1, y := y + 1
+             p1 -> !bad if x >= 100 && y != 100",
+        ),
+    ];
+
+    #[test]
+    fn typical_loops_are_decided_on_thirty_two_bits() {
+        for (name, text) in LOOPS {
+            let mut fixture = system(32, text);
+            let schedule = Schedule::default();
+            let start = Instant::now();
+            let goals = fixture.goals();
+            let mut the_solver = solver();
+            let v = decide(&mut fixture.pool, &fixture.system, &goals, &mut the_solver, &schedule);
+            let time = start.elapsed();
+            for v in &v {
+                let d = match &v.decision {
+                    Decision::Reached(t) => format!("reached {}", t.steps.len()),
+                    Decision::Unreachable(c) => format!(
+                        "unreachable {} {:?} {}",
+                        c.depth,
+                        c.argument,
+                        c.invariants.iter().map(|i| i.len()).sum::<usize>()
+                    ),
+                    Decision::Unknown(w) => format!("unknown {w}"),
+                };
+                std::eprintln!("{name}: {d} {} {time:?}", v.engine);
+            }
+            let start = Instant::now();
+            confirmed(&mut fixture, &schedule);
+            std::eprintln!("    with check {:?}", start.elapsed());
+        }
+    }
+}

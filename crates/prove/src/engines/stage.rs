@@ -1,0 +1,92 @@
+//! Terms of a system at one place of a run: a state in place of the variables, and the inputs' symbols
+//! of that place in place of the inputs.
+
+use lydian_smt::{Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::system::System;
+
+/// The inputs of a system, and symbols for each of their uses.
+pub(crate) struct Inputs {
+    own: Vec<Term>,
+    /// By use: a symbol for each input.
+    uses: Vec<Vec<Term>>,
+}
+
+impl Inputs {
+    /// The inputs that any term of the system mentions.
+    pub(crate) fn new(pool: &mut TermPool, system: &System) -> Self {
+        let variables: FxHashSet<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let mut own = Vec::new();
+        let mut seen = variables;
+        for term in terms_of(system) {
+            own.extend(pool.vars_of(term).iter().filter(|symbol| seen.insert(**symbol)));
+        }
+        Self { own, uses: Vec::new() }
+    }
+
+    /// The inputs themselves.
+    pub(crate) fn own(&self) -> &[Term] {
+        &self.own
+    }
+
+    /// The symbols of a use. They are made when the use is first mentioned.
+    pub(crate) fn of_use(&mut self, pool: &mut TermPool, number: usize) -> &[Term] {
+        while self.uses.len() <= number {
+            let at = self.uses.len();
+            let fresh = |pool: &mut TermPool, input: Term| {
+                let name = format!("{}@{at}", pool.var_name(input).unwrap_or("input"));
+                pool.fresh_var(&name, pool.sort(input))
+            };
+            let symbols = self.own.iter().map(|input| fresh(pool, *input)).collect();
+            self.uses.push(symbols);
+        }
+        &self.uses[number]
+    }
+
+    /// The place of a run with this state, at which the inputs are used for the given time.
+    pub(crate) fn stage(
+        &mut self,
+        pool: &mut TermPool,
+        system: &System,
+        state: &[Term],
+        number: usize,
+    ) -> Stage {
+        let mut known = system.at(state);
+        self.of_use(pool, number);
+        known.extend(self.own.iter().copied().zip(self.uses[number].iter().copied()));
+        Stage { known }
+    }
+}
+
+/// All terms of a system.
+fn terms_of(system: &System) -> impl Iterator<Item = Term> + '_ {
+    let transitions =
+        system.transitions.iter().flat_map(|t| t.next.iter().copied().chain([t.guard]));
+    let goals = system.goals.values().flat_map(|goal| &goal.approaches);
+    let conditions = goals.map(|approach| approach.condition);
+    system.initial.iter().copied().chain([system.assumed]).chain(transitions).chain(conditions)
+}
+
+/// A place of a run.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    known: FxHashMap<Term, Term>,
+}
+
+impl Stage {
+    /// The place with this state, with the inputs as they are.
+    pub(crate) fn with_own_inputs(system: &System, state: &[Term]) -> Self {
+        Self { known: system.at(state) }
+    }
+
+    /// Adds terms in place of further symbols, before any term was asked for.
+    pub(crate) fn extend(&mut self, symbols: impl IntoIterator<Item = (Term, Term)>) {
+        self.known.extend(symbols);
+    }
+
+    /// A term of the system at this place.
+    pub(crate) fn of(&mut self, pool: &mut TermPool, term: Term) -> Term {
+        pool.substituted(term, &mut self.known)
+    }
+}

@@ -1,0 +1,159 @@
+//! Small systems for tests: as text, and random; and a search of all states as the independent party.
+
+pub(crate) mod search;
+mod text;
+
+use lydian_base::{Arena, Rng};
+use lydian_smt::{ChainConfig, Solver, Sort, Term, TermPool, Z3Use, standard_chain};
+
+use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, Variable};
+
+/// A system with its pool.
+pub(crate) struct Fixture {
+    pub(crate) pool: TermPool,
+    pub(crate) system: System,
+}
+
+impl Fixture {
+    pub(crate) fn goals(&self) -> Vec<GoalId> {
+        self.system.goals.ids().collect()
+    }
+}
+
+/// A system from text, with numbers of some bits.
+///
+/// - `vars x y`, `flags b` and `inputs a` name symbols; flags are Boolean variables.
+/// - `start x = 0, y = a` gives initial values; another variable `z` begins with any value, `z_0`.
+///   `assume z_0 > 0` limits them.
+/// - `p0 -> p1 if x < y: x := x + 1, y := a` is a transition. Points are known by their mention, and the
+///   first is the entry.
+/// - `p1 -> !bad if x == y` is an approach to the goal `bad`.
+///
+/// Comparisons are signed, and unsigned with a `u` behind.
+pub(crate) fn system(width: u32, text: &str) -> Fixture {
+    text::parsed(width, text)
+}
+
+/// A chain without Z3.
+pub(crate) fn solver() -> Box<dyn Solver> {
+    standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() })
+}
+
+/// A random system with few states: numbers of three bits, a flag, and one input.
+pub(crate) fn random(seed: u64) -> Fixture {
+    let mut rng = Rng::new(seed);
+    let mut pool = TermPool::new();
+    let (word, flag) = (Sort::BitVec(3), Sort::Bool);
+    let words = [pool.var("x", word), pool.var("y", word)];
+    let (truth, input) = (pool.var("b", flag), pool.var("a", word));
+    let points: Arena<PointId, Point> =
+        (0..2 + rng.below(3)).map(|at| Point { name: format!("p{at}") }).collect();
+    let ids: Vec<PointId> = points.ids().collect();
+    let symbols = [words[0], words[1], truth];
+    let mut make = Maker { pool: &mut pool, rng: &mut rng, words, truth, input };
+    let mut transitions = Vec::new();
+    for at in 0..2 + make.rng.below(5) as usize {
+        let from = if at == 0 { ids[0] } else { ids[make.rng.below(ids.len() as u64) as usize] };
+        let to = ids[1 + make.rng.below(ids.len() as u64 - 1) as usize];
+        let guard = make.condition();
+        let next = vec![make.next(words[0]), make.next(words[1]), make.next_truth()];
+        transitions.push(Transition { from, to, guard, next });
+    }
+    let mut goals = Arena::new();
+    for at in 0..2 {
+        let from = ids[make.rng.below(ids.len() as u64) as usize];
+        let (a, b) = (make.condition(), make.condition());
+        let condition = make.pool.and(a, b);
+        let approaches = vec![Approach { from, condition }];
+        goals.push(Goal { name: format!("g{at}"), approaches });
+    }
+    let initial = vec![make.initial(), make.initial(), make.pool.ff()];
+    let variables = symbols.iter().zip(["x", "y", "b"]);
+    let variables =
+        variables.map(|(symbol, name)| Variable { symbol: *symbol, name: name.to_owned() });
+    let system = System {
+        variables: variables.collect(),
+        entry: ids[0],
+        points,
+        initial,
+        assumed: pool.tt(),
+        transitions,
+        goals,
+        inexact: Vec::new(),
+    };
+    Fixture { pool, system }
+}
+
+/// Makes random terms.
+struct Maker<'a> {
+    pool: &'a mut TermPool,
+    rng: &'a mut Rng,
+    words: [Term; 2],
+    truth: Term,
+    input: Term,
+}
+
+impl Maker<'_> {
+    fn constant(&mut self) -> Term {
+        let value = self.rng.below(8);
+        self.pool.bv(3, value)
+    }
+
+    fn initial(&mut self) -> Term {
+        if self.rng.below(4) == 0 { self.input } else { self.constant() }
+    }
+
+    fn word(&mut self) -> Term {
+        match self.rng.below(8) {
+            0..=2 => self.words[0],
+            3..=4 => self.words[1],
+            5..=6 => self.constant(),
+            _ => self.input,
+        }
+    }
+
+    fn next(&mut self, own: Term) -> Term {
+        let one = self.pool.bv(3, 1);
+        match self.rng.below(8) {
+            0..=2 => own,
+            3 => self.pool.add(own, one),
+            4 => {
+                let other = self.word();
+                self.pool.add(own, other)
+            }
+            5 => {
+                let (condition, other) = (self.condition(), self.word());
+                self.pool.ite(condition, other, own)
+            }
+            6 => {
+                let other = self.word();
+                self.pool.sub(own, other)
+            }
+            _ => self.word(),
+        }
+    }
+
+    fn next_truth(&mut self) -> Term {
+        match self.rng.below(4) {
+            0 => self.condition(),
+            1 => self.pool.not(self.truth),
+            _ => self.truth,
+        }
+    }
+
+    fn condition(&mut self) -> Term {
+        let (a, b) = (self.word(), self.word());
+        match self.rng.below(9) {
+            0 => self.pool.tt(),
+            1..=2 => self.pool.ult(a, b),
+            3..=4 => self.pool.slt(a, b),
+            5 => self.pool.eq(a, b),
+            6 => {
+                let equal = self.pool.eq(a, b);
+                self.pool.not(equal)
+            }
+            7 => self.truth,
+            _ => self.pool.not(self.truth),
+        }
+    }
+}

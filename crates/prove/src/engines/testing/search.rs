@@ -1,0 +1,69 @@
+//! A search of all states, one by one, by the evaluator alone.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use lydian_smt::{Evaluator, Model, Sort, Term, Value};
+
+use super::Fixture;
+use crate::system::{GoalId, PointId};
+
+/// The goals that some run reaches, for systems of few states and few inputs.
+pub(crate) fn reachable(fixture: &mut Fixture) -> BTreeSet<GoalId> {
+    let inputs = inputs(fixture);
+    let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
+    let (pool, system) = (&fixture.pool, &fixture.system);
+    let mut evaluator = Evaluator::new();
+    let mut seen: BTreeSet<(PointId, Vec<u64>)> = BTreeSet::new();
+    let mut waiting = VecDeque::new();
+    let mut found = BTreeSet::new();
+    for values in &inputs {
+        let model = Model::from_values(values.clone());
+        if evaluator.holds(pool, &model, system.assumed) {
+            let state = system.initial.iter().map(|term| evaluator.eval_u64(pool, &model, *term));
+            waiting.push_back((system.entry, state.collect::<Vec<u64>>()));
+        }
+    }
+    while let Some((point, state)) = waiting.pop_front() {
+        if !seen.insert((point, state.clone())) {
+            continue;
+        }
+        for values in &inputs {
+            let own = symbols.iter().zip(&state);
+            let own = own.map(|(s, bits)| (*s, Value::from_u64(pool.sort(*s), *bits)));
+            let model = Model::from_values(own.chain(values.iter().cloned()).collect());
+            for transition in system.from(point) {
+                if evaluator.holds(pool, &model, transition.guard) {
+                    let next = transition.next.iter();
+                    let next = next.map(|term| evaluator.eval_u64(pool, &model, *term)).collect();
+                    waiting.push_back((transition.to, next));
+                }
+            }
+            for (id, goal) in system.goals.iter() {
+                let mut ways = goal.approaches.iter().filter(|way| way.from == point);
+                if ways.any(|way| evaluator.holds(pool, &model, way.condition)) {
+                    found.insert(id);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// All values of all inputs.
+fn inputs(fixture: &mut Fixture) -> Vec<Vec<(Term, Value)>> {
+    let inputs = crate::engines::stage::Inputs::new(&mut fixture.pool, &fixture.system);
+    let mut all = vec![Vec::new()];
+    for input in inputs.own() {
+        let sort = fixture.pool.sort(*input);
+        let count = 1u64 << if sort == Sort::Bool { 1 } else { sort.width() };
+        let extended = all.iter().flat_map(|values: &Vec<(Term, Value)>| {
+            (0..count).map(move |bits| {
+                let mut values = values.clone();
+                values.push((*input, Value::from_u64(sort, bits)));
+                values
+            })
+        });
+        all = extended.collect();
+    }
+    all
+}
