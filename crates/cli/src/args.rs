@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Run the tests again that internal errors left: what was claimed, and what the runs show
     Replay(ReplayArgs),
+    /// Prove that no input leads a program to a call of an error function, or find inputs that do
+    Prove(ProveArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -429,6 +431,26 @@ impl RunArgs {
         let flags = rest.iter().skip(1).chain(&self.flags);
         (arguments.to_vec(), flags.cloned().collect())
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian prove program.c --time 60 -- -m32")]
+pub(crate) struct ProveArgs {
+    /// The C files of the program, or a compile_commands.json, which stands for all its files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Seconds for all proofs together
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) time: f64,
+    /// Also write the answers as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Take the compiler flags from this compile_commands.json
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compile_commands: Option<PathBuf>,
+    /// Compiler flags
+    #[arg(last = true, value_name = "FLAGS")]
+    pub(crate) flags: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ pub(crate) mod gen_tests;
 pub(crate) mod init;
 pub(crate) mod mark;
 pub(crate) mod objectives;
+pub(crate) mod prove;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;

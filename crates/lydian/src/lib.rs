@@ -108,6 +108,7 @@ mod learning;
 mod measurement;
 mod objectives;
 mod project;
+mod proving;
 mod replay;
 mod session;
 mod shared_ledger;
@@ -127,6 +128,9 @@ pub use objectives::{ObjectiveRequest, Objectives, Semantics};
 pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
+pub use proving::{
+    Argument, ErrorAnswer, ErrorProof, InputValue, PointInvariants, ProofRequest, Proofs,
+};
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
 

@@ -13,12 +13,15 @@
 //!
 //! [`engines`] decides whether goals of such a system can be reached.
 //!
+//! [`readable`] shows formulas of proofs as C programmers write them.
+//!
 //! This crate knows nothing of exploration.
 
 pub mod call_graph;
 pub mod engines;
 pub mod local;
 pub mod ranges;
+pub mod readable;
 mod samples;
 pub mod system;
 

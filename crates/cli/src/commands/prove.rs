@@ -1,0 +1,84 @@
+//! `lydian prove`: whether any input leads a program to a call of an error function.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use lydian::{Argument, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs, files};
+
+use crate::args::ProveArgs;
+use crate::exit::{ExitCode, Failure};
+use crate::progress::Terminal;
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
+    let cancel = interrupt::install()?;
+    let program = LinkRequest {
+        files: args.files.clone(),
+        flags: args.flags.clone(),
+        compile_commands: args.compile_commands.clone(),
+    };
+    let request = ProofRequest { program, time: Duration::from_secs_f64(args.time) };
+    let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
+    output::text(&shown(&proofs))?;
+    if let Some(path) = &args.json {
+        let json = serde_json::to_string_pretty(&proofs);
+        files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
+    }
+    Ok(if cancel.is_cancelled() { ExitCode::Interrupted } else { ExitCode::Done })
+}
+
+fn shown(proofs: &Proofs) -> String {
+    let mut text = String::new();
+    if proofs.errors.is_empty() {
+        text += "no call of an error function is in the program\n";
+    }
+    proofs.errors.iter().for_each(|error| show(&mut text, error));
+    for reason in &proofs.inexact {
+        let _ = writeln!(text, "the proofs take in more runs than the program has: {reason}");
+    }
+    text
+}
+
+fn show(text: &mut String, error: &ErrorProof) {
+    let place = error.place.as_ref().map_or_else(|| error.function.clone(), ToString::to_string);
+    let _ = match &error.answer {
+        ErrorAnswer::Reached(_) => writeln!(text, "{place}: reached ({})", error.engine),
+        ErrorAnswer::Unreachable(_) => writeln!(text, "{place}: unreachable ({})", error.engine),
+        ErrorAnswer::Unknown(why) => writeln!(text, "{place}: unknown: {why}"),
+    };
+    match &error.answer {
+        ErrorAnswer::Reached(inputs) => show_inputs(text, inputs),
+        ErrorAnswer::Unreachable(argument) => show_argument(text, argument),
+        ErrorAnswer::Unknown(_) => {}
+    }
+}
+
+/// The inputs, whose bytes are shown as a signed number where they are at most eight.
+fn show_inputs(text: &mut String, inputs: &[InputValue]) {
+    for InputValue { function, bytes } in inputs {
+        let negative = bytes.last().is_some_and(|last| *last >= 0x80);
+        let mut image = [if negative { 0xff } else { 0 }; 8];
+        if bytes.len() <= image.len() {
+            image[..bytes.len()].copy_from_slice(bytes);
+            let _ = writeln!(text, "    {function}() = {}", i64::from_le_bytes(image));
+        } else {
+            let _ = writeln!(text, "    {function}() = bytes {bytes:02x?}");
+        }
+    }
+}
+
+fn show_argument(text: &mut String, argument: &Argument) {
+    let Argument { depth, exhaustive, invariants } = argument;
+    for point in invariants {
+        let _ = writeln!(text, "    always at {}:", point.point);
+        point.formulas.iter().for_each(|formula| _ = writeln!(text, "        {formula}"));
+    }
+    let _ = match (exhaustive, depth) {
+        (true, _) => writeln!(text, "    no run passes more than {depth} loop heads"),
+        (false, 1) => writeln!(text, "    from no state with these properties does a step lead there"),
+        (false, _) => writeln!(
+            text,
+            "    from {depth} successive states with these properties no step leads there"
+        ),
+    };
+}

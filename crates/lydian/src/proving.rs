@@ -1,0 +1,278 @@
+//! Proofs about a whole program: whether any input leads to a call of an error function.
+//!
+//! A program is encoded as a transition system, and the engines of `lydian-prove` decide its goals. An
+//! answer "reached" counts only if the interpreter, given the inputs of the run that was found, gets to
+//! the same call. An answer "unreachable" has a certificate, whose conditions were checked by
+//! queries of their own.
+
+use std::time::{Duration, Instant};
+
+use lydian_base::{CancelToken, EntityId as _, Place};
+use lydian_ir::interp::{End, Options, Outcome, Silent, run};
+use lydian_ir::source::Point;
+use lydian_ir::test::{ExternalResult, Image, Test};
+use lydian_ir::{FuncId, StmtId};
+use lydian_prove::encode::{
+    EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, InputRead, Rules, UninitialisedRead,
+    encode,
+};
+use lydian_prove::engines::{Choice, Decision, Schedule, Trace, Verdict, decide};
+use lydian_prove::{Semantics, readable};
+use lydian_smt::{ChainConfig, Evaluator, Limits, Model, TermPool, Z3Use, standard_chain};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::events::Observer;
+use crate::project::linked::{LinkRequest, LinkedProgram};
+use crate::project::location_span;
+
+/// The most steps of the interpreter that confirm an answer.
+const MOST_STEPS: u64 = 200_000_000;
+
+/// A program, and the time for the proofs.
+#[derive(Clone, Debug)]
+pub struct ProofRequest {
+    /// The files of the program.
+    pub program: LinkRequest,
+    /// The time in all.
+    pub time: Duration,
+}
+
+/// Proofs about the errors of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct Proofs {
+    /// Each call of an error function, in the order of the text.
+    pub errors: Vec<ErrorProof>,
+    /// Why the encoding may have more runs than the program; empty where it has the same.
+    pub inexact: Vec<String>,
+    /// The time of encoding, in seconds.
+    pub encoding_seconds: f64,
+    /// The time of the engines, in seconds.
+    pub proving_seconds: f64,
+}
+
+/// What is known of a call of an error function.
+#[derive(Clone, Debug, Serialize)]
+pub struct ErrorProof {
+    /// The place of the call.
+    pub place: Option<Place>,
+    /// The function with the call.
+    pub function: String,
+    /// The answer.
+    pub answer: ErrorAnswer,
+    /// The engine that found the answer.
+    pub engine: String,
+}
+
+/// The answer for a call of an error function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorAnswer {
+    /// A run with these inputs gets there, as the interpreter confirms.
+    Reached(Vec<InputValue>),
+    /// No run gets there.
+    Unreachable(Argument),
+    /// Neither is known.
+    Unknown(String),
+}
+
+/// The value of a call that gives the program an input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputValue {
+    /// The function that is called.
+    pub function: String,
+    /// The bytes of its result, in the order of memory.
+    pub bytes: Vec<u8>,
+}
+
+/// Why no run gets to a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Argument {
+    /// The number of successive states that the induction looks at; 1 for plain induction.
+    pub depth: u32,
+    /// Whether all runs are shorter than that, so that they were looked at one and all.
+    pub exhaustive: bool,
+    /// What holds whenever control is at a loop's head.
+    pub invariants: Vec<PointInvariants>,
+}
+
+/// The invariants of a loop's head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PointInvariants {
+    /// The loop: its function and line.
+    pub point: String,
+    /// The invariants, as text.
+    pub formulas: Vec<String>,
+}
+
+impl Proofs {
+    /// Decides for each call of an error function whether a run gets there.
+    ///
+    /// # Errors
+    /// C that cannot be read or does not link, a program without `main`, and what the encoding does not
+    /// support.
+    pub fn of_errors(
+        request: &ProofRequest,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let end = Instant::now() + request.time;
+        let program = LinkedProgram::load(&request.program, observer)?;
+        let begun = Instant::now();
+        let mut pool = TermPool::new();
+        let (encoded, main) = encoded(&mut pool, &program)?;
+        let encoding_seconds = begun.elapsed().as_secs_f64();
+        let begun = Instant::now();
+        let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
+        let limits = Limits { end: Some(end), interrupt: Some(cancel.flag().clone()), ..Limits::none() };
+        let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
+        let goals: Vec<_> = encoded.system.goals.ids().collect();
+        let mut solver = standard_chain(&config);
+        let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
+        let proving_seconds = begun.elapsed().as_secs_f64();
+        let mut reader = AnswerReader { program: &program, main, encoded: &encoded, pool: &mut pool };
+        let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        errors.sort_by(|a, b| a.place.cmp(&b.place));
+        let inexact = encoded.system.inexact.clone();
+        Ok(Self { errors, inexact, encoding_seconds, proving_seconds })
+    }
+}
+
+fn encoded(pool: &mut TermPool, program: &LinkedProgram) -> Result<(Encoded, FuncId), Error> {
+    let functions = &program.linked.program.functions;
+    let main = functions.iter().find(|(_, one)| one.name == "main" && one.body.is_some());
+    let (main, _) = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
+    let request = EncodeRequest {
+        program: &program.linked.program,
+        entry: main,
+        goals: Goals { errors: true, labels: None },
+        semantics: Semantics::default(),
+        rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
+        limits: EncodeLimits::default(),
+    };
+    let encoded = encode(pool, &request);
+    Ok((encoded.map_err(|error| Error::source("encoding", error.to_string()))?, main))
+}
+
+/// Reads the engines' verdicts in the terms of the program.
+struct AnswerReader<'a> {
+    program: &'a LinkedProgram,
+    main: FuncId,
+    encoded: &'a Encoded,
+    pool: &'a mut TermPool,
+}
+
+impl AnswerReader<'_> {
+    fn proof(&mut self, verdict: &Verdict) -> Option<ErrorProof> {
+        let GoalMeaning::Error { function, call } = self.encoded.goals[verdict.goal] else {
+            return None;
+        };
+        let linked = &self.program.linked;
+        let location = lydian_ir::interp::Location { function, point: Point::Stmt(call) };
+        let span = location_span(&linked.program, location);
+        let answer = match &verdict.decision {
+            Decision::Reached(trace) => self.confirmed(verdict, trace, (function, call)),
+            Decision::Unreachable(certificate) => ErrorAnswer::Unreachable(Argument {
+                depth: certificate.depth,
+                exhaustive: certificate.argument == lydian_prove::engines::Argument::Exhaustion,
+                invariants: self.invariants(&certificate.invariants),
+            }),
+            Decision::Unknown(why) => ErrorAnswer::Unknown(why.clone()),
+        };
+        Some(ErrorProof {
+            place: span.map(|span| linked.source.place(span.start)),
+            function: linked.program.functions[function].name.clone(),
+            answer,
+            engine: verdict.engine.to_owned(),
+        })
+    }
+
+    fn invariants(&self, of_points: &[Vec<lydian_smt::Term>]) -> Vec<PointInvariants> {
+        let points = self.encoded.system.points.iter();
+        let known = points.zip(of_points).filter(|(_, formulas)| !formulas.is_empty());
+        let text = |formula: &lydian_smt::Term| readable::formula(self.pool, *formula);
+        known
+            .map(|((_, point), formulas)| PointInvariants {
+                point: point.name.clone(),
+                formulas: formulas.iter().map(text).collect(),
+            })
+            .collect()
+    }
+
+    /// The inputs of a run, if the interpreter gets to the call with them.
+    fn confirmed(&mut self, verdict: &Verdict, trace: &Trace, to: (FuncId, StmtId)) -> ErrorAnswer {
+        let inputs = self.inputs(verdict, trace);
+        let external = |input: &InputValue| ExternalResult {
+            function: input.function.clone(),
+            result: Image { bytes: input.bytes.clone(), pointers: Vec::new() },
+            object: None,
+            writes: Vec::new(),
+        };
+        let program = &self.program.linked.program;
+        let test = Test {
+            function: program.functions[self.main].name.clone(),
+            earlier: Vec::new(),
+            objects: Vec::new(),
+            args: self.arguments(),
+            variable: Vec::new(),
+            globals: Vec::new(),
+            externals: inputs.iter().map(external).collect(),
+        };
+        let options = Options { max_steps: MOST_STEPS, ..Options::default() };
+        match run(program, &test, &options, &mut Silent) {
+            Ok(outcome) if ends_in(&outcome, to) => ErrorAnswer::Reached(inputs),
+            Ok(outcome) => ErrorAnswer::Unknown(format!(
+                "a run that was found is none of the program's: the interpreter ends otherwise ({:?})",
+                outcome.end
+            )),
+            Err(error) => ErrorAnswer::Unknown(format!("a run that was found is no test: {error}")),
+        }
+    }
+
+    /// Zero bytes for the parameters of `main`.
+    fn arguments(&self) -> Vec<Image> {
+        let program = &self.program.linked.program;
+        let body = program.functions[self.main].body.as_ref();
+        let params = body.map_or(&[][..], |body| &body.params);
+        let size = |local: &lydian_ir::LocalId| {
+            let ty = body.map(|body| body.locals[*local].ty);
+            ty.and_then(|ty| program.types.size(ty)).unwrap_or(0) as usize
+        };
+        params.iter().map(|local| Image { bytes: vec![0; size(local)], pointers: vec![] }).collect()
+    }
+
+    /// The values that the run's calls of input functions give, in order.
+    fn inputs(&mut self, verdict: &Verdict, trace: &Trace) -> Vec<InputValue> {
+        let system = &self.encoded.system;
+        let mut found = Vec::new();
+        for step in &trace.steps {
+            let reads = match step.choice {
+                Choice::Transition(index) => {
+                    self.encoded.inputs[system.transitions[index].from].as_slice()
+                }
+                Choice::Approach(index) => self.encoded.inputs_of_approach(verdict.goal, index),
+            };
+            found.extend(reads.iter().filter_map(|read| self.value(read, &step.values)));
+        }
+        found
+    }
+
+    /// The value of a read, if the step comes there.
+    fn value(&self, read: &InputRead, values: &Model) -> Option<InputValue> {
+        let mut evaluator = Evaluator::new();
+        evaluator.holds(self.pool, values, read.condition).then_some(())?;
+        let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?;
+        let size = self.program.linked.program.types.size(read.ty)?.min(64) as u32;
+        let byte = |at: u32| (0..8).map(|bit| u8::from(bits.bit(8 * at + bit)) << bit).sum();
+        let bytes = (0..size).map(byte).collect();
+        Some(InputValue { function: read.function.clone(), bytes })
+    }
+}
+
+/// Whether a run ended in a call, or in the function that it calls.
+fn ends_in(outcome: &Outcome, (function, call): (FuncId, StmtId)) -> bool {
+    matches!(outcome.end, End::Trapped(lydian_ir::TrapKind::Abort))
+        && outcome.location.is_some_and(|location| {
+            location.function != function || location.point == Point::Stmt(call)
+        })
+}
