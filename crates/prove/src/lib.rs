@@ -14,6 +14,7 @@
 //! This crate knows nothing of exploration.
 
 pub mod call_graph;
+pub mod encode;
 pub mod local;
 pub mod ranges;
 mod samples;

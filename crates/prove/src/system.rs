@@ -134,7 +134,8 @@ impl System {
         for goal in self.goals.values() {
             for approach in &goal.approaches {
                 let from = &self.points[approach.from].name;
-                let _ = writeln!(text, "{from} -> goal {} if {}", goal.name, show(approach.condition));
+                let _ =
+                    writeln!(text, "{from} -> goal {} if {}", goal.name, show(approach.condition));
             }
         }
         text
