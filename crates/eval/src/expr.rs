@@ -65,6 +65,10 @@ pub trait StateReader {
         let _ = (pool, base, count, size, traps);
         Ok(index)
     }
+    /// Notes the expression of the address that [`Self::load`] is called with next.
+    fn address_of_read(&mut self, addr: ExprId) {
+        let _ = addr;
+    }
     /// Notes that the evaluation of an address begins, from which a value will be read. Returns a term to
     /// be passed to [`Self::address_ends`].
     fn address_begins(&mut self) -> Option<Term> {
@@ -176,7 +180,9 @@ impl<'a> Evaluation<'a> {
             Expr::Load { ty, addr, volatile } => {
                 self.check_subscripts(pool, *addr, reader, traps)?;
                 let outer = reader.address_begins();
-                let addr = self.eval(pool, *addr, reader, traps)?;
+                let at = *addr;
+                let addr = self.eval(pool, at, reader, traps)?;
+                reader.address_of_read(at);
                 let value = reader.load(pool, *ty, addr, *volatile, traps)?;
                 reader.address_ends(outer);
                 Ok(value)
@@ -184,7 +190,9 @@ impl<'a> Evaluation<'a> {
             Expr::LoadBits { field, addr } => {
                 self.check_subscripts(pool, *addr, reader, traps)?;
                 let outer = reader.address_begins();
-                let addr = self.eval(pool, *addr, reader, traps)?;
+                let at = *addr;
+                let addr = self.eval(pool, at, reader, traps)?;
+                reader.address_of_read(at);
                 let holder = Type::Int((field.bytes() * 8) as u8);
                 let bytes = reader.load(pool, holder, addr, false, traps)?;
                 reader.address_ends(outer);

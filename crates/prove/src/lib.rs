@@ -18,6 +18,7 @@
 //! This crate knows nothing of exploration.
 
 pub mod call_graph;
+pub mod encode;
 pub mod engines;
 pub mod local;
 pub mod ranges;

@@ -1,3 +1,4 @@
-//! Local proofs: what they prove, and what they must not prove.
+//! Local proofs: what they prove, and what they must not prove. The encoder: what its systems do.
 
+mod encoding;
 mod local_proofs;

@@ -1,0 +1,305 @@
+//! The accesses of an inlined program to its memory objects.
+//!
+//! A copy hands values on. So each access to the copy is one to what was copied, too: at the same place
+//! in it, in the same way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_ir::libc::{LibFn, MemoryFn};
+use lydian_ir::stmt::Terminator;
+use lydian_ir::{Callee, Expr, ExprId, Stmt, StmtId, Storage, Type};
+
+use super::calls::{CallEffect, effect_of};
+use super::ids::{InstanceId, NodeId, ObjectId};
+use super::inlined::{Exit, Inlined};
+use super::objects::{ObjectKind, Objects};
+use super::offset::{Offset, gcd};
+use super::pointers::{Place, PointsTo, constant};
+
+/// The most accesses that are told apart within an object.
+const MOST_ACCESSES: usize = 4096;
+
+/// An access to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Access {
+    pub(crate) at: Offset,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) ty: Type,
+}
+
+/// A place in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) object: ObjectId,
+    pub(crate) at: Offset,
+}
+
+/// A copy of bytes between objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Copied {
+    to: Spot,
+    from: Spot,
+    /// How many; none where that is not a constant.
+    size: Option<u64>,
+}
+
+/// All accesses, by object.
+#[derive(Debug, Default)]
+pub(crate) struct Accesses {
+    pub(crate) of: BTreeMap<ObjectId, BTreeSet<Access>>,
+    /// The objects that are written to.
+    pub(crate) written: BTreeSet<ObjectId>,
+    copies: BTreeSet<Copied>,
+}
+
+/// The objects of which numbers are read where pointers were written, or the other way round.
+pub(super) fn punned_objects(
+    inlined: &Inlined<'_>,
+    objects: &Objects,
+    pointers: &PointsTo<'_>,
+) -> Vec<ObjectId> {
+    let accesses = Accesses::new(inlined, objects, pointers);
+    let mixes = |of: &BTreeSet<Access>| {
+        let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
+            of.iter().partition(|access| access.ty == Type::Ptr);
+        let meets = |a: &Access| numbers.iter().any(|b| a.at.may_overlap(a.size, b.at, b.size));
+        pointers.into_iter().any(meets)
+    };
+    let of = accesses.of.iter();
+    of.filter(|(_, of)| mixes(of)).map(|(object, _)| *object).collect()
+}
+
+impl Accesses {
+    pub(crate) fn new(inlined: &Inlined<'_>, objects: &Objects, pointers: &PointsTo<'_>) -> Self {
+        let found = Self::default();
+        let mut scan = Scan { inlined, objects, pointers, found };
+        for instance in inlined.instances.ids() {
+            scan.reads(instance);
+        }
+        for node in inlined.nodes.ids() {
+            scan.node(node);
+        }
+        let mut found = scan.found;
+        found.written.extend(pointers.escaped_objects());
+        let number = lydian_ir::libc::error_number(inlined.program).map(ObjectKind::Global);
+        found.written.extend(number.and_then(|kind| objects.of(kind)));
+        found.hand_on(objects);
+        found
+    }
+
+    /// The accesses to an object.
+    pub(crate) fn to(&self, object: ObjectId) -> impl Iterator<Item = &Access> {
+        self.of.get(&object).into_iter().flatten()
+    }
+
+    fn add(&mut self, object: ObjectId, access: Access) -> bool {
+        let known = self.of.entry(object).or_default();
+        if known.len() < MOST_ACCESSES {
+            return known.insert(access);
+        }
+        known.insert(Access { at: Offset::ANY, ..access })
+    }
+
+    /// Makes each access to a copy one to what was copied.
+    fn hand_on(&mut self, objects: &Objects) {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            let copies: Vec<Copied> = self.copies.iter().copied().collect();
+            for copy in copies {
+                let accesses: Vec<Access> = self.to(copy.to.object).copied().collect();
+                let size = objects.all[copy.from.object].size;
+                for access in accesses {
+                    if let Some(access) = handed_on(&copy, access, size) {
+                        changed |= self.add(copy.from.object, access);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The access to what was copied that an access to the copy is.
+fn handed_on(copy: &Copied, access: Access, size: Option<u64>) -> Option<Access> {
+    let copied = copy.size.unwrap_or(1 << 40);
+    if !access.at.may_overlap(access.size, copy.to.at, copied) {
+        return None;
+    }
+    let stride = gcd(gcd(access.at.stride, copy.to.at.stride), copy.from.at.stride);
+    let distance = copy.from.at.start.wrapping_sub(copy.to.at.start);
+    let at = access.at.plus(distance).with_stride(stride);
+    let is_in =
+        |start: i64| start + access.size as i64 > 0 && size.is_none_or(|size| start < size as i64);
+    at.exact().is_none_or(is_in).then_some(Access { at, ..access })
+}
+
+struct Scan<'s, 'a> {
+    inlined: &'s Inlined<'a>,
+    objects: &'s Objects,
+    pointers: &'s PointsTo<'a>,
+    found: Accesses,
+}
+
+impl Scan<'_, '_> {
+    fn spots(&self, instance: InstanceId, addr: ExprId) -> Vec<Spot> {
+        let targets = self.pointers.targets(self.inlined, self.objects, (instance, addr));
+        let spot = |(place, at): (Place, Offset)| match place {
+            Place::Object(object) => Some(Spot { object, at }),
+            _ => None,
+        };
+        targets.into_iter().filter_map(spot).collect()
+    }
+
+    fn access(&mut self, instance: InstanceId, addr: ExprId, ty: Type) {
+        let size = self.inlined.program.types.target.stored_bytes(ty);
+        for Spot { object, at } in self.spots(instance, addr) {
+            self.found.add(object, Access { at, size, ty });
+        }
+    }
+
+    fn write(&mut self, instance: InstanceId, addr: ExprId) {
+        let spots = self.spots(instance, addr);
+        self.found.written.extend(spots.into_iter().map(|spot| spot.object));
+    }
+
+    /// All loads of an instance, those of labels too.
+    fn reads(&mut self, instance: InstanceId) {
+        for expr in self.inlined.instances[instance].exprs.values() {
+            match expr {
+                Expr::Load { ty, addr, .. } => self.access(instance, *addr, *ty),
+                Expr::LoadBits { field, addr } => {
+                    self.access(instance, *addr, Type::Int((field.bytes() * 8) as u8));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn node(&mut self, node: NodeId) {
+        let instance = self.inlined.nodes[node].instance;
+        for stmt in self.inlined.stmts(node) {
+            self.stmt(instance, stmt);
+        }
+        if let Exit::Call { stmt, callees, may_skip } = &self.inlined.nodes[node].exit {
+            callees.iter().for_each(|callee| self.arguments(instance, *stmt, *callee));
+            if *may_skip {
+                self.stmt(instance, *stmt);
+            }
+        }
+        if let Some(Terminator::Return(Some(value))) = self.inlined.terminator(node)
+            && let Some((caller, Stmt::Call { dst_addr: Some(addr), .. })) =
+                self.inlined.call_of(instance)
+        {
+            self.copy((caller, *addr), (instance, *value), self.result_size(instance));
+        }
+    }
+
+    /// The size of the struct that a function returns.
+    fn result_size(&self, instance: InstanceId) -> Option<u64> {
+        let program = self.inlined.program;
+        let function = &program.functions[self.inlined.instances[instance].function];
+        match program.types.get(function.ty) {
+            lydian_ir::CType::Function { result, .. } => program.types.size(*result),
+            _ => None,
+        }
+    }
+
+    fn stmt(&mut self, instance: InstanceId, id: StmtId) {
+        match &self.inlined.instances[instance].body.stmts[id] {
+            Stmt::Store { addr, ty, .. } => {
+                self.access(instance, *addr, *ty);
+                self.write(instance, *addr);
+            }
+            Stmt::StoreBits { addr, field, .. } => {
+                self.access(instance, *addr, Type::Int((field.bytes() * 8) as u8));
+                self.write(instance, *addr);
+            }
+            Stmt::Copy { dst, src, size } => {
+                self.copy((instance, *dst), (instance, *src), Some(*size));
+            }
+            Stmt::Zero { dst, .. } => self.write(instance, *dst),
+            Stmt::VaStart { list } => self.write(instance, *list),
+            Stmt::Havoc(havoc) => {
+                havoc.places.iter().for_each(|(addr, _)| self.write(instance, *addr));
+            }
+            Stmt::Call { callee: Callee::Direct(callee), args, arg_types, dst_addr, .. } => {
+                dst_addr.iter().for_each(|addr| self.write(instance, *addr));
+                if let CallEffect::Model(model) = effect_of(self.inlined.program, *callee) {
+                    self.model(instance, model.function, (args, arg_types));
+                    return;
+                }
+                args.iter().for_each(|arg| self.write(instance, *arg));
+            }
+            Stmt::Call { dst_addr, args, .. } => {
+                dst_addr.iter().chain(args).for_each(|addr| self.write(instance, *addr));
+            }
+            Stmt::Assign { .. }
+            | Stmt::Mark(_)
+            | Stmt::Enter(_)
+            | Stmt::Leave(_)
+            | Stmt::Alloca { .. }
+            | Stmt::Release { .. }
+            | Stmt::VaArg { .. } => {}
+        }
+    }
+
+    fn model(
+        &mut self,
+        instance: InstanceId,
+        function: LibFn,
+        (args, types): (&[ExprId], &[lydian_ir::CTypeId]),
+    ) {
+        match function {
+            LibFn::Memory(MemoryFn::Memcpy | MemoryFn::Memmove) => {
+                if let [to, from, size] = args {
+                    let exprs = self.inlined.instances[instance].exprs;
+                    let size = constant(exprs, *size);
+                    self.copy((instance, *to), (instance, *from), size);
+                }
+            }
+            LibFn::Overflow(_) => {
+                let types_of = &self.inlined.program.types;
+                let pointee = types.get(2).and_then(|ty| types_of.pointee(*ty));
+                if let Some(ty) = pointee.and_then(|ty| types_of.scalar(ty))
+                    && let Some(addr) = args.get(2)
+                {
+                    self.access(instance, *addr, ty);
+                    self.write(instance, *addr);
+                }
+            }
+            _ => args.iter().for_each(|arg| self.write(instance, *arg)),
+        }
+    }
+
+    fn copy(&mut self, to: (InstanceId, ExprId), from: (InstanceId, ExprId), size: Option<u64>) {
+        self.write(to.0, to.1);
+        let sources = self.spots(from.0, from.1);
+        for to in self.spots(to.0, to.1) {
+            for from in &sources {
+                self.found.copies.insert(Copied { to, from: *from, size });
+            }
+        }
+    }
+
+    fn arguments(&mut self, caller: InstanceId, stmt: StmtId, callee: InstanceId) {
+        let body = self.inlined.instances[callee].body;
+        let Stmt::Call { args, .. } = &self.inlined.instances[caller].body.stmts[stmt] else {
+            return;
+        };
+        for (param, arg) in body.params.iter().zip(args) {
+            let Storage::Memory { size, .. } = body.locals[*param].storage else { continue };
+            let Some(object) = self.objects.of(ObjectKind::Local(callee, *param)) else { continue };
+            self.found.written.insert(object);
+            let types = &self.inlined.program.types;
+            if let Some(ty) = types.scalar(body.locals[*param].ty) {
+                let size = types.target.stored_bytes(ty);
+                self.found.add(object, Access { at: Offset::ZERO, size, ty });
+                continue;
+            }
+            let to = Spot { object, at: Offset::ZERO };
+            for from in self.spots(caller, *arg) {
+                self.found.copies.insert(Copied { to, from, size: Some(size) });
+            }
+        }
+    }
+}

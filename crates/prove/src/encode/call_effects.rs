@@ -1,0 +1,270 @@
+//! The effect of calls that are not inlined.
+
+use std::collections::BTreeSet;
+
+use lydian_eval::sort_of;
+use lydian_ir::ctype::IntKind;
+use lydian_ir::libc::Effects;
+use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Type};
+use lydian_smt::{Term, TermPool};
+
+use super::calls::{CallEffect, effect_of, is_assertion, is_error, is_final, is_input, may_run};
+use super::encoded::GoalMeaning;
+use super::flows::has_function;
+use super::ids::InstanceId;
+use super::machine::Machine;
+use super::pointers::{Place, Targets};
+use super::slots::SlotKind;
+use super::state::State;
+
+/// A call that is not inlined.
+pub(crate) struct Call<'c> {
+    pub(crate) instance: InstanceId,
+    pub(crate) stmt: StmtId,
+    pub(crate) args: &'c [ExprId],
+    pub(crate) types: &'c [CTypeId],
+    pub(crate) values: Vec<Term>,
+}
+
+impl Machine<'_, '_> {
+    /// Executes a call that is not inlined.
+    pub(crate) fn call(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, stmt): (InstanceId, StmtId),
+    ) {
+        let body = self.analysed.inlined.instances[instance].body;
+        let Stmt::Call { callee, args, arg_types, dst, dst_addr, ty } = &body.stmts[stmt] else {
+            return;
+        };
+        let values = args.iter().map(|arg| self.eval(pool, state, (instance, *arg))).collect();
+        let call = Call { instance, stmt, args, types: arg_types, values };
+        match callee {
+            Callee::Direct(callee) => {
+                self.hit_error(pool, state, &call, *callee);
+                self.call_named(pool, state, &call, (*callee, *dst));
+            }
+            Callee::Indirect(pointer) => {
+                let functions = self.functions_in(&self.targets((instance, *pointer)));
+                functions.iter().for_each(|callee| self.hit_error(pool, state, &call, *callee));
+                self.call_unknown(pool, state, functions);
+                self.set_any_result(pool, state, (instance, *dst), result_of(self, *ty));
+            }
+        }
+        if let Some(addr) = dst_addr {
+            self.havoc_targets(state, &self.targets((instance, *addr)));
+        }
+    }
+
+    /// Notes that a call of an error function is reached.
+    pub(crate) fn hit_error(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        call: &Call<'_>,
+        callee: FuncId,
+    ) {
+        let inlined = self.analysed.inlined;
+        let functions = &inlined.program.functions;
+        let caller = inlined.instances[call.instance].function;
+        let meaning = GoalMeaning::Error { function: caller, call: call.stmt };
+        if is_error(&functions[callee]) && !is_error(&functions[caller]) {
+            let condition = state.guard(pool);
+            self.goals.hit(pool, meaning, condition, self.reads.len());
+        }
+        if is_assertion(&functions[callee])
+            && let Some(value) = call.values.first()
+        {
+            let bits = lydian_eval::to_bytes(pool, *value);
+            let holds = pool.is_nonzero(bits);
+            let fails = pool.not(holds);
+            let mut there = state.clone();
+            there.assume(pool, fails);
+            let condition = there.guard(pool);
+            self.goals.hit(pool, meaning, condition, self.reads.len());
+            state.assume(pool, holds);
+        }
+    }
+
+    fn call_named(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        call: &Call<'_>,
+        (callee, dst): (FuncId, Option<LocalId>),
+    ) {
+        let program = self.analysed.inlined.program;
+        let function = &program.functions[callee];
+        let given: Vec<Targets> =
+            call.args.iter().map(|arg| self.targets((call.instance, *arg))).collect();
+        match effect_of(program, callee) {
+            CallEffect::Model(model) => {
+                if is_final(model) {
+                    state.ended = true;
+                    return;
+                }
+                let result = self.model(pool, state, call, model);
+                if let Some(dst) = dst {
+                    let slot = self.slot(SlotKind::Register(call.instance, dst));
+                    let sort = self.analysed.slots.all[slot].sort;
+                    let result = result.map(|result| self.coerced(pool, result, sort));
+                    state.set(slot, result);
+                }
+                return;
+            }
+            CallEffect::Value => {}
+            CallEffect::Known(effects) => {
+                if given.iter().any(|given| has_function(self.analysed.inlined, given)) {
+                    let functions = given.iter().flat_map(|given| self.functions_in(given));
+                    let functions = functions.collect();
+                    self.call_unknown(pool, state, functions);
+                } else {
+                    self.more(format!("the effects of {}", function.name));
+                    self.apply(state, &given, effects);
+                }
+            }
+            CallEffect::Unknown => {
+                let functions = match function.body {
+                    Some(_) => may_run(program, [callee]),
+                    None => BTreeSet::new(),
+                };
+                self.more(format!("the effects of {}", function.name));
+                self.call_unknown(pool, state, functions);
+            }
+        }
+        if function.noreturn || is_error(function) {
+            state.ended = true;
+        }
+        let result = result_of(self, function.ty);
+        if is_input(function) {
+            self.set_input(pool, state, (call.instance, dst), (&function.name, result));
+        } else {
+            self.set_any_result(pool, state, (call.instance, dst), result);
+        }
+    }
+
+    /// The effects of a library function on memory.
+    pub(crate) fn apply(&self, state: &mut State, given: &[Targets], effects: Effects) {
+        for (at, given) in given.iter().enumerate() {
+            if effects.writes.contains(at) {
+                self.havoc_targets(state, given);
+            }
+        }
+        if effects.errno {
+            self.havoc_error_number(state);
+        }
+    }
+
+    /// The functions among some targets, and those that code which is not known may call if it is among
+    /// them.
+    fn functions_in(&self, targets: &Targets) -> BTreeSet<FuncId> {
+        let mut found = BTreeSet::new();
+        for place in targets.keys() {
+            match place {
+                Place::Function(function) => _ = found.insert(*function),
+                Place::Unknown => found.extend(self.analysed.pointers.escaped_functions()),
+                Place::Object(_) => {}
+            }
+        }
+        found
+    }
+
+    /// Runs code that is not followed: some functions, and all that they may call.
+    pub(crate) fn call_unknown(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        mut functions: BTreeSet<FuncId>,
+    ) {
+        functions.extend(self.analysed.pointers.escaped_functions());
+        let run = may_run(self.analysed.inlined.program, functions);
+        if !run.is_empty() {
+            let condition = state.guard(pool);
+            self.goals.hit_inside(
+                pool,
+                (self.analysed.inlined.program, &run),
+                condition,
+                self.reads.len(),
+            );
+        }
+        self.havoc_escaped(state);
+    }
+
+    /// A call of none of the functions that are inlined at a call through a pointer.
+    pub(crate) fn call_other(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, stmt): (InstanceId, StmtId),
+    ) {
+        self.more("a call through a pointer that may lead anywhere");
+        self.call(pool, state, (instance, stmt));
+    }
+
+    /// Sets the register of a result to any value.
+    fn set_any_result(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, dst): (InstanceId, Option<LocalId>),
+        ty: Option<CTypeId>,
+    ) {
+        let Some(dst) = dst else { return };
+        let slot = self.slot(SlotKind::Register(instance, dst));
+        let value = self.any_value(pool, slot);
+        self.restrict(pool, state, value, ty);
+        state.set(slot, Some(value));
+    }
+
+    /// Sets the register of a result to an input.
+    fn set_input(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, dst): (InstanceId, Option<LocalId>),
+        (name, ty): (&str, Option<CTypeId>),
+    ) {
+        let types = &self.analysed.inlined.program.types;
+        let Some((ty, scalar)) = ty.and_then(|ty| Some((ty, types.scalar(ty)?))) else { return };
+        let symbol = pool.fresh_var(name, sort_of(scalar));
+        self.restrict(pool, state, symbol, Some(ty));
+        self.note_read(pool, state, (symbol, ty), name);
+        if let Some(dst) = dst {
+            let slot = self.slot(SlotKind::Register(instance, dst));
+            let sort = self.analysed.slots.all[slot].sort;
+            let value = self.coerced(pool, symbol, sort);
+            state.set(slot, Some(value));
+        }
+    }
+
+    /// Assumes that a value is one of its type: a `_Bool` is 0 or 1.
+    fn restrict(&self, pool: &mut TermPool, state: &mut State, value: Term, ty: Option<CTypeId>) {
+        let types = &self.analysed.inlined.program.types;
+        let is_bool =
+            ty.is_some_and(|ty| matches!(types.get(ty), CType::Int { kind: IntKind::Bool, .. }));
+        if is_bool && pool.sort(value) == sort_of(Type::Int(8)) {
+            let one = pool.bv(8, 1);
+            let holds = pool.ule(value, one);
+            state.assume(pool, holds);
+        }
+    }
+
+    /// The C library may set its error number.
+    pub(crate) fn havoc_error_number(&self, state: &mut State) {
+        let program = self.analysed.inlined.program;
+        let global = lydian_ir::libc::error_number(program);
+        let kind = global.map(super::objects::ObjectKind::Global);
+        if let Some(object) = kind.and_then(|kind| self.analysed.objects.of(kind)) {
+            self.havoc_object(state, object);
+        }
+    }
+}
+
+/// The type of the result of a function of a type.
+fn result_of(machine: &Machine<'_, '_>, ty: CTypeId) -> Option<CTypeId> {
+    match machine.analysed.inlined.program.types.get(ty) {
+        CType::Function { result, .. } => Some(*result),
+        _ => None,
+    }
+}

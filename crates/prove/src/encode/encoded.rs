@@ -1,0 +1,64 @@
+//! The result of an encoding.
+
+use lydian_base::{Arena, SideTable};
+use lydian_ir::{CTypeId, FuncId, StmtId};
+use lydian_objective::LabelId;
+use lydian_smt::Term;
+
+use crate::system::{GoalId, PointId, System};
+
+/// A program as a transition system, and the way back.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// The system.
+    pub system: System,
+    /// The meaning of each goal, in the order of the system's.
+    pub goals: Arena<GoalId, GoalMeaning>,
+    /// The inputs that are read between each point and the next, in the order in which a path reads
+    /// them. A path reads those whose condition holds.
+    pub inputs: SideTable<PointId, Vec<InputRead>>,
+    /// How many of the inputs that are read from an approach's point lie before its goal: for each goal,
+    /// in the order of its approaches.
+    pub inputs_before: Arena<GoalId, Vec<usize>>,
+}
+
+impl Encoded {
+    /// The inputs that are read on the way from the point of a goal's approach to the goal, among
+    /// others whose conditions do not hold on that way.
+    pub fn inputs_of_approach(&self, goal: GoalId, approach: usize) -> &[InputRead] {
+        let from = self.system.goals[goal].approaches[approach].from;
+        &self.inputs[from][..self.inputs_before[goal][approach]]
+    }
+}
+
+/// What a goal stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GoalMeaning {
+    /// A call of an error function.
+    Error {
+        /// The caller.
+        function: FuncId,
+        /// The call.
+        call: StmtId,
+    },
+    /// A label.
+    Label {
+        /// Its function.
+        function: FuncId,
+        /// The label.
+        label: LabelId,
+    },
+}
+
+/// A read of an input: a call of an undefined function that gives a value.
+#[derive(Clone, Debug)]
+pub struct InputRead {
+    /// The value, a symbol.
+    pub symbol: Term,
+    /// Where it is read: a Boolean over variables and inputs.
+    pub condition: Term,
+    /// The function.
+    pub function: String,
+    /// The C type of the value.
+    pub ty: CTypeId,
+}

@@ -1,0 +1,125 @@
+//! The goals, and the ways to them that were found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lydian_base::Arena;
+use lydian_ir::{Callee, FuncId, Program, Stmt};
+use lydian_objective::FunctionObjectives;
+use lydian_smt::{Term, TermPool};
+
+use super::calls::{is_assertion, is_error};
+use super::encoded::GoalMeaning;
+use super::inlined::Inlined;
+use super::request::Goals;
+use crate::system::GoalId;
+
+/// The ways from a point to a goal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) condition: Term,
+    /// How many inputs were read before.
+    pub(crate) inputs: usize,
+}
+
+/// The goals.
+#[derive(Debug)]
+pub(crate) struct GoalTable<'a> {
+    pub(crate) all: Arena<GoalId, GoalMeaning>,
+    ids: BTreeMap<GoalMeaning, GoalId>,
+    errors: bool,
+    labels: Option<&'a FunctionObjectives>,
+    /// The goals that were hit since the point.
+    pub(crate) hits: BTreeMap<GoalId, Hit>,
+}
+
+impl<'a> GoalTable<'a> {
+    /// With a goal for each call of an error function that is inlined, and for each label.
+    pub(crate) fn new(inlined: &Inlined<'a>, goals: Goals<'a>) -> Self {
+        let mut table = Self {
+            all: Arena::new(),
+            ids: BTreeMap::new(),
+            errors: goals.errors,
+            labels: goals.labels,
+            hits: BTreeMap::new(),
+        };
+        let functions: BTreeSet<FuncId> =
+            inlined.instances.values().map(|instance| instance.function).collect();
+        for meaning in table.errors_in(inlined.program, &functions) {
+            table.add(meaning);
+        }
+        if let Some(labels) = goals.labels {
+            let function = labels.function;
+            labels
+                .labels
+                .ids()
+                .for_each(|label| _ = table.add(GoalMeaning::Label { function, label }));
+        }
+        table
+    }
+
+    fn add(&mut self, meaning: GoalMeaning) -> GoalId {
+        *self.ids.entry(meaning).or_insert_with(|| self.all.push(meaning))
+    }
+
+    /// The calls of error functions in some functions.
+    fn errors_in(&self, program: &Program, functions: &BTreeSet<FuncId>) -> Vec<GoalMeaning> {
+        let mut found = Vec::new();
+        if !self.errors {
+            return found;
+        }
+        for function in functions {
+            let caller = &program.functions[*function];
+            let Some(body) = caller.body.as_ref().filter(|_| !is_error(caller)) else { continue };
+            for (call, stmt) in body.stmts.iter() {
+                if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
+                    let callee = &program.functions[*callee];
+                    if is_error(callee) || is_assertion(callee) {
+                        found.push(GoalMeaning::Error { function: *function, call });
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Notes that a goal is reached where a condition holds.
+    pub(crate) fn hit(
+        &mut self,
+        pool: &mut TermPool,
+        meaning: GoalMeaning,
+        condition: Term,
+        inputs: usize,
+    ) {
+        let is_wanted = self.errors || matches!(meaning, GoalMeaning::Label { .. });
+        if !is_wanted || pool.as_bool(condition) == Some(false) {
+            return;
+        }
+        let goal = self.add(meaning);
+        let hit = self.hits.entry(goal).or_insert(Hit { condition: pool.ff(), inputs });
+        hit.condition = pool.or(hit.condition, condition);
+        hit.inputs = hit.inputs.max(inputs);
+    }
+
+    /// Notes that all goals may be reached.
+    pub(crate) fn hit_all(&mut self, pool: &mut TermPool, condition: Term, inputs: usize) {
+        let all: Vec<GoalMeaning> = self.all.values().copied().collect();
+        all.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
+    }
+
+    /// Notes that the goals inside of some functions may be reached.
+    pub(crate) fn hit_inside(
+        &mut self,
+        pool: &mut TermPool,
+        (program, functions): (&Program, &BTreeSet<FuncId>),
+        condition: Term,
+        inputs: usize,
+    ) {
+        let mut reached = self.errors_in(program, functions);
+        if let Some(labels) = self.labels.filter(|labels| functions.contains(&labels.function)) {
+            let function = labels.function;
+            let labels = labels.labels.ids();
+            reached.extend(labels.map(|label| GoalMeaning::Label { function, label }));
+        }
+        reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
+    }
+}

@@ -1,0 +1,220 @@
+//! The evaluation of expressions on a simulated state.
+
+use std::convert::Infallible;
+
+use lydian_eval::{Evaluation, Kleene, StateReader, Traps, sort_of};
+use lydian_ir::{Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
+use lydian_smt::{Sort, Term, TermPool};
+
+use super::ids::InstanceId;
+use super::machine::Machine;
+use super::objects::ObjectKind;
+use super::pointers::{Place, Targets};
+use super::slots::SlotKind;
+use super::state::State;
+
+/// Who evaluates an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evaluator {
+    Program,
+    /// A label's predicate, which is unknown where a subscript lies outside of its array.
+    Label,
+}
+
+impl Machine<'_, '_> {
+    /// The value of an expression of the program. The path ends where evaluating it traps.
+    pub(crate) fn eval(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, expr): (InstanceId, ExprId),
+    ) -> Term {
+        let mut traps = Traps::none();
+        let value = self.eval_as(pool, state, (instance, expr), (Evaluator::Program, &mut traps));
+        Self::leave(pool, state, &traps);
+        value
+    }
+
+    /// The value of an `i1` expression of a label, unknown where it traps.
+    pub(crate) fn truth(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        at: (InstanceId, ExprId),
+    ) -> Kleene {
+        let mut traps = Traps::none();
+        let value = self.eval_as(pool, state, at, (Evaluator::Label, &mut traps));
+        Kleene::guarded(pool, value, &traps)
+    }
+
+    /// Where an address points to.
+    pub(crate) fn targets(&self, at: (InstanceId, ExprId)) -> Targets {
+        self.analysed.pointers.targets(self.analysed.inlined, self.analysed.objects, at)
+    }
+
+    fn eval_as(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, expr): (InstanceId, ExprId),
+        (evaluator, traps): (Evaluator, &mut Traps),
+    ) -> Term {
+        let inlined = self.analysed.inlined;
+        if self.uses_number(instance, expr) {
+            self.more("an address is used as a number");
+            let ty = self.analysed.pointers.types.of(inlined, instance, expr);
+            return Self::anything(pool, sort_of(ty));
+        }
+        let evaluation = Evaluation {
+            types: &inlined.program.types,
+            exprs: inlined.instances[instance].exprs,
+            overflow: self.request.semantics.overflow,
+            subscripts: evaluator == Evaluator::Label,
+        };
+        let is_ordered = self.is_ordered(instance, expr);
+        let mut reader = Reader { machine: self, state, instance, address: None, is_ordered };
+        let Ok(value) = evaluation.eval(pool, expr, &mut reader, traps);
+        value
+    }
+
+    /// Whether an expression uses the number of an object's address.
+    fn uses_number(&self, instance: InstanceId, expr: ExprId) -> bool {
+        let pointers = self.analysed.pointers;
+        let used = pointers.numbers(self.analysed.inlined, instance, expr);
+        used.into_iter().any(|pointer| !self.targets((instance, pointer)).is_empty())
+    }
+
+    /// Whether all addresses that an expression compares for their order, or whose distance it
+    /// computes, lie in one object.
+    fn is_ordered(&self, instance: InstanceId, expr: ExprId) -> bool {
+        let exprs = self.analysed.inlined.instances[instance].exprs;
+        let types = &self.analysed.pointers.types;
+        let mut waiting = vec![expr];
+        while let Some(expr) = waiting.pop() {
+            let pair = match &exprs[expr] {
+                Expr::Cmp(op, a, b)
+                    if !matches!(op, lydian_ir::CmpOp::Eq | lydian_ir::CmpOp::Ne)
+                        && types.of(self.analysed.inlined, instance, *a) == Type::Ptr =>
+                {
+                    Some((*a, *b))
+                }
+                Expr::PtrDiff { a, b, .. } => Some((*a, *b)),
+                _ => None,
+            };
+            if let Some((a, b)) = pair {
+                let (a, b) = (self.targets((instance, a)), self.targets((instance, b)));
+                let mut places = a.keys().chain(b.keys());
+                let first = places.next();
+                let known = !matches!(first, Some(Place::Unknown));
+                if !known || places.any(|place| Some(place) != first) {
+                    return false;
+                }
+            }
+            exprs[expr].for_each_operand(|operand| waiting.push(operand));
+        }
+        true
+    }
+}
+
+/// Gives an evaluation the values of a state.
+struct Reader<'r, 's, 'a> {
+    machine: &'r mut Machine<'s, 'a>,
+    state: &'r mut State,
+    instance: InstanceId,
+    /// The expression of the address that is read next.
+    address: Option<ExprId>,
+    is_ordered: bool,
+}
+
+impl StateReader for Reader<'_, '_, '_> {
+    type Stop = Infallible;
+
+    fn local(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
+        let slot = self.machine.slot(SlotKind::Register(self.instance, local));
+        Ok(self.machine.value(pool, self.state, slot))
+    }
+
+    fn local_address(&mut self, pool: &mut TermPool, local: LocalId) -> Result<Term, Infallible> {
+        let kind = ObjectKind::Local(self.instance, local);
+        Ok(self.machine.object_address(pool, kind))
+    }
+
+    fn global_address(&mut self, pool: &mut TermPool, id: GlobalId) -> Result<Term, Infallible> {
+        Ok(self.machine.object_address(pool, ObjectKind::Global(id)))
+    }
+
+    fn function_address(&mut self, pool: &mut TermPool, id: FuncId) -> Result<Term, Infallible> {
+        Ok(pool.bv(64, self.machine.analysed.objects.function_address(id)))
+    }
+
+    fn address_of_read(&mut self, addr: ExprId) {
+        self.address = Some(addr);
+    }
+
+    fn load(
+        &mut self,
+        pool: &mut TermPool,
+        ty: Type,
+        addr: Term,
+        volatile: bool,
+        traps: &mut Traps,
+    ) -> Result<Term, Infallible> {
+        let targets = match self.address.take() {
+            Some(expr) => self.machine.targets((self.instance, expr)),
+            None => std::iter::once((Place::Unknown, super::offset::Offset::ANY)).collect(),
+        };
+        let value = self.machine.load(pool, self.state, (addr, &targets), ty, traps);
+        if volatile {
+            self.machine.more("volatile memory is read");
+            return Ok(Machine::anything(pool, sort_of(ty)));
+        }
+        Ok(value)
+    }
+
+    fn local_type(&self, local: LocalId) -> Type {
+        let body = self.machine.analysed.inlined.instances[self.instance].body;
+        match body.locals[local].storage {
+            Storage::Register(ty) => ty,
+            Storage::Memory { .. } => Type::Ptr,
+        }
+    }
+
+    fn unmodelled(
+        &mut self,
+        pool: &mut TermPool,
+        what: &str,
+        sort: Sort,
+    ) -> Result<Term, Infallible> {
+        self.machine.more(format!("{what} is not modelled"));
+        Ok(Machine::anything(pool, sort))
+    }
+
+    fn related(
+        &mut self,
+        pool: &mut TermPool,
+        _: [Term; 2],
+        equality: bool,
+    ) -> Result<Option<Term>, Infallible> {
+        if equality || self.is_ordered {
+            return Ok(None);
+        }
+        self.machine.more("addresses of several objects are compared");
+        Ok(Some(Machine::anything(pool, Sort::Bool)))
+    }
+
+    fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Infallible> {
+        if self.is_ordered {
+            return Ok(pool.sub(a, b));
+        }
+        Ok(Machine::anything(pool, Sort::BitVec(64)))
+    }
+}
+
+impl Machine<'_, '_> {
+    fn object_address(&mut self, pool: &mut TermPool, kind: ObjectKind) -> Term {
+        match self.analysed.objects.of(kind) {
+            Some(object) => pool.bv(64, self.analysed.objects.all[object].base),
+            None => Self::anything(pool, Sort::BitVec(64)),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Encoded programs: their systems, run step by step, do what the interpreter does.
+
+mod against_the_interpreter;
+mod common;
+mod shapes;
