@@ -386,6 +386,9 @@ impl<'s> Session<'s> {
 
     fn refine(&mut self, queries: &mut Queries<'_>) {
         for goal in self.open() {
+            if self.refinement.is_stuck(goal) {
+                continue;
+            }
             if queries.expired() {
                 return;
             }
