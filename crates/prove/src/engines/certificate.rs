@@ -222,3 +222,53 @@ impl Check<'_, '_> {
         self.refuse(&query, || "the induction step".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::testing::{Fixture, solver, system};
+
+    const COUNTER: &str = "vars i
+        start i = 0
+        p0 -> p1
+        p1 -> p1 if i <u 6: i := i + 2
+        p1 -> !bad if i == 7
+        p1 -> !good if i == 6";
+
+    /// The check of a certificate with an invariant at the second point for the first goal.
+    fn checked(depth: u32, argument: Argument, invariant: &str, goal: usize) -> bool {
+        let text = format!("{COUNTER}\np1 -> !invariant if {invariant}");
+        let Fixture { mut pool, system } = system(4, &text);
+        let goals: Vec<GoalId> = system.goals.ids().collect();
+        let formula = system.goals[goals[2]].approaches[0].condition;
+        let certificate = Certificate { depth, argument, invariants: vec![vec![], vec![formula]] };
+        let mut solver = solver();
+        certificate.check(&mut pool, &system, goals[goal], &mut solver, &Limits::none()).is_ok()
+    }
+
+    #[test]
+    fn a_certificate_stands_only_with_all_of_its_parts() {
+        let induction = Argument::Induction;
+        assert!(checked(1, induction, "i % 2 == 0", 0));
+        assert!(!checked(1, induction, "true", 0), "the formula does not exclude the goal");
+        assert!(!checked(1, induction, "i % 2 == 0 && i <u 6", 0), "a transition breaks it");
+        assert!(!checked(1, induction, "false", 0), "it fails after the entry");
+        assert!(!checked(1, induction, "i % 2 == 0", 1), "the goal is reached");
+    }
+
+    #[test]
+    fn a_certificate_by_exhaustion_needs_as_many_transitions_as_runs_have() {
+        assert!(checked(5, Argument::Exhaustion, "true", 0));
+        assert!(checked(6, Argument::Exhaustion, "true", 0));
+        assert!(!checked(4, Argument::Exhaustion, "true", 0));
+        assert!(!checked(5, Argument::Exhaustion, "true", 1));
+    }
+
+    #[test]
+    fn the_states_before_the_last_count_in_an_induction_of_some_depth() {
+        // 7 has no predecessor but 5, which is 3 two steps before, and so on.
+        assert!(!checked(1, Argument::Induction, "true", 0));
+        assert!(!checked(2, Argument::Induction, "true", 0));
+        assert!(checked(5, Argument::Induction, "true", 0));
+    }
+}

@@ -85,3 +85,72 @@ pub(crate) fn extend(known: &mut Invariants, more: Invariants) {
 fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
     [&a[point.index()][..], &b[point.index()][..]].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lydian_smt::{Evaluator, Limits, Model, Value};
+
+    use super::equations::{columns, equations};
+    use super::houdini::preserved;
+    use super::templates::{Effort, candidates};
+    use super::*;
+    use crate::engines::induction::Induction;
+    use crate::engines::sampling::Samples;
+    use crate::engines::slicing::Slice;
+    use crate::engines::testing::search::{Reachable, reachable};
+    use crate::engines::testing::{Fixture, random, solver};
+
+    fn assert_hold(fixture: &Fixture, reached: &Reachable, invariants: &Invariants) {
+        let mut evaluator = Evaluator::new();
+        let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
+        for (point, state) in &reached.states {
+            let values = symbols.iter().zip(state);
+            let value = |(symbol, bits): (&Term, &u64)| {
+                (*symbol, Value::from_u64(fixture.pool.sort(*symbol), *bits))
+            };
+            let model = Model::from_values(values.map(value).collect());
+            for formula in &invariants[point.index()] {
+                let text = fixture.pool.show(*formula);
+                assert!(evaluator.holds(&fixture.pool, &model, *formula), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn invariants_of_random_systems_hold_in_all_states_and_induction_by_them_is_right() {
+        let (mut found, mut proved) = (0, 0);
+        for seed in 6000..6150 {
+            let mut fixture = random(seed);
+            let goals = fixture.goals();
+            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
+            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
+            let reached = reachable(&mut fixture);
+            let Fixture { pool, system } = &mut fixture;
+            let (mut solver, limits) = (solver(), Limits::none());
+            let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
+            let mut samples = Samples::new(queries.pool, system);
+            samples.run(&queries, 3, &[]);
+            let mut invariants = vec![Vec::new(); system.points.len()];
+            for terms in columns(queries.pool, system, seed % 2 == 0) {
+                let more = equations(&mut queries, system, &samples, &invariants, &terms);
+                extend(&mut invariants, more);
+            }
+            let guesses = candidates(queries.pool, system, &samples, Effort::High);
+            let more = preserved(&mut queries, system, &invariants, guesses);
+            extend(&mut invariants, more);
+            let mut induction = Induction::new(system, &invariants);
+            for (goal, depth) in goals.iter().flat_map(|goal| (1..4).map(move |d| (goal, d))) {
+                if induction.step(&mut queries, *goal, depth) {
+                    let first = reached.goals.get(goal);
+                    assert!(first.is_none_or(|first| *first < depth), "seed {seed}");
+                    proved += usize::from(first.is_none());
+                }
+            }
+            found += invariants.iter().map(Vec::len).sum::<usize>();
+            assert_hold(&fixture, &reached, &invariants);
+        }
+        assert!(found > 300 && proved > 100, "{found} invariants, {proved} proofs");
+    }
+}

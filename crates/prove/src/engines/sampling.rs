@@ -244,3 +244,43 @@ fn constants(pool: &TermPool, system: &System) -> Vec<u64> {
     found.truncate(MOST_CONSTANTS);
     found.into_iter().map(|number| number as u64).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lydian_smt::Limits;
+
+    use super::*;
+    use crate::engines::slicing::Slice;
+    use crate::engines::testing::search::reachable;
+    use crate::engines::testing::{Fixture, random, solver};
+
+    #[test]
+    fn states_that_are_seen_are_reachable_and_most_reachable_ones_are_seen() {
+        let (mut all, mut seen) = (0, 0);
+        for seed in 5000..5100 {
+            let mut fixture = random(seed);
+            let goals = fixture.goals();
+            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
+            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
+            let reached = reachable(&mut fixture);
+            let Fixture { pool, system } = &mut fixture;
+            let (mut solver, limits) = (solver(), Limits::none());
+            let queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
+            let mut samples = Samples::new(queries.pool, system);
+            for (goal, course) in samples.run(&queries, 40, &goals) {
+                assert!(course.replayed(queries.pool, system, goal).is_some());
+            }
+            all += reached.states.iter().filter(|(point, _)| *point != system.entry).count();
+            for point in system.points.ids() {
+                for state in samples.of(point) {
+                    let bits = state.iter().map(|value| value.to_u64().unwrap()).collect();
+                    assert!(reached.states.contains(&(point, bits)), "seed {seed}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen * 2 > all, "{seen} of {all}");
+    }
+}

@@ -357,3 +357,44 @@ fn granted(pool: &mut TermPool, system: &System, classes: &Classes) -> Vec<Vec<T
     }
     granted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::testing::search::reachable;
+    use crate::engines::testing::{Fixture, random, system};
+
+    #[test]
+    fn a_slice_reaches_the_goals_of_the_whole_after_as_many_transitions() {
+        for seed in 4000..4400 {
+            let mut fixture = random(seed);
+            let reached = reachable(&mut fixture).goals;
+            let goals = fixture.goals();
+            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
+            let mut smaller = Fixture { pool: fixture.pool, system: slice.system };
+            assert_eq!(reachable(&mut smaller).goals, reached, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn constants_copies_and_variables_without_influence_go() {
+        let mut fixture = system(
+            8,
+            "vars i j k c n w
+             start i = 0, j = 0, k = 7, c = 3
+             p0 -> p1
+             p1 -> p1 if i < n && c == 3: i := i + 1, j := j + 1, k := k + w, w := w + 1
+             p1 -> p2 if c == 4
+             p2 -> !far if i == 2
+             p1 -> !bad if i != j
+             p1 -> !end if i == n",
+        );
+        let goals = fixture.goals();
+        let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
+        let names: Vec<&str> = slice.system.variables.values().map(|v| v.name.as_str()).collect();
+        assert_eq!(names, ["i", "n"]);
+        assert_eq!(slice.system.transitions.len(), 2);
+        let ways: Vec<usize> = slice.system.goals.values().map(|g| g.approaches.len()).collect();
+        assert_eq!(ways, [0, 0, 1]);
+    }
+}

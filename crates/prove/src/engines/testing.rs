@@ -4,7 +4,9 @@ pub(crate) mod search;
 mod text;
 
 use lydian_base::{Arena, Rng};
-use lydian_smt::{ChainConfig, Solver, Sort, Term, TermPool, Z3Use, standard_chain};
+use lydian_smt::{
+    Answer, ChainConfig, Limits, Reason, Solver, Sort, Term, TermPool, Z3Use, standard_chain,
+};
 
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, Variable};
 
@@ -15,6 +17,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
+    /// All goals.
     pub(crate) fn goals(&self) -> Vec<GoalId> {
         self.system.goals.ids().collect()
     }
@@ -32,6 +35,34 @@ impl Fixture {
 /// Comparisons are signed, and unsigned with a `u` behind.
 pub(crate) fn system(width: u32, text: &str) -> Fixture {
     text::parsed(width, text)
+}
+
+/// A solver that often has no answer, and never a core.
+pub(crate) struct Reluctant {
+    inner: Box<dyn Solver>,
+    rng: Rng,
+}
+
+impl Reluctant {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { inner: solver(), rng: Rng::new(seed) }
+    }
+}
+
+impl Solver for Reluctant {
+    fn check(&mut self, pool: &mut TermPool, assumptions: &[Term], limits: &Limits) -> Answer {
+        if self.rng.below(4) == 0 {
+            return Answer::Unknown(Reason::GaveUp("it is reluctant".to_owned()));
+        }
+        match self.inner.check(pool, assumptions, limits) {
+            Answer::Unsat { .. } => Answer::Unsat { core: None },
+            answer => answer,
+        }
+    }
+
+    fn name(&self) -> String {
+        "a reluctant solver".to_owned()
+    }
 }
 
 /// A chain without Z3.
@@ -68,6 +99,7 @@ pub(crate) fn random(seed: u64) -> Fixture {
         goals.push(Goal { name: format!("g{at}"), approaches });
     }
     let initial = vec![make.initial(), make.initial(), make.pool.ff()];
+    let assumed = make.assumption();
     let variables = symbols.iter().zip(["x", "y", "b"]);
     let variables =
         variables.map(|(symbol, name)| Variable { symbol: *symbol, name: name.to_owned() });
@@ -76,7 +108,7 @@ pub(crate) fn random(seed: u64) -> Fixture {
         entry: ids[0],
         points,
         initial,
-        assumed: pool.tt(),
+        assumed,
         transitions,
         goals,
         inexact: Vec::new(),
@@ -101,6 +133,16 @@ impl Maker<'_> {
 
     fn initial(&mut self) -> Term {
         if self.rng.below(4) == 0 { self.input } else { self.constant() }
+    }
+
+    /// A condition on the input at the entry.
+    fn assumption(&mut self) -> Term {
+        let constant = self.constant();
+        match self.rng.below(3) {
+            0 => self.pool.ult(self.input, constant),
+            1 => self.pool.slt(constant, self.input),
+            _ => self.pool.tt(),
+        }
     }
 
     fn word(&mut self) -> Term {

@@ -363,3 +363,45 @@ pub(crate) fn conjuncts(pool: &TermPool, term: Term) -> Vec<Term> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engines::testing::search::reachable;
+    use crate::engines::testing::{Fixture, random, solver};
+    use lydian_smt::Limits;
+
+    #[test]
+    fn a_goal_is_met_in_the_layer_where_a_search_of_all_states_meets_it_first() {
+        for seed in 3000..3200 {
+            let mut fixture = random(seed);
+            let reached = reachable(&mut fixture).goals;
+            let goals = fixture.goals();
+            let Fixture { pool, system } = &mut fixture;
+            let mut solver = solver();
+            let limits = Limits::none();
+            let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
+            let mut unrolling = Unrolling::from_entry(&mut queries, system);
+            let last = reached.values().max().map_or(3, |depth| depth + 1);
+            for depth in 0..=last {
+                for goal in &goals {
+                    let mut query = unrolling.assumed().to_vec();
+                    query.push(unrolling.goal(queries.pool, depth, *goal));
+                    let first = reached.get(goal);
+                    match queries.check(&query) {
+                        Answer::Sat(model) => {
+                            assert!(first.is_some_and(|first| *first <= depth), "seed {seed}");
+                            let course = unrolling.course(queries.pool, &model, depth, *goal);
+                            let course = course.expect("a model is a run");
+                            assert!(course.replayed(queries.pool, system, *goal).is_some());
+                        }
+                        Answer::Unsat { .. } => assert_ne!(first, Some(&depth), "seed {seed}"),
+                        Answer::Unknown(reason) => panic!("{reason}"),
+                    }
+                }
+                unrolling.extend(queries.pool);
+                unrolling.prune(&mut queries);
+            }
+        }
+    }
+}

@@ -333,13 +333,9 @@ pub(crate) fn atoms(pool: &mut TermPool, system: &System) -> Vec<Term> {
     let guards = system.transitions.iter().map(|transition| transition.guard);
     let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
     let terms: Vec<Term> = guards.chain(approaches.map(|way| way.condition)).collect();
-    let variables: FxHashSet<Term> = system.variables.values().map(|v| v.symbol).collect();
-    let mut found = Found { seen: FxHashSet::default(), atoms: Vec::new(), variables };
+    let mut found = Found::new(system);
     for term in terms {
-        for part in conjuncts(pool, term) {
-            found.add(pool, part);
-            found.add_atoms(pool, part);
-        }
+        found.add_parts(pool, term);
     }
     let first: Vec<Term> = found.atoms.iter().copied().take(MOST_ATOMS).collect();
     for transition in system.transitions.iter().filter(|t| t.from != system.entry) {
@@ -354,15 +350,34 @@ pub(crate) fn atoms(pool: &mut TermPool, system: &System) -> Vec<Term> {
 }
 
 /// Formulas over variables, each once, of two opposites only one.
-struct Found {
+pub(crate) struct Found {
     seen: FxHashSet<Term>,
     atoms: Vec<Term>,
     variables: FxHashSet<Term>,
 }
 
 impl Found {
+    /// None yet.
+    pub(crate) fn new(system: &System) -> Self {
+        let variables = system.variables.values().map(|v| v.symbol).collect();
+        Self { seen: FxHashSet::default(), atoms: Vec::new(), variables }
+    }
+
+    /// The formulas in the order in which they were found.
+    pub(crate) fn formulas(&self) -> &[Term] {
+        &self.atoms
+    }
+
+    /// Adds the conjuncts of a formula, and its atoms.
+    pub(crate) fn add_parts(&mut self, pool: &mut TermPool, formula: Term) {
+        for part in conjuncts(pool, formula) {
+            self.add(pool, part);
+            self.add_atoms(pool, part);
+        }
+    }
+
     /// Adds a formula, if it reads variables only.
-    fn add(&mut self, pool: &mut TermPool, formula: Term) {
+    pub(crate) fn add(&mut self, pool: &mut TermPool, formula: Term) {
         let formula = match pool.node(formula) {
             Node::Un(UnOp::Not, inner) => inner,
             _ => formula,
@@ -379,7 +394,7 @@ impl Found {
         let mut waiting = vec![formula];
         let mut visited: FxHashSet<Term> = FxHashSet::default();
         while let Some(term) = waiting.pop() {
-            if !visited.insert(term) || self.atoms.len() >= MOST_ATOMS {
+            if !visited.insert(term) {
                 continue;
             }
             let children = pool.children(term);

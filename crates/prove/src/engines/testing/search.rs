@@ -1,30 +1,37 @@
 //! A search of all states, one by one, by the evaluator alone.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lydian_smt::{Evaluator, Model, Sort, Term, Value};
 
 use super::Fixture;
 use crate::system::{GoalId, PointId};
 
-/// The goals that some run reaches, for systems of few states and few inputs.
-pub(crate) fn reachable(fixture: &mut Fixture) -> BTreeSet<GoalId> {
+/// Everything that runs reach.
+pub(crate) struct Reachable {
+    /// The goals, with the fewest transitions before their approach.
+    pub(crate) goals: BTreeMap<GoalId, usize>,
+    /// The states at each point, as bits of the variables.
+    pub(crate) states: BTreeSet<(PointId, Vec<u64>)>,
+}
+
+/// Searches a system of few states and few inputs.
+pub(crate) fn reachable(fixture: &mut Fixture) -> Reachable {
     let inputs = inputs(fixture);
     let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
     let (pool, system) = (&fixture.pool, &fixture.system);
     let mut evaluator = Evaluator::new();
-    let mut seen: BTreeSet<(PointId, Vec<u64>)> = BTreeSet::new();
+    let mut found = Reachable { goals: BTreeMap::new(), states: BTreeSet::new() };
     let mut waiting = VecDeque::new();
-    let mut found = BTreeSet::new();
     for values in &inputs {
         let model = Model::from_values(values.clone());
         if evaluator.holds(pool, &model, system.assumed) {
             let state = system.initial.iter().map(|term| evaluator.eval_u64(pool, &model, *term));
-            waiting.push_back((system.entry, state.collect::<Vec<u64>>()));
+            waiting.push_back((system.entry, state.collect::<Vec<u64>>(), 0));
         }
     }
-    while let Some((point, state)) = waiting.pop_front() {
-        if !seen.insert((point, state.clone())) {
+    while let Some((point, state, depth)) = waiting.pop_front() {
+        if !found.states.insert((point, state.clone())) {
             continue;
         }
         for values in &inputs {
@@ -35,13 +42,13 @@ pub(crate) fn reachable(fixture: &mut Fixture) -> BTreeSet<GoalId> {
                 if evaluator.holds(pool, &model, transition.guard) {
                     let next = transition.next.iter();
                     let next = next.map(|term| evaluator.eval_u64(pool, &model, *term)).collect();
-                    waiting.push_back((transition.to, next));
+                    waiting.push_back((transition.to, next, depth + 1));
                 }
             }
             for (id, goal) in system.goals.iter() {
                 let mut ways = goal.approaches.iter().filter(|way| way.from == point);
                 if ways.any(|way| evaluator.holds(pool, &model, way.condition)) {
-                    found.insert(id);
+                    found.goals.entry(id).or_insert(depth);
                 }
             }
         }
