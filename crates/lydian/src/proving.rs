@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use lydian_base::{CancelToken, EntityId as _, Place};
+use lydian_base::{CancelToken, Place};
 use lydian_ir::interp::{End, Options, Outcome, Silent, run};
 use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
