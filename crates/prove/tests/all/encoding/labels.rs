@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use lydian_ir::interp::Options;
 use lydian_ir::test::Test;
+use lydian_objective::trace::Tracer;
 use lydian_objective::{
-    CoverageInterpreter, Criterion, FunctionObjectives, LabelId, Request, annotate,
+    CoverageInterpreter, Criterion, FunctionObjectives, LabelId, RecordRequest, Request, annotate,
 };
 use lydian_prove::encode::{GoalMeaning, Goals};
 use lydian_smt::TermPool;
@@ -42,7 +43,7 @@ fn check(text: &str, rows: &[&[u64]]) {
     let annotation = annotate(&unit.program, &unit.source, function, &request);
     let objectives = [annotation.expect("it has a body").objectives];
     let mut pool = TermPool::new();
-    let goals = Goals { errors: false, labels: Some(&objectives[0]) };
+    let goals = Goals { errors: false, labels: Some(&objectives[0]), sequences: None };
     let encoded = encoded_for(&mut pool, &unit.program, "main", goals);
     assert!(encoded.system.inexact.is_empty(), "{:?}", encoded.system.inexact);
     let interpreter = CoverageInterpreter::new(&unit.program, &objectives, false);
@@ -56,7 +57,7 @@ fn check(text: &str, rows: &[&[u64]]) {
         let hit: BTreeSet<LabelId> = hit
             .filter_map(|goal| match encoded.goals[goal] {
                 GoalMeaning::Label { label, .. } => Some(label),
-                GoalMeaning::Error { .. } => None,
+                GoalMeaning::Error { .. } | GoalMeaning::Sequence { .. } => None,
             })
             .collect();
         let show = |labels: Vec<&LabelId>| -> Vec<String> {
@@ -75,6 +76,65 @@ fn check(text: &str, rows: &[&[u64]]) {
 fn shown(objectives: &FunctionObjectives, label: LabelId) -> String {
     let label = &objectives.labels[label];
     format!("{:?}: {}", label.site, label.text)
+}
+
+/// Checks the sequences of `f` on runs of `run` with several rows of inputs.
+fn check_sequences(text: &str, rows: &[&[u64]]) {
+    let text = format!(
+        "extern int __VERIFIER_nondet_int(void);
+         {text}
+         int main(void) {{ run(); return 0; }}"
+    );
+    let unit = load(&text);
+    let function = unit.program.function_named("f").expect("f");
+    let request = Request::new([Criterion::AllUses, Criterion::AllDefs, Criterion::Mlo]);
+    let annotation = annotate(&unit.program, &unit.source, function, &request);
+    let objectives = [annotation.expect("it has a body").objectives];
+    let mut pool = TermPool::new();
+    let goals = Goals { errors: false, labels: None, sequences: Some(&objectives[0]) };
+    let encoded = encoded_for(&mut pool, &unit.program, "main", goals);
+    let tracer = Tracer::new(&unit.program, &objectives, false);
+    let (mut all, count) = (0, objectives[0].sequences.len());
+    assert!(count > 3, "{count} sequences");
+    for inputs in rows {
+        let mut test = Test::calling("run", Vec::new());
+        test.externals = inputs.iter().copied().map(nondet).collect();
+        let (trace, _) = tracer.run(&test, &Options::default()).expect("a test that fits");
+        let record = trace.record(&objectives[0], &RecordRequest::default());
+        let hit = run(&pool, &encoded, inputs).goals;
+        for (goal, meaning) in encoded.goals.iter() {
+            let GoalMeaning::Sequence { sequence, .. } = *meaning else { continue };
+            let covered = record.covers_sequence(sequence);
+            let content = &objectives[0].sequences[sequence];
+            let labels = content.atoms.iter().map(|atom| shown(&objectives[0], atom.label));
+            let labels: Vec<String> = labels.collect();
+            assert_eq!(hit.contains(&goal), covered, "{inputs:?}: {labels:#?}");
+            all += usize::from(covered);
+        }
+    }
+    assert!(all > count / 3, "{all} covered of {count}");
+}
+
+#[test]
+fn pairs_of_definitions_and_uses() {
+    check_sequences(
+        "static int total;
+         static int f(int a, int b) {
+             int r = 0, k = a;
+             while (k > 0) {
+                 if (k & 1) r = r + b; else total += k;
+                 if (r > 20) { b = b - r; r = 1; }
+                 k = k >> 1;
+             }
+             switch (b) { case 1: r++; break; default: total = r; }
+             return r + total;
+         }
+         int run(void) {
+             int a = __VERIFIER_nondet_int();
+             return f(a, 3) + f(a + 1, __VERIFIER_nondet_int());
+         }",
+        &[&[0, 1], &[5, 1], &[1, 21], &[255, 7], &[12, 25]],
+    );
 }
 
 #[test]
