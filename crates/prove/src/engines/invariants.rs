@@ -90,7 +90,7 @@ fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
 mod tests {
     use std::time::Duration;
 
-    use lydian_smt::{Evaluator, Limits, Model, Value};
+    use lydian_smt::{Evaluator, Limits, Model};
 
     use super::equations::{columns, equations};
     use super::houdini::preserved;
@@ -99,7 +99,7 @@ mod tests {
     use crate::engines::induction::Induction;
     use crate::engines::sampling::Samples;
     use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{Reachable, reachable};
+    use crate::engines::testing::search::{Reachable, reachable, value};
     use crate::engines::testing::{Fixture, random, solver};
 
     fn assert_hold(fixture: &Fixture, reached: &Reachable, invariants: &Invariants) {
@@ -107,10 +107,9 @@ mod tests {
         let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
         for (point, state) in &reached.states {
             let values = symbols.iter().zip(state);
-            let value = |(symbol, bits): (&Term, &u64)| {
-                (*symbol, Value::from_u64(fixture.pool.sort(*symbol), *bits))
-            };
-            let model = Model::from_values(values.map(value).collect());
+            let of =
+                |(symbol, bits): (&Term, &u64)| (*symbol, value(fixture.pool.sort(*symbol), *bits));
+            let model = Model::from_values(values.map(of).collect());
             for formula in &invariants[point.index()] {
                 let text = fixture.pool.show(*formula);
                 assert!(evaluator.holds(&fixture.pool, &model, *formula), "{text}");

@@ -204,9 +204,11 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
-        self.guess(&mut queries.within(share.saturating_mul(4)), round);
+        self.relate(&mut queries.within(share.saturating_mul(2)), round % 2 == 1);
+        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::Low);
         self.induct(&mut queries.within(share), round);
         self.refine(&mut queries.within(share.saturating_mul(2)));
+        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::High);
     }
 
     fn sample(&mut self, queries: &mut Queries<'_>, runs: usize) {
@@ -219,12 +221,12 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Unrolls up to a number of layers in all.
+    /// Unrolls up to a number of layers in all, and on as long as there is no choice.
     fn unroll(&mut self, queries: &mut Queries<'_>, layers: usize) {
         while !self.open().is_empty() && !queries.expired() && !self.unrolling.is_over() {
             let depth = self.unrolling.depth();
             self.ask_layer(queries, depth);
-            if queries.expired() || depth >= layers {
+            if queries.expired() || (depth >= layers && !self.unrolling.is_concrete(queries.pool)) {
                 return;
             }
             self.unrolling.extend(queries.pool);
@@ -319,27 +321,7 @@ impl<'s> Session<'s> {
         met
     }
 
-    /// Finds invariants, with more effort in later rounds.
-    fn guess(&mut self, queries: &mut Queries<'_>, round: u32) {
-        let products = round > 0;
-        self.relate(queries, products && round % 2 == 1);
-        self.prove(queries, 1, "invariants");
-        for effort in [Effort::Low, Effort::High] {
-            if self.open().is_empty() || queries.expired() {
-                return;
-            }
-            let system = &self.slice.system;
-            let mut guesses = candidates(queries.pool, system, &self.samples, effort);
-            for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
-                guesses.retain(|guess| !known.contains(guess));
-            }
-            let found = preserved(queries, system, &self.invariants, guesses);
-            extend(&mut self.invariants, found);
-            self.prove(queries, 1, "invariants");
-        }
-    }
-
-    /// Finds equations.
+    /// Finds equations, on demand with products of variables.
     fn relate(&mut self, queries: &mut Queries<'_>, products: bool) {
         let system = &self.slice.system;
         for terms in columns(queries.pool, system, products) {
@@ -349,12 +331,28 @@ impl<'s> Session<'s> {
             let found = equations(queries, system, &self.samples, &self.invariants, &terms);
             extend(&mut self.invariants, found);
         }
+        self.prove(queries);
     }
 
-    /// Proves goals by the invariants and the last states before them.
-    fn prove(&mut self, queries: &mut Queries<'_>, depth: usize, engine: &'static str) {
+    /// Finds invariants of fixed forms.
+    fn guess(&mut self, queries: &mut Queries<'_>, effort: Effort) {
+        if self.open().is_empty() || queries.expired() {
+            return;
+        }
+        let system = &self.slice.system;
+        let mut guesses = candidates(queries.pool, system, &self.samples, effort);
+        for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
+            guesses.retain(|guess| !known.contains(guess));
+        }
+        let found = preserved(queries, system, &self.invariants, guesses);
+        extend(&mut self.invariants, found);
+        self.prove(queries);
+    }
+
+    /// Proves goals by the invariants alone.
+    fn prove(&mut self, queries: &mut Queries<'_>) {
         let mut induction = Induction::new(&self.slice.system, &self.invariants);
-        self.prove_by(queries, &mut induction, depth, engine);
+        self.prove_by(queries, &mut induction, 1, "invariants");
     }
 
     fn prove_by(
@@ -374,6 +372,7 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Proves goals by the invariants and the last states before them.
     fn induct(&mut self, queries: &mut Queries<'_>, round: u32) {
         let mut induction = Induction::new(&self.slice.system, &self.invariants);
         for depth in 2..=4 * round as usize + 3 {
@@ -622,7 +621,6 @@ mod tests {
     #[test]
     fn typical_loops_are_decided_on_thirty_two_bits() {
         for (name, text) in LOOPS {
-            if name == "square" { continue; }
             let mut fixture = system(32, text);
             let schedule = Schedule::default();
             let start = Instant::now();
