@@ -13,7 +13,8 @@ mod kernel;
 pub(crate) mod templates;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Term, TermPool};
+use lydian_smt::{Answer, Node, Sort, Term, TermPool, UnOp};
+use rustc_hash::FxHashSet;
 
 use crate::engines::queries::Queries;
 use crate::engines::stage::Stage;
@@ -68,6 +69,30 @@ impl<'s> Consecution<'s> {
         query.extend(premises);
         queries.check(&query)
     }
+}
+
+/// The variables that are words of 2 to 64 bits, and such variables extended to more bits as somewhere
+/// in the system.
+pub(crate) fn words(pool: &TermPool, system: &System) -> Vec<Term> {
+    let is_word = |term: &Term| matches!(pool.sort(*term), Sort::BitVec(2..=64));
+    let symbols = system.variables.values().map(|variable| variable.symbol);
+    let mut words: Vec<Term> = symbols.filter(is_word).collect();
+    let later = system.transitions.iter().filter(|transition| transition.from != system.entry);
+    let terms = later.flat_map(|t| t.next.iter().copied().chain([t.guard]));
+    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
+    let mut waiting: Vec<Term> = terms.chain(approaches.map(|way| way.condition)).collect();
+    let mut seen: FxHashSet<Term> = waiting.iter().copied().collect();
+    let count = words.len();
+    while let Some(term) = waiting.pop() {
+        if let Node::Un(UnOp::ZExt | UnOp::SExt, inner) = pool.node(term)
+            && words[..count].contains(&inner)
+            && is_word(&term)
+        {
+            words.push(term);
+        }
+        waiting.extend(pool.children(term).into_iter().filter(|child| seen.insert(*child)));
+    }
+    words
 }
 
 /// Adds formulas to those known, but for those that are there already.

@@ -1,5 +1,6 @@
 //! Small systems for tests: as text, and random; and a search of all states as the independent party.
 
+pub(crate) mod loops;
 pub(crate) mod search;
 mod text;
 

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Evaluator, Model, Sort, Term, TermPool};
+use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Term, TermPool};
 
 use crate::engines::invariants::kernel::kernel;
-use crate::engines::invariants::{Consecution, Invariants};
+use crate::engines::invariants::{Consecution, Invariants, words};
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
 use crate::system::{PointId, System};
@@ -28,15 +28,14 @@ const MOST_STATES: usize = 400;
 /// The time of a query about a single equation, after one about all had no answer.
 const SINGLE: Duration = Duration::from_millis(20);
 
-/// The terms of one width, for each width of the system: its variables, and on demand the products of
-/// two.
+/// The words of one width, for each width of the system, and on demand the products of two.
 pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> Vec<Vec<Term>> {
     let mut by_width: Vec<(u32, Vec<Term>)> = Vec::new();
-    for variable in system.variables.values() {
-        let Sort::BitVec(width @ 2..=64) = pool.sort(variable.symbol) else { continue };
+    for word in words(pool, system) {
+        let width = pool.width(word);
         match by_width.iter_mut().find(|(known, _)| *known == width) {
-            Some((_, terms)) => terms.push(variable.symbol),
-            None => by_width.push((width, vec![variable.symbol])),
+            Some((_, terms)) => terms.push(word),
+            None => by_width.push((width, vec![word])),
         }
     }
     let mut columns = Vec::new();
@@ -72,7 +71,7 @@ pub(crate) fn equations(
         settled: vec![false; system.points.len()],
         consecution: Consecution::new(system),
         evaluator: Evaluator::new(),
-        has_products: columns.iter().any(|term| queries.pool.var_name(*term).is_none()),
+        has_products: columns.iter().any(|term| is_product(queries.pool, *term)),
     };
     fixpoint.begin(queries.pool, samples);
     fixpoint.run(queries, known)
@@ -205,6 +204,10 @@ impl Fixpoint<'_> {
         self.rows[to.index()].push(row);
         self.renew(pool, to);
     }
+}
+
+fn is_product(pool: &TermPool, term: Term) -> bool {
+    matches!(pool.node(term), Node::Bin(BinOp::Mul, ..))
 }
 
 /// The equation with the coefficients of a vector, the first of which is that of 1.
