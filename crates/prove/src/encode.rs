@@ -41,11 +41,10 @@ mod pointers;
 mod reader;
 mod region;
 mod request;
+mod sequences;
 mod slots;
 mod state;
 mod statements;
-
-use std::collections::BTreeSet;
 
 use lydian_smt::TermPool;
 
@@ -62,6 +61,7 @@ use machine::Machine;
 use objects::Objects;
 use pointers::PointsTo;
 use region::Builder;
+use sequences::SequenceSites;
 use slots::{Layouts, Slots};
 
 /// Encodes a program.
@@ -78,8 +78,10 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     let accesses = Accesses::new(&inlined, &objects, &pointers);
     let layouts = Layouts::new(program, &objects, &accesses, is_whole);
     let mut slots = Slots::new(&inlined, &objects, &layouts);
-    let sites = LabelSites::new(&inlined, request.goals.labels);
+    let sites = LabelSites::new(&inlined, request.goals);
     sites.add_slots(&inlined, &mut slots);
+    let sequences = SequenceSites::new(&inlined, request.goals.sequences);
+    sequences.add_slots(&inlined, &mut slots);
     let analysed = Analysed {
         inlined: &inlined,
         objects: &objects,
@@ -87,15 +89,20 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         layouts: &layouts,
         slots: &slots,
     };
-    let live = Liveness::new(analysed, &graph, |node| sites.notes((&inlined, &slots), node));
+    let live = Liveness::new(analysed, &graph, |node| {
+        let mut notes = sites.notes((&inlined, &slots), node);
+        sequences.notes((&inlined, &slots), node, &mut notes);
+        notes
+    });
     let machine = Machine {
         analysed,
         request: *request,
         is_whole,
-        inexact: BTreeSet::new(),
+        inexact: sequences.inexact().into_iter().collect(),
         reads: Vec::new(),
         goals: GoalTable::new(&inlined, request.goals),
         sites: &sites,
+        sequences: &sequences,
     };
     Ok(Builder::new(machine, &graph, &live).build(pool))
 }

@@ -11,8 +11,10 @@
 //! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
 //! - `induction` proves goals by these formulas and by the transitions before the goal.
 //! - `refinement` finds formulas over predicates backwards from the goals.
+//! - `algebra` decides equations between polynomials, which are hard for a solver.
 //! - `schedule` shares the time among them.
 
+mod algebra;
 mod certificate;
 mod induction;
 mod invariants;

@@ -188,6 +188,7 @@ impl Machine<'_, '_> {
                 self.reads.len(),
             );
         }
+        self.begin_anything(pool, state);
         self.havoc_escaped(state);
     }
 

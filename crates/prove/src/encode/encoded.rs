@@ -3,6 +3,7 @@
 use lydian_base::{Arena, SideTable};
 use lydian_ir::{CTypeId, FuncId, StmtId};
 use lydian_objective::LabelId;
+use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
 use crate::system::{GoalId, PointId, System};
@@ -47,6 +48,13 @@ pub enum GoalMeaning {
         function: FuncId,
         /// The label.
         label: LabelId,
+    },
+    /// A sequence of labels.
+    Sequence {
+        /// The function that it belongs to.
+        function: FuncId,
+        /// The sequence.
+        sequence: SequenceId,
     },
 }
 

@@ -28,6 +28,7 @@ pub(crate) struct GoalTable<'a> {
     ids: BTreeMap<GoalMeaning, GoalId>,
     errors: bool,
     labels: Option<&'a FunctionObjectives>,
+    sequences: Option<&'a FunctionObjectives>,
     /// The goals that were hit since the point.
     pub(crate) hits: BTreeMap<GoalId, Hit>,
 }
@@ -40,6 +41,7 @@ impl<'a> GoalTable<'a> {
             ids: BTreeMap::new(),
             errors: goals.errors,
             labels: goals.labels,
+            sequences: goals.sequences,
             hits: BTreeMap::new(),
         };
         let functions: BTreeSet<FuncId> =
@@ -49,10 +51,15 @@ impl<'a> GoalTable<'a> {
         }
         if let Some(labels) = goals.labels {
             let function = labels.function;
-            labels
-                .labels
-                .ids()
-                .for_each(|label| _ = table.add(GoalMeaning::Label { function, label }));
+            for label in labels.labels.ids() {
+                table.add(GoalMeaning::Label { function, label });
+            }
+        }
+        if let Some(objectives) = goals.sequences {
+            let function = objectives.function;
+            for sequence in objectives.sequences.ids() {
+                table.add(GoalMeaning::Sequence { function, sequence });
+            }
         }
         table
     }
@@ -90,7 +97,7 @@ impl<'a> GoalTable<'a> {
         condition: Term,
         inputs: usize,
     ) {
-        let is_wanted = self.errors || matches!(meaning, GoalMeaning::Label { .. });
+        let is_wanted = self.errors || !matches!(meaning, GoalMeaning::Error { .. });
         if !is_wanted || pool.as_bool(condition) == Some(false) {
             return;
         }
@@ -119,6 +126,11 @@ impl<'a> GoalTable<'a> {
             let function = labels.function;
             let labels = labels.labels.ids();
             reached.extend(labels.map(|label| GoalMeaning::Label { function, label }));
+        }
+        if let Some(own) = self.sequences.filter(|own| functions.contains(&own.function)) {
+            let function = own.function;
+            let sequences = own.sequences.ids();
+            reached.extend(sequences.map(|sequence| GoalMeaning::Sequence { function, sequence }));
         }
         reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
     }

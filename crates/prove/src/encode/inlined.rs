@@ -160,7 +160,9 @@ impl<'a> Inliner<'a, '_> {
         call: Option<CallSite>,
         name: String,
     ) -> InstanceId {
-        let labels = self.request.goals.labels.filter(|labels| labels.function == function);
+        let goals = &self.request.goals;
+        let labels = goals.labels.or(goals.sequences);
+        let labels = labels.filter(|labels| labels.function == function);
         let exprs = labels.map_or(&body.exprs, |labels| &labels.exprs);
         let id = self.instances.next_id();
         let first = self.nodes.next_id();

@@ -22,6 +22,7 @@ use super::ids::{InstanceId, NodeId, SlotId};
 use super::inlined::{Exit, Inlined};
 use super::liveness::Notes;
 use super::machine::Machine;
+use super::request::Goals;
 use super::slots::{SlotKind, Slots};
 use super::state::State;
 
@@ -57,13 +58,16 @@ pub(crate) struct LabelSites<'a> {
 }
 
 impl<'a> LabelSites<'a> {
-    pub(crate) fn new(inlined: &Inlined<'a>, objectives: Option<&'a FunctionObjectives>) -> Self {
+    /// The events of decisions are kept for sequences, too.
+    pub(crate) fn new(inlined: &Inlined<'a>, goals: Goals<'a>) -> Self {
+        let objectives = goals.labels.or(goals.sequences);
         let mut sites = Self { objectives, ..Self::default() };
         let Some(objectives) = objectives else { return sites };
         let function = &inlined.program.functions[objectives.function];
         let Some(body) = &function.body else { return sites };
         for (id, label) in objectives.labels.iter() {
-            for moment in moments(body, label.site) {
+            let asked = goals.labels.map(|_| moments(body, label.site));
+            for moment in asked.into_iter().flatten() {
                 sites.at.entry(moment).or_default().push(id);
             }
             if let Site::Decision(decision) = label.site {
@@ -160,7 +164,7 @@ impl<'a> LabelSites<'a> {
 }
 
 /// The moments at which a label of a site is asked.
-fn moments(body: &Body, site: Site) -> Vec<Moment> {
+pub(crate) fn moments(body: &Body, site: Site) -> Vec<Moment> {
     let of_point = |point: Point| match point {
         Point::Stmt(stmt) => Moment::Stmt(stmt),
         Point::Term(block) => Moment::Term(block),
@@ -188,7 +192,7 @@ fn moments(body: &Body, site: Site) -> Vec<Moment> {
 }
 
 /// The moments of a node.
-fn moments_of(inlined: &Inlined<'_>, node: NodeId) -> Vec<Moment> {
+pub(crate) fn moments_of(inlined: &Inlined<'_>, node: NodeId) -> Vec<Moment> {
     let content = &inlined.nodes[node];
     let mut found: Vec<Moment> = inlined.stmts(node).map(Moment::Stmt).collect();
     if inlined.begins_block(node) {
@@ -228,6 +232,7 @@ impl<'s, 'a> Machine<'s, 'a> {
         (instance, moment): (InstanceId, Moment),
         branch: Option<Taken>,
     ) {
+        self.sequences_at(pool, state, (instance, moment), branch);
         let Some(objectives) = self.sites.objectives else { return };
         let concerns = self.sites.concerns(self.analysed.inlined, instance);
         if !concerns && moment != Moment::Start {
@@ -235,15 +240,28 @@ impl<'s, 'a> Machine<'s, 'a> {
         }
         let sites: &'s LabelSites<'a> = self.sites;
         for label in sites.at.get(&moment).into_iter().flatten() {
-            let pred = &objectives.labels[*label].pred;
-            let mut event = LabelEvent { machine: self, state, instance, moment, branch };
-            let truth = eval_pred(pool, pred, &mut event);
+            let covered = self.label_truth(pool, state, (instance, moment), (*label, branch));
             let mut there = state.clone();
-            there.assume(pool, truth.surely_true);
+            there.assume(pool, covered);
             let condition = there.guard(pool);
             let meaning = GoalMeaning::Label { function: objectives.function, label: *label };
             self.goals.hit(pool, meaning, condition, self.reads.len());
         }
+    }
+
+    /// Whether a label is covered at a moment of its function.
+    pub(crate) fn label_truth(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, moment): (InstanceId, Moment),
+        (label, branch): (LabelId, Option<Taken>),
+    ) -> Term {
+        let objectives = self.request.goals.labels.or(self.request.goals.sequences);
+        let Some(objectives) = objectives else { return pool.tt() };
+        let pred = &objectives.labels[label].pred;
+        let mut event = LabelEvent { machine: self, state, instance, moment, branch };
+        eval_pred(pool, pred, &mut event).surely_true
     }
 
     /// Notes that a branch evaluated its condition.
@@ -307,7 +325,7 @@ impl<'s, 'a> Machine<'s, 'a> {
 
 /// A branch that was taken.
 #[derive(Clone, Copy)]
-struct Taken {
+pub(crate) struct Taken {
     condition: ConditionId,
     holds: bool,
 }

@@ -12,6 +12,7 @@ use super::ids::SlotId;
 use super::labels::LabelSites;
 use super::liveness::Analysed;
 use super::request::EncodeRequest;
+use super::sequences::SequenceSites;
 use super::slots::SlotKind;
 use super::state::State;
 
@@ -27,6 +28,7 @@ pub(crate) struct Machine<'s, 'a> {
     pub(crate) reads: Vec<InputRead>,
     pub(crate) goals: GoalTable<'a>,
     pub(crate) sites: &'s LabelSites<'a>,
+    pub(crate) sequences: &'s SequenceSites<'a>,
 }
 
 impl Machine<'_, '_> {

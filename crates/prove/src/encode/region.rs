@@ -416,6 +416,9 @@ impl Machine<'_, '_> {
             super::encoded::GoalMeaning::Label { function, label } => {
                 format!("{label} of {}", functions[function].name)
             }
+            super::encoded::GoalMeaning::Sequence { function, sequence } => {
+                format!("{sequence} of {}", functions[function].name)
+            }
         }
     }
 }

@@ -30,6 +30,8 @@ pub struct Goals<'a> {
     pub errors: bool,
     /// The labels of one function, each of which is a goal, in every activation of the function.
     pub labels: Option<&'a FunctionObjectives>,
+    /// The sequences of one function, each of which is a goal. If there are both, it is one function's.
+    pub sequences: Option<&'a FunctionObjectives>,
 }
 
 /// The meaning of a read of what was never written.

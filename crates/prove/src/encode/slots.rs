@@ -30,6 +30,8 @@ pub(crate) enum SlotKind {
     Value(InstanceId, DecisionId, ConditionId),
     /// A truth value about a condition that was reached, by its position.
     Mutant(InstanceId, DecisionId, usize),
+    /// Whether a run is in the midst of a sequence, in one activation or over all.
+    Flag(Option<InstanceId>, usize),
 }
 
 /// A part of the state.

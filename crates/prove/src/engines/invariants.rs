@@ -13,7 +13,8 @@ mod kernel;
 pub(crate) mod templates;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Term, TermPool};
+use lydian_smt::{Answer, Node, Sort, Term, TermPool, UnOp};
+use rustc_hash::FxHashSet;
 
 use crate::engines::queries::Queries;
 use crate::engines::stage::Stage;
@@ -70,6 +71,30 @@ impl<'s> Consecution<'s> {
     }
 }
 
+/// The variables that are words of 2 to 64 bits, and such variables extended to more bits as somewhere
+/// in the system.
+pub(crate) fn words(pool: &TermPool, system: &System) -> Vec<Term> {
+    let is_word = |term: &Term| matches!(pool.sort(*term), Sort::BitVec(2..=64));
+    let symbols = system.variables.values().map(|variable| variable.symbol);
+    let mut words: Vec<Term> = symbols.filter(is_word).collect();
+    let later = system.transitions.iter().filter(|transition| transition.from != system.entry);
+    let terms = later.flat_map(|t| t.next.iter().copied().chain([t.guard]));
+    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
+    let mut waiting: Vec<Term> = terms.chain(approaches.map(|way| way.condition)).collect();
+    let mut seen: FxHashSet<Term> = waiting.iter().copied().collect();
+    let count = words.len();
+    while let Some(term) = waiting.pop() {
+        if let Node::Un(UnOp::ZExt | UnOp::SExt, inner) = pool.node(term)
+            && words[..count].contains(&inner)
+            && is_word(&term)
+        {
+            words.push(term);
+        }
+        waiting.extend(pool.children(term).into_iter().filter(|child| seen.insert(*child)));
+    }
+    words
+}
+
 /// Adds formulas to those known, but for those that are there already.
 pub(crate) fn extend(known: &mut Invariants, more: Invariants) {
     for (formulas, more) in known.iter_mut().zip(more) {
@@ -90,7 +115,7 @@ fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
 mod tests {
     use std::time::Duration;
 
-    use lydian_smt::{Evaluator, Limits, Model, Value};
+    use lydian_smt::{Evaluator, Limits, Model};
 
     use super::equations::{columns, equations};
     use super::houdini::preserved;
@@ -99,7 +124,7 @@ mod tests {
     use crate::engines::induction::Induction;
     use crate::engines::sampling::Samples;
     use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{Reachable, reachable};
+    use crate::engines::testing::search::{Reachable, reachable, value};
     use crate::engines::testing::{Fixture, random, solver};
 
     fn assert_hold(fixture: &Fixture, reached: &Reachable, invariants: &Invariants) {
@@ -107,10 +132,9 @@ mod tests {
         let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
         for (point, state) in &reached.states {
             let values = symbols.iter().zip(state);
-            let value = |(symbol, bits): (&Term, &u64)| {
-                (*symbol, Value::from_u64(fixture.pool.sort(*symbol), *bits))
-            };
-            let model = Model::from_values(values.map(value).collect());
+            let of =
+                |(symbol, bits): (&Term, &u64)| (*symbol, value(fixture.pool.sort(*symbol), *bits));
+            let model = Model::from_values(values.map(of).collect());
             for formula in &invariants[point.index()] {
                 let text = fixture.pool.show(*formula);
                 assert!(evaluator.holds(&fixture.pool, &model, *formula), "{text}");

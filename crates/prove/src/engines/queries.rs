@@ -1,8 +1,12 @@
 //! Queries within a share of the time.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use lydian_smt::{Answer, Limits, Model, Solver, Term, TermPool};
+
+use crate::engines::algebra::{Products, simplified};
 
 /// A pool, a solver, and the limits of the work that is done with them.
 pub(crate) struct Queries<'a> {
@@ -12,6 +16,7 @@ pub(crate) struct Queries<'a> {
     limits: Limits,
     /// The most time of one query.
     most: Duration,
+    products: Rc<RefCell<Products>>,
 }
 
 impl<'a> Queries<'a> {
@@ -22,7 +27,7 @@ impl<'a> Queries<'a> {
         limits: &Limits,
         most: Duration,
     ) -> Self {
-        Self { pool, solver, limits: limits.clone(), most }
+        Self { pool, solver, limits: limits.clone(), most, products: Rc::default() }
     }
 
     /// The same for a share of the time that is left.
@@ -30,13 +35,16 @@ impl<'a> Queries<'a> {
         let end = Instant::now() + time;
         let end = self.limits.end.map_or(end, |outer| outer.min(end));
         let limits = Limits { end: Some(end), ..self.limits.clone() };
-        Queries { pool: self.pool, solver: self.solver, limits, most: self.most.min(time) }
+        let products = self.products.clone();
+        let most = self.most.min(time);
+        Queries { pool: self.pool, solver: self.solver, limits, most, products }
     }
 
     /// The same with at most so much time for a query.
     pub(crate) fn at_most(&mut self, time: Duration) -> Queries<'_> {
         let most = self.most.min(time);
-        Queries { pool: self.pool, solver: self.solver, limits: self.limits.clone(), most }
+        let (limits, products) = (self.limits.clone(), self.products.clone());
+        Queries { pool: self.pool, solver: self.solver, limits, most, products }
     }
 
     /// Whether the time is over, or the run was told to stop.
@@ -55,6 +63,13 @@ impl<'a> Queries<'a> {
         let open: Vec<Term> = assumptions.iter().copied().filter(|term| *term != truth).collect();
         if open.is_empty() {
             return Answer::Sat(Model::new());
+        }
+        let mut products = self.products.borrow_mut();
+        if open.iter().any(|term| products.has(self.pool, *term)) {
+            let simpler = simplified(self.pool, &open);
+            if simpler.contains(&falsehood) {
+                return Answer::Unsat { core: None };
+            }
         }
         self.solver.check(self.pool, &open, &limits)
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 
+use crate::engines::algebra::Products;
 use crate::engines::certificate::{Argument, Certificate};
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
@@ -19,6 +20,7 @@ use crate::engines::queries::Queries;
 use crate::engines::refinement::{Outcome, Refinement};
 use crate::engines::sampling::Samples;
 use crate::engines::slicing::Slice;
+use crate::engines::stage::terms_of;
 use crate::engines::trace::{Course, Trace};
 use crate::engines::unrolling::Unrolling;
 use crate::system::{GoalId, System};
@@ -126,6 +128,8 @@ struct Session<'s> {
     samples: Samples<'s>,
     invariants: Invariants,
     refinement: Refinement<'s>,
+    /// Whether the slice has products of variables.
+    multiplies: bool,
 }
 
 impl<'s> Session<'s> {
@@ -146,6 +150,7 @@ impl<'s> Session<'s> {
             samples: Samples::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
             refinement: Refinement::new(queries.pool, system),
+            multiplies: multiplies(queries.pool, system),
         }
     }
 
@@ -204,9 +209,12 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
-        self.guess(&mut queries.within(share.saturating_mul(4)), round);
+        let products = round % 2 == 1 || self.multiplies;
+        self.relate(&mut queries.within(share.saturating_mul(2)), products);
+        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::Low);
         self.induct(&mut queries.within(share), round);
         self.refine(&mut queries.within(share.saturating_mul(2)));
+        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::High);
     }
 
     fn sample(&mut self, queries: &mut Queries<'_>, runs: usize) {
@@ -219,12 +227,12 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Unrolls up to a number of layers in all.
+    /// Unrolls up to a number of layers in all, and on as long as there is no choice.
     fn unroll(&mut self, queries: &mut Queries<'_>, layers: usize) {
         while !self.open().is_empty() && !queries.expired() && !self.unrolling.is_over() {
             let depth = self.unrolling.depth();
             self.ask_layer(queries, depth);
-            if queries.expired() || depth >= layers {
+            if queries.expired() || (depth >= layers && !self.unrolling.is_concrete(queries.pool)) {
                 return;
             }
             self.unrolling.extend(queries.pool);
@@ -319,27 +327,7 @@ impl<'s> Session<'s> {
         met
     }
 
-    /// Finds invariants, with more effort in later rounds.
-    fn guess(&mut self, queries: &mut Queries<'_>, round: u32) {
-        let products = round > 0;
-        self.relate(queries, products && round % 2 == 1);
-        self.prove(queries, 1, "invariants");
-        for effort in [Effort::Low, Effort::High] {
-            if self.open().is_empty() || queries.expired() {
-                return;
-            }
-            let system = &self.slice.system;
-            let mut guesses = candidates(queries.pool, system, &self.samples, effort);
-            for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
-                guesses.retain(|guess| !known.contains(guess));
-            }
-            let found = preserved(queries, system, &self.invariants, guesses);
-            extend(&mut self.invariants, found);
-            self.prove(queries, 1, "invariants");
-        }
-    }
-
-    /// Finds equations.
+    /// Finds equations, on demand with products of variables.
     fn relate(&mut self, queries: &mut Queries<'_>, products: bool) {
         let system = &self.slice.system;
         for terms in columns(queries.pool, system, products) {
@@ -349,12 +337,28 @@ impl<'s> Session<'s> {
             let found = equations(queries, system, &self.samples, &self.invariants, &terms);
             extend(&mut self.invariants, found);
         }
+        self.prove(queries);
     }
 
-    /// Proves goals by the invariants and the last states before them.
-    fn prove(&mut self, queries: &mut Queries<'_>, depth: usize, engine: &'static str) {
+    /// Finds invariants of fixed forms.
+    fn guess(&mut self, queries: &mut Queries<'_>, effort: Effort) {
+        if self.open().is_empty() || queries.expired() {
+            return;
+        }
+        let system = &self.slice.system;
+        let mut guesses = candidates(queries.pool, system, &self.samples, effort);
+        for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
+            guesses.retain(|guess| !known.contains(guess));
+        }
+        let found = preserved(queries, system, &self.invariants, guesses);
+        extend(&mut self.invariants, found);
+        self.prove(queries);
+    }
+
+    /// Proves goals by the invariants alone.
+    fn prove(&mut self, queries: &mut Queries<'_>) {
         let mut induction = Induction::new(&self.slice.system, &self.invariants);
-        self.prove_by(queries, &mut induction, depth, engine);
+        self.prove_by(queries, &mut induction, 1, "invariants");
     }
 
     fn prove_by(
@@ -374,6 +378,7 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Proves goals by the invariants and the last states before them.
     fn induct(&mut self, queries: &mut Queries<'_>, round: u32) {
         let mut induction = Induction::new(&self.slice.system, &self.invariants);
         for depth in 2..=4 * round as usize + 3 {
@@ -408,11 +413,16 @@ impl<'s> Session<'s> {
     }
 }
 
+/// Whether a guard, a value or an approach has a product of variables in it.
+fn multiplies(pool: &TermPool, system: &System) -> bool {
+    let mut products = Products::default();
+    terms_of(system).any(|term| products.has(pool, term))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
+    use crate::engines::testing::loops::LOOPS;
     use crate::engines::testing::search::reachable;
     use crate::engines::testing::{Fixture, Reluctant, random, solver, system};
 
@@ -494,141 +504,20 @@ mod tests {
         assert!(decided > 200, "{decided} of 300 are decided");
     }
 
-    const LOOPS: [(&str, &str); 13] = [
-        (
-            "twice",
-            "vars i n s
-             start i = 0, s = 0
-             p0 -> p1
-             p1 -> p1 if i < n: i := i + 1, s := s + 2
-             p1 -> !bad if i >= n && s != i + i",
-        ),
-        (
-            "count",
-            "vars i n
-             start i = 0
-             assume n_0 > 0
-             p0 -> p1
-             p1 -> p1 if i < n: i := i + 1
-             p1 -> !bad if i >= n && i != n",
-        ),
-        (
-            "nested",
-            "vars i j n m c
-             start i = 0, c = 0
-             assume n_0 >= 0 && m_0 >= 0
-             p0 -> p1
-             p1 -> p2 if i < n: j := 0
-             p2 -> p2 if j < m: j := j + 1
-             p2 -> p1 if j >= m: i := i + 1
-             p1 -> !bad if i > n
-             p2 -> !worse if j > m || i >= n",
-        ),
-        (
-            "parity",
-            "vars x
-             inputs a
-             start x = 0
-             p0 -> p1
-             p1 -> p1 if a != 0: x := x + 2
-             p1 -> !bad if x == 7",
-        ),
-        (
-            "flag",
-            "vars x n
-             flags b
-             inputs a
-             start x = 0, b = false
-             p0 -> p1
-             p1 -> p1 if !b && a == 3: x := 5, b := true
-             p1 -> p1 if a == 4
-             p1 -> !bad if b && x != 5",
-        ),
-        (
-            "concrete",
-            "vars i s
-             start i = 0, s = 0
-             p0 -> p1
-             p1 -> p1 if i < 100: i := i + 1, s := s + i
-             p1 -> !bad if i >= 100 && s != 4950
-             p1 -> !good if i >= 100 && s == 4950",
-        ),
-        (
-            "swap",
-            "vars x y t
-             inputs a
-             start x = 1, y = 2
-             p0 -> p1
-             p1 -> p1 if a > 0: x := y, y := x
-             p1 -> !bad if x + y != 3",
-        ),
-        (
-            "down",
-            "vars i n k
-             start k = 0
-             assume n_0 > 0 && n_0 < 1000 && i_0 == n_0
-             p0 -> p1
-             p1 -> p1 if i > 0: i := i - 1, k := k + 1
-             p1 -> !bad if i <= 0 && k != n",
-        ),
-        (
-            "lock",
-            "vars l o m
-             inputs a
-             start l = 0, o = 0, m = 0
-             p0 -> p1
-             p1 -> p1 if l == 0 && a == 1: l := 1, o := m
-             p1 -> p1 if l == 1 && a == 2: l := 0, m := m + 1
-             p1 -> !bad if l == 1 && o != m",
-        ),
-        (
-            "deep",
-            "vars i n
-             start i = 0
-             p0 -> p1
-             p1 -> p1 if i < n: i := i + 1
-             p1 -> !found if i == 40",
-        ),
-        (
-            "bound",
-            "vars i j
-             inputs a
-             start i = 0, j = 10
-             p0 -> p1
-             p1 -> p1 if i < j && a == 0: i := i + 2, j := j - 1
-             p1 -> p1 if i < j && a != 0: i := i + 1
-             p1 -> !bad if i > 11",
-        ),
-        (
-            "square",
-            "vars i n s
-             start i = 0, s = 0
-             assume n_0 >= 0
-             p0 -> p1
-             p1 -> p1 if i < n: s := s + i + i + 1, i := i + 1
-             p1 -> !bad if i >= n && s != n * n",
-        ),
-        (
-            "phases",
-            "vars x y
-             start x = 0, y = 50
-             p0 -> p1
-             p1 -> p1 if x < 100 && x < 50: x := x + 1
-             p1 -> p1 if x < 100 && x >= 50: x := x + 1, y := y + 1
-             p1 -> !bad if x >= 100 && y != 100",
-        ),
-    ];
-
     #[test]
     fn typical_loops_are_decided_on_thirty_two_bits() {
-        for (name, text) in LOOPS {
-            if name == "square" { continue; }
-            let mut fixture = system(32, text);
-            let schedule = Schedule::default();
-            let start = Instant::now();
+        for example in LOOPS {
+            let mut fixture = system(32, example.text);
+            let start = std::time::Instant::now();
             let goals = fixture.goals();
             let mut the_solver = solver();
-            let v = decide(&mut fixture.pool, &fixture.system, &goals, &mut the_solver, &schedule);
+            let v = decide(
+                &mut fixture.pool,
+                &fixture.system,
+                &goals,
+                &mut the_solver,
+                &Schedule { rounds: 6, ..Schedule::default() },
+            );
             let time = start.elapsed();
             for v in &v {
                 let d = match &v.decision {
@@ -641,11 +530,22 @@ mod tests {
                     ),
                     Decision::Unknown(w) => format!("unknown {w}"),
                 };
-                std::eprintln!("{name}: {d} {} {time:?}", v.engine);
+                std::eprintln!("FIG {}: {d} {} {time:?}", example.name, v.engine);
             }
-            let start = Instant::now();
-            confirmed(&mut fixture, &schedule);
-            std::eprintln!("    with check {:?}", start.elapsed());
+        }
+        for example in LOOPS {
+            let mut fixture = system(32, example.text);
+            let verdicts = confirmed(&mut fixture, &Schedule::default());
+            for (verdict, expected) in verdicts.iter().zip(example.reached) {
+                let found = match verdict.decision {
+                    Decision::Reached(_) => Some(true),
+                    Decision::Unreachable(_) => Some(false),
+                    Decision::Unknown(_) => None,
+                };
+                if found != Some(*expected) {
+                    std::eprintln!("{}: {}", example.name, verdict.engine);
+                }
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ impl Inputs {
 }
 
 /// All terms of a system.
-fn terms_of(system: &System) -> impl Iterator<Item = Term> + '_ {
+pub(crate) fn terms_of(system: &System) -> impl Iterator<Item = Term> + '_ {
     let transitions =
         system.transitions.iter().flat_map(|t| t.next.iter().copied().chain([t.guard]));
     let goals = system.goals.values().flat_map(|goal| &goal.approaches);

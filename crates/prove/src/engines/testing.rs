@@ -1,5 +1,6 @@
 //! Small systems for tests: as text, and random; and a search of all states as the independent party.
 
+pub(crate) mod loops;
 pub(crate) mod search;
 mod text;
 
@@ -70,7 +71,8 @@ pub(crate) fn solver() -> Box<dyn Solver> {
     standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() })
 }
 
-/// A random system with few states: numbers of three bits, a flag, and one input.
+/// A random system with few states: numbers of three bits, a flag, an array of two elements in every
+/// second system, and one input.
 pub(crate) fn random(seed: u64) -> Fixture {
     let mut rng = Rng::new(seed);
     let mut pool = TermPool::new();
@@ -80,14 +82,18 @@ pub(crate) fn random(seed: u64) -> Fixture {
     let points: Arena<PointId, Point> =
         (0..2 + rng.below(3)).map(|at| Point { name: format!("p{at}") }).collect();
     let ids: Vec<PointId> = points.ids().collect();
-    let symbols = [words[0], words[1], truth];
-    let mut make = Maker { pool: &mut pool, rng: &mut rng, words, truth, input };
+    let mut symbols = vec![words[0], words[1], truth];
+    let has_array = rng.below(2) == 0;
+    let array = has_array.then(|| pool.var("t", Sort::Array { index: 1, element: 3 }));
+    symbols.extend(array);
+    let mut make = Maker { pool: &mut pool, rng: &mut rng, words, truth, input, array };
     let mut transitions = Vec::new();
     for at in 0..2 + make.rng.below(5) as usize {
         let from = if at == 0 { ids[0] } else { ids[make.rng.below(ids.len() as u64) as usize] };
         let to = ids[1 + make.rng.below(ids.len() as u64 - 1) as usize];
         let guard = make.condition();
-        let next = vec![make.next(words[0]), make.next(words[1]), make.next_truth()];
+        let mut next = vec![make.next(words[0]), make.next(words[1]), make.next_truth()];
+        next.extend(array.map(|array| make.next_array(array)));
         transitions.push(Transition { from, to, guard, next });
     }
     let mut goals = Arena::new();
@@ -98,9 +104,10 @@ pub(crate) fn random(seed: u64) -> Fixture {
         let approaches = vec![Approach { from, condition }];
         goals.push(Goal { name: format!("g{at}"), approaches });
     }
-    let initial = vec![make.initial(), make.initial(), make.pool.ff()];
+    let mut initial = vec![make.initial(), make.initial(), make.pool.ff()];
+    initial.extend(array.map(|_| make.initial_array()));
     let assumed = make.assumption();
-    let variables = symbols.iter().zip(["x", "y", "b"]);
+    let variables = symbols.iter().zip(["x", "y", "b", "t"]);
     let variables =
         variables.map(|(symbol, name)| Variable { symbol: *symbol, name: name.to_owned() });
     let system = System {
@@ -123,6 +130,7 @@ struct Maker<'a> {
     words: [Term; 2],
     truth: Term,
     input: Term,
+    array: Option<Term>,
 }
 
 impl Maker<'_> {
@@ -145,7 +153,36 @@ impl Maker<'_> {
         }
     }
 
+    fn index(&mut self) -> Term {
+        let word = self.words[self.rng.below(2) as usize];
+        self.pool.extract(0, 0, word)
+    }
+
+    fn initial_array(&mut self) -> Term {
+        let value = self.initial();
+        self.pool.uniform_array(1, value)
+    }
+
+    fn next_array(&mut self, array: Term) -> Term {
+        match self.rng.below(4) {
+            0 | 1 => {
+                let (index, value) = (self.index(), self.word());
+                self.pool.store(array, index, value)
+            }
+            2 => {
+                let (condition, index, value) = (self.condition(), self.index(), self.word());
+                let changed = self.pool.store(array, index, value);
+                self.pool.ite(condition, changed, array)
+            }
+            _ => array,
+        }
+    }
+
     fn word(&mut self) -> Term {
+        if let (Some(array), 0) = (self.array, self.rng.below(6)) {
+            let index = self.index();
+            return self.pool.select(array, index);
+        }
         match self.rng.below(8) {
             0..=2 => self.words[0],
             3..=4 => self.words[1],

@@ -215,6 +215,12 @@ impl<'s> Unrolling<'s> {
         models
     }
 
+    /// Whether all runs are at one point of the last layer, and terms without symbols show it.
+    pub(crate) fn is_concrete(&self, pool: &TermPool) -> bool {
+        let mut last = self.layers.last().into_iter().flat_map(|layer| layer.arrivals.iter());
+        last.by_ref().flatten().all(|arrival| arrival.guard == pool.tt())
+    }
+
     /// Whether no run is in the last layer.
     pub(crate) fn is_over(&self) -> bool {
         self.layers.last().is_some_and(|last| last.arrivals.iter().all(Option::is_none))

@@ -2,4 +2,5 @@
 
 mod against_the_interpreter;
 mod common;
+mod labels;
 mod shapes;

@@ -8,12 +8,13 @@
 //! polynomial.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Evaluator, Model, Sort, Term, TermPool};
+use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Term, TermPool};
 
 use crate::engines::invariants::kernel::kernel;
-use crate::engines::invariants::{Consecution, Invariants};
+use crate::engines::invariants::{Consecution, Invariants, words};
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
 use crate::system::{PointId, System};
@@ -24,16 +25,17 @@ const MOST_COLUMNS: usize = 24;
 const MOST_FACTORS: usize = 4;
 /// The most states by which the equations of a point are weakened.
 const MOST_STATES: usize = 400;
+/// The time of a query about a single equation, after one about all had no answer.
+const SINGLE: Duration = Duration::from_millis(20);
 
-/// The terms of one width, for each width of the system: its variables, and on demand the products of
-/// two.
+/// The words of one width, for each width of the system, and on demand the products of two.
 pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> Vec<Vec<Term>> {
     let mut by_width: Vec<(u32, Vec<Term>)> = Vec::new();
-    for variable in system.variables.values() {
-        let Sort::BitVec(width @ 2..=64) = pool.sort(variable.symbol) else { continue };
+    for word in words(pool, system) {
+        let width = pool.width(word);
         match by_width.iter_mut().find(|(known, _)| *known == width) {
-            Some((_, terms)) => terms.push(variable.symbol),
-            None => by_width.push((width, vec![variable.symbol])),
+            Some((_, terms)) => terms.push(word),
+            None => by_width.push((width, vec![word])),
         }
     }
     let mut columns = Vec::new();
@@ -66,9 +68,10 @@ pub(crate) fn equations(
         columns,
         rows: vec![Vec::new(); system.points.len()],
         equations: vec![Vec::new(); system.points.len()],
-        abandoned: vec![false; system.points.len()],
+        settled: vec![false; system.points.len()],
         consecution: Consecution::new(system),
         evaluator: Evaluator::new(),
+        has_products: columns.iter().any(|term| is_product(queries.pool, *term)),
     };
     fixpoint.begin(queries.pool, samples);
     fixpoint.run(queries, known)
@@ -82,10 +85,11 @@ struct Fixpoint<'s> {
     /// By point: 1 and the values of the columns in each state.
     rows: Vec<Vec<Vec<u64>>>,
     equations: Invariants,
-    /// By point: whether equations are no longer looked for.
-    abandoned: Vec<bool>,
+    /// By point: whether equations are only removed, and no longer made from states.
+    settled: Vec<bool>,
     consecution: Consecution<'s>,
     evaluator: Evaluator,
+    has_products: bool,
 }
 
 impl Fixpoint<'_> {
@@ -111,11 +115,15 @@ impl Fixpoint<'_> {
     /// Makes the equations of a point from its states.
     fn renew(&mut self, pool: &mut TermPool, point: PointId) {
         let at = point.index();
-        self.equations[at].clear();
-        if self.abandoned[at] || point == self.system.entry {
+        if point == self.system.entry {
             return;
         }
+        self.equations[at].clear();
         for vector in kernel(self.rows[at].clone(), self.columns.len() + 1, self.width) {
+            // Equations of remainders are true of most products, hard to show, and of little use.
+            if self.has_products && vector.iter().all(|coefficient| coefficient & 1 == 0) {
+                continue;
+            }
             let formula = equation(pool, self.columns, &vector, self.width);
             self.equations[at].push(formula);
         }
@@ -152,20 +160,54 @@ impl Fixpoint<'_> {
         }
         let premises = super::both(known, &self.equations, transition.from);
         match self.consecution.violate(queries, index, &premises, &goals) {
-            Answer::Unsat { .. } => return false,
-            Answer::Sat(model) if self.rows[to.index()].len() < MOST_STATES => {
-                let mut terms = Vec::new();
-                for column in self.columns {
-                    terms.push(self.consecution.after(queries.pool, index, *column));
-                }
-                let row = self.row(queries.pool, &model, &terms);
-                self.rows[to.index()].push(row);
+            Answer::Unsat { .. } => false,
+            Answer::Sat(model) => {
+                self.weaken_by(queries.pool, index, &model);
+                true
             }
-            Answer::Sat(_) | Answer::Unknown(_) => self.abandoned[to.index()] = true,
+            Answer::Unknown(_) => {
+                let mut queries = queries.at_most(SINGLE);
+                let mut kept = Vec::new();
+                for goal in &goals {
+                    let goal = std::slice::from_ref(goal);
+                    if self.consecution.violate(&mut queries, index, &premises, goal).is_unsat() {
+                        kept.extend(goal);
+                    }
+                }
+                self.settled[to.index()] = true;
+                self.equations[to.index()] = kept;
+                self.equations[to.index()].len() < goals.len()
+            }
         }
-        self.renew(queries.pool, to);
-        true
     }
+
+    /// Weakens the equations where a transition ends by the state there in a model.
+    fn weaken_by(&mut self, pool: &mut TermPool, index: usize, model: &Model) {
+        let to = self.system.transitions[index].to;
+        self.settled[to.index()] |= self.rows[to.index()].len() >= MOST_STATES;
+        if self.settled[to.index()] {
+            let mut kept = Vec::new();
+            for equation in self.equations[to.index()].clone() {
+                let after = self.consecution.after(pool, index, equation);
+                if self.evaluator.holds(pool, model, after) {
+                    kept.push(equation);
+                }
+            }
+            self.equations[to.index()] = kept;
+            return;
+        }
+        let mut terms = Vec::new();
+        for column in self.columns {
+            terms.push(self.consecution.after(pool, index, *column));
+        }
+        let row = self.row(pool, model, &terms);
+        self.rows[to.index()].push(row);
+        self.renew(pool, to);
+    }
+}
+
+fn is_product(pool: &TermPool, term: Term) -> bool {
+    matches!(pool.node(term), Node::Bin(BinOp::Mul, ..))
 }
 
 /// The equation with the coefficients of a vector, the first of which is that of 1.

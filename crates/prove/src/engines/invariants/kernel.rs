@@ -4,6 +4,8 @@
 //! factors of two (Müller-Olm and Seidl: *Analysis of Modular Arithmetic*, 2007). Then all entries that
 //! are left are multiples of the pivot. Operations on columns make the matrix diagonal, and are noted.
 
+use crate::engines::algebra::inverse;
+
 /// Vectors whose combinations are all vectors with product zero, modulo 2^`width`, with each row.
 pub(crate) fn kernel(mut rows: Vec<Vec<u64>>, columns: usize, width: u32) -> Vec<Vec<u64>> {
     let unit = |at: usize| (0..columns).map(|i| u64::from(i == at)).collect::<Vec<u64>>();
@@ -62,11 +64,6 @@ fn low(number: u64, width: u32) -> u64 {
 fn sum(a: &[u64], factor: u64, b: &[u64], width: u32) -> Vec<u64> {
     let both = a.iter().zip(b);
     both.map(|(x, y)| low(x.wrapping_add(factor.wrapping_mul(*y)), width)).collect()
-}
-
-/// The inverse of an odd number modulo 2^64, by Newton's iteration.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 /// The multiple of a vector by an odd number that has the smallest entries. It has the same kernel.

@@ -12,7 +12,7 @@ use lydian_base::EntityId as _;
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engines::invariants::Invariants;
+use crate::engines::invariants::{Invariants, words};
 use crate::engines::sampling::Samples;
 use crate::engines::unrolling::conjuncts;
 use crate::system::{PointId, System};
@@ -76,7 +76,7 @@ struct Forms<'a> {
     /// The states that were seen.
     models: Vec<Model>,
     evaluator: Evaluator,
-    /// Variables that are numbers of at most 64 bits.
+    /// Numbers of at most 64 bits.
     words: Vec<Term>,
     flags: Vec<Term>,
     /// Constants of the system.
@@ -97,8 +97,7 @@ impl<'a> Forms<'a> {
             Model::from_values(symbols.iter().copied().zip(state.iter().cloned()).collect())
         };
         let models = samples.of(point).iter().map(model).collect();
-        let is_word = |term: &Term| matches!(pool.sort(*term), Sort::BitVec(2..=64));
-        let words = symbols.iter().copied().filter(is_word).collect();
+        let words = words(pool, system);
         let is_flag = |term: &Term| matches!(pool.sort(*term), Sort::Bool | Sort::BitVec(1));
         let flags = symbols.iter().copied().filter(is_flag).collect();
         let seen = [pool.tt(), pool.ff()].into_iter().collect();

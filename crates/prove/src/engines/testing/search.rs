@@ -1,11 +1,15 @@
 //! A search of all states, one by one, by the evaluator alone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use lydian_smt::{Evaluator, Model, Sort, Term, Value};
+use lydian_smt::{ArrayValue, Evaluator, Model, Sort, Term, Value};
 
 use super::Fixture;
 use crate::system::{GoalId, PointId};
+
+/// The elements of an array.
+const ELEMENTS: u64 = 2;
 
 /// Everything that runs reach.
 pub(crate) struct Reachable {
@@ -26,7 +30,8 @@ pub(crate) fn reachable(fixture: &mut Fixture) -> Reachable {
     for values in &inputs {
         let model = Model::from_values(values.clone());
         if evaluator.holds(pool, &model, system.assumed) {
-            let state = system.initial.iter().map(|term| evaluator.eval_u64(pool, &model, *term));
+            let state =
+                system.initial.iter().map(|term| bits(&evaluator.eval(pool, &model, *term)));
             waiting.push_back((system.entry, state.collect::<Vec<u64>>(), 0));
         }
     }
@@ -36,12 +41,13 @@ pub(crate) fn reachable(fixture: &mut Fixture) -> Reachable {
         }
         for values in &inputs {
             let own = symbols.iter().zip(&state);
-            let own = own.map(|(s, bits)| (*s, Value::from_u64(pool.sort(*s), *bits)));
+            let own = own.map(|(s, bits)| (*s, value(pool.sort(*s), *bits)));
             let model = Model::from_values(own.chain(values.iter().cloned()).collect());
             for transition in system.from(point) {
                 if evaluator.holds(pool, &model, transition.guard) {
                     let next = transition.next.iter();
-                    let next = next.map(|term| evaluator.eval_u64(pool, &model, *term)).collect();
+                    let next =
+                        next.map(|term| bits(&evaluator.eval(pool, &model, *term))).collect();
                     waiting.push_back((transition.to, next, depth + 1));
                 }
             }
@@ -54,6 +60,25 @@ pub(crate) fn reachable(fixture: &mut Fixture) -> Reachable {
         }
     }
     found
+}
+
+/// The bits of a value; of an array those of its first elements, a byte for each.
+pub(crate) fn bits(value: &Value) -> u64 {
+    match value {
+        Value::Array(array) => (0..ELEMENTS).fold(0, |all, at| all | array.get(at) << (8 * at)),
+        value => value.to_u64().expect("a word"),
+    }
+}
+
+/// The value of a sort with these bits.
+pub(crate) fn value(sort: Sort, bits: u64) -> Value {
+    match sort {
+        Sort::Array { .. } => {
+            let elements = (0..ELEMENTS).map(|at| (at, bits >> (8 * at) & 255));
+            Value::Array(Arc::new(ArrayValue { default: 0, elements: elements.collect() }))
+        }
+        sort => Value::from_u64(sort, bits),
+    }
 }
 
 /// All values of all inputs.

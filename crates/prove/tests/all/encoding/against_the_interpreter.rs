@@ -20,7 +20,7 @@ extern void *memset(void *, int, size_t);
 extern double fabs(double);
 ";
 
-fn nondet(value: u64) -> ExternalResult {
+pub(crate) fn nondet(value: u64) -> ExternalResult {
     let bytes = (value as u32).to_le_bytes().to_vec();
     ExternalResult {
         function: ANY_BYTES.to_owned(),

@@ -27,7 +27,7 @@ pub(crate) fn load(text: &str) -> Unit {
 
 /// A program's system.
 pub(crate) fn encoded(pool: &mut TermPool, program: &Program, entry: &str) -> Encoded {
-    encoded_for(pool, program, entry, Goals { errors: true, labels: None })
+    encoded_for(pool, program, entry, Goals { errors: true, labels: None, sequences: None })
 }
 
 /// A program's system for some goals.
