@@ -52,6 +52,7 @@ pub use encoded::{Encoded, GoalMeaning, InputRead};
 pub use request::{EncodeError, EncodeLimits, EncodeRequest, Goals, Rules, UninitialisedRead};
 
 use accesses::Accesses;
+use calls::Code;
 use goal_table::GoalTable;
 use graph::Graph;
 use inlined::Inlined;
@@ -74,7 +75,8 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     let inlined = Inlined::new(request)?;
     let graph = Graph::new(&inlined);
     let objects = Objects::new(&inlined, &graph)?;
-    let pointers = PointsTo::new(&inlined, &objects, is_whole);
+    let code = Code::new(program);
+    let pointers = PointsTo::new(&inlined, &objects, &code, is_whole);
     let accesses = Accesses::new(&inlined, &objects, &pointers);
     let layouts = Layouts::new(program, &objects, &accesses, is_whole);
     let mut slots = Slots::new(&inlined, &objects, &layouts);
@@ -88,6 +90,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         pointers: &pointers,
         layouts: &layouts,
         slots: &slots,
+        code: &code,
     };
     let live = Liveness::new(analysed, &graph, |node| {
         let mut notes = sites.notes((&inlined, &slots), node);

@@ -50,6 +50,9 @@ pub(crate) struct Accesses {
     pub(crate) of: BTreeMap<ObjectId, BTreeSet<Access>>,
     /// The objects that are written to.
     pub(crate) written: BTreeSet<ObjectId>,
+    /// What the distances between the places in an object where copies and fills begin have in common,
+    /// where there are several.
+    pub(crate) strides: BTreeMap<ObjectId, u64>,
     copies: BTreeSet<Copied>,
 }
 
@@ -162,6 +165,15 @@ impl Scan<'_, '_> {
         self.found.written.extend(spots.into_iter().map(|spot| spot.object));
     }
 
+    /// A write of more than a scalar.
+    fn fill(&mut self, instance: InstanceId, addr: ExprId) {
+        for spot in self.spots(instance, addr) {
+            self.found.written.insert(spot.object);
+            let stride = self.found.strides.entry(spot.object).or_default();
+            *stride = gcd(*stride, spot.at.stride);
+        }
+    }
+
     /// All loads of an instance, those of labels too.
     fn reads(&mut self, instance: InstanceId) {
         for expr in self.inlined.instances[instance].exprs.values() {
@@ -217,7 +229,7 @@ impl Scan<'_, '_> {
             Stmt::Copy { dst, src, size } => {
                 self.copy((instance, *dst), (instance, *src), Some(*size));
             }
-            Stmt::Zero { dst, .. } => self.write(instance, *dst),
+            Stmt::Zero { dst, .. } => self.fill(instance, *dst),
             Stmt::VaStart { list } => self.write(instance, *list),
             Stmt::Havoc(havoc) => {
                 havoc.places.iter().for_each(|(addr, _)| self.write(instance, *addr));
@@ -267,12 +279,15 @@ impl Scan<'_, '_> {
                     self.write(instance, *addr);
                 }
             }
+            LibFn::Memory(MemoryFn::Memset) => {
+                args.first().into_iter().for_each(|to| self.fill(instance, *to));
+            }
             _ => args.iter().for_each(|arg| self.write(instance, *arg)),
         }
     }
 
     fn copy(&mut self, to: (InstanceId, ExprId), from: (InstanceId, ExprId), size: Option<u64>) {
-        self.write(to.0, to.1);
+        self.fill(to.0, to.1);
         let sources = self.spots(from.0, from.1);
         for to in self.spots(to.0, to.1) {
             for from in &sources {

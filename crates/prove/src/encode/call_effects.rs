@@ -8,7 +8,7 @@ use lydian_ir::libc::Effects;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Type};
 use lydian_smt::{Term, TermPool};
 
-use super::calls::{CallEffect, effect_of, is_assertion, is_error, is_final, is_input, may_run};
+use super::calls::{CallEffect, effect_of, is_assertion, is_error, is_final, is_input};
 use super::encoded::GoalMeaning;
 use super::flows::has_function;
 use super::ids::InstanceId;
@@ -126,7 +126,7 @@ impl Machine<'_, '_> {
             }
             CallEffect::Unknown => {
                 let functions = match function.body {
-                    Some(_) => may_run(program, [callee]),
+                    Some(_) => std::iter::once(callee).collect(),
                     None => BTreeSet::new(),
                 };
                 self.more(format!("the effects of {}", function.name));
@@ -178,15 +178,10 @@ impl Machine<'_, '_> {
         mut functions: BTreeSet<FuncId>,
     ) {
         functions.extend(self.analysed.pointers.escaped_functions());
-        let run = may_run(self.analysed.inlined.program, functions);
+        let run = self.analysed.code.may_run(functions);
         if !run.is_empty() {
             let condition = state.guard(pool);
-            self.goals.hit_inside(
-                pool,
-                (self.analysed.inlined.program, &run),
-                condition,
-                self.reads.len(),
-            );
+            self.goals.hit_inside(pool, &run, condition, self.reads.len());
         }
         self.begin_anything(pool, state);
         self.havoc_escaped(state);

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use lydian_base::EntityId;
 use lydian_ir::libc::{
     Effects, LibFn, Model, VerificationFn, gives_inputs, library_function_of, model_of,
 };
 use lydian_ir::outside::writes_nothing;
-use lydian_ir::{CType, Callee, Expr, FuncId, Function, Program, Stmt};
+use lydian_ir::{
+    Body, CType, Callee, Expr, ExprId, FuncId, Function, GlobalId, Linkage, Program,
+    RelocationTarget, Stmt,
+};
 
 /// The functions that make others run beside or between the program's statements, or go on elsewhere.
 const ELSEWHERE: [&str; 12] = [
@@ -134,35 +138,138 @@ pub(crate) fn is_variadic(program: &Program, function: &Function) -> bool {
     )
 }
 
-/// The functions that a call of some functions may run, these included: those that they call, by name
-/// or through a pointer. A call through a pointer may run any function whose address is taken.
-pub(crate) fn may_run(
-    program: &Program,
-    from: impl IntoIterator<Item = FuncId>,
-) -> BTreeSet<FuncId> {
-    let mut found = BTreeSet::new();
-    let mut waiting: Vec<FuncId> = from.into_iter().collect();
-    while let Some(function) = waiting.pop() {
-        let Some(body) = &program.functions[function].body else {
-            found.insert(function);
-            continue;
+/// The code of a program, as far as it matters what a call may run and which globals that knows.
+#[derive(Debug)]
+pub(crate) struct Code {
+    /// The functions that each function calls by name, or whose address it takes.
+    named: Vec<Vec<FuncId>>,
+    /// Whether it calls through pointers.
+    calls_pointers: Vec<bool>,
+    /// The functions whose address is taken.
+    addressed: Vec<FuncId>,
+    /// The globals that each function's own code may name.
+    globals: Vec<BTreeSet<GlobalId>>,
+    /// The globals that code outside of the program may write to.
+    known: BTreeSet<GlobalId>,
+}
+
+impl Code {
+    pub(crate) fn new(program: &Program) -> Self {
+        let known = known_globals(program);
+        let mut code = Self {
+            named: Vec::new(),
+            calls_pointers: Vec::new(),
+            addressed: program.addressed_functions().into_iter().collect(),
+            globals: Vec::new(),
+            known,
         };
-        if !found.insert(function) {
-            continue;
-        }
-        for stmt in body.stmts.values() {
-            match stmt {
-                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
-                Stmt::Call { callee: Callee::Indirect(_), .. } => {
-                    waiting.extend(program.addressed_functions());
+        for function in program.functions.values() {
+            let (mut named, mut globals, mut calls_pointers) =
+                (BTreeSet::new(), BTreeSet::new(), false);
+            if let Some(body) = &function.body {
+                for stmt in body.stmts.values() {
+                    match stmt {
+                        Stmt::Call { callee: Callee::Direct(callee), .. } => {
+                            named.insert(*callee);
+                        }
+                        Stmt::Call { callee: Callee::Indirect(_), .. } => calls_pointers = true,
+                        _ => {}
+                    }
                 }
-                _ => {}
+                for expr in body.exprs.values() {
+                    match expr {
+                        Expr::AddrFunc(function) => _ = named.insert(*function),
+                        Expr::AddrGlobal(global) => _ = globals.insert(*global),
+                        _ => {}
+                    }
+                }
+            } else if !function.system {
+                globals.clone_from(&code.known);
+            }
+            code.named.push(named.into_iter().collect());
+            code.calls_pointers.push(calls_pointers);
+            code.globals.push(globals);
+        }
+        code
+    }
+
+    /// The functions that a call of some functions may run, these included. A call through a pointer may
+    /// run any function whose address is taken.
+    pub(crate) fn may_run(&self, from: impl IntoIterator<Item = FuncId>) -> BTreeSet<FuncId> {
+        let mut found = BTreeSet::new();
+        let mut waiting: Vec<FuncId> = from.into_iter().collect();
+        let mut follows_pointers = false;
+        while let Some(function) = waiting.pop() {
+            if !found.insert(function) {
+                continue;
+            }
+            waiting.extend(&self.named[function.index()]);
+            if self.calls_pointers[function.index()] && !follows_pointers {
+                follows_pointers = true;
+                waiting.extend(&self.addressed);
             }
         }
-        waiting.extend(body.exprs.values().filter_map(|expr| match expr {
-            Expr::AddrFunc(function) => Some(*function),
-            _ => None,
-        }));
+        found
     }
+
+    /// The globals that a call of a function may know by name.
+    pub(crate) fn globals_of(&self, function: FuncId) -> BTreeSet<GlobalId> {
+        let run = self.may_run([function]);
+        run.iter().flat_map(|function| &self.globals[function.index()]).copied().collect()
+    }
+
+    /// The globals that code outside of the program may write to: those that it can name, and those
+    /// whose addresses the program hands about.
+    pub(crate) fn known_globals(&self) -> &BTreeSet<GlobalId> {
+        &self.known
+    }
+}
+
+fn known_globals(program: &Program) -> BTreeSet<GlobalId> {
+    let writable = |id: &GlobalId| !program.globals[*id].read_only;
+    let named = program
+        .globals
+        .iter()
+        .filter(|(_, global)| global.linkage == Linkage::External)
+        .map(|(id, _)| id);
+    let in_values = program.relocations().filter_map(|relocation| match relocation.target {
+        RelocationTarget::Global(global) => Some(global),
+        RelocationTarget::Function(_) => None,
+    });
+    let bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    let handed = bodies.flat_map(handed_about);
+    named.chain(in_values).chain(handed).filter(writable).collect()
+}
+
+/// The globals whose addresses a body uses otherwise than to reach them.
+fn handed_about(body: &Body) -> BTreeSet<GlobalId> {
+    let mut found = BTreeSet::new();
+    let root = |mut expr: ExprId| loop {
+        match &body.exprs[expr] {
+            Expr::Field { base, .. } | Expr::Index { base, .. } => expr = *base,
+            Expr::AddrGlobal(global) => break Some(*global),
+            _ => break None,
+        }
+    };
+    for expr in body.exprs.values() {
+        match expr {
+            Expr::Load { .. }
+            | Expr::LoadBits { .. }
+            | Expr::Field { .. }
+            | Expr::Index { .. }
+            | Expr::Cmp(..)
+            | Expr::PtrDiff { .. } => {}
+            _ => expr.for_each_operand(|operand| found.extend(root(operand))),
+        }
+    }
+    for stmt in body.stmts.values() {
+        match stmt {
+            Stmt::Store { value, .. } => found.extend(root(*value)),
+            Stmt::StoreBits { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {}
+            _ => stmt.for_each_expr(|expr| found.extend(root(expr))),
+        }
+    }
+    let operands = body.blocks.values().filter_map(|block| block.term.operand());
+    operands.for_each(|operand| found.extend(root(operand)));
     found
 }

@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 
 use lydian_ir::libc::LibFn;
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{
-    Callee, CastOp, Expr, ExprId, FuncId, Function, GlobalId, Linkage, Program, RelocationTarget,
-    Stmt, StmtId, Storage, Type,
-};
+use lydian_ir::{Callee, CastOp, Expr, ExprId, FuncId, GlobalId, Stmt, StmtId, Storage, Type};
 use rustc_hash::FxHashMap;
 
 use super::accesses::punned_objects;
-use super::calls::{CallEffect, effect_of, may_run};
+use super::calls::{CallEffect, Code, effect_of};
 use super::ids::{InstanceId, NodeId};
 use super::inlined::{Exit, Inlined};
 use super::objects::{ObjectKind, Objects};
@@ -21,10 +18,16 @@ use super::pointers::{Place, PointsTo, Targets, include, moved_by};
 impl<'a> PointsTo<'a> {
     /// Follows all statements until nothing changes. `is_whole` says that the run begins with the
     /// program, and not with a function that others call.
-    pub(crate) fn new(inlined: &Inlined<'a>, objects: &Objects, is_whole: bool) -> Self {
+    pub(crate) fn new(
+        inlined: &Inlined<'a>,
+        objects: &Objects,
+        code: &Code,
+        is_whole: bool,
+    ) -> Self {
         let mut flows = Flows {
             inlined,
             objects,
+            code,
             found: Self::start(inlined, objects),
             globals_of: FxHashMap::default(),
         };
@@ -57,6 +60,7 @@ fn unknown() -> Targets {
 struct Flows<'a, 'i> {
     inlined: &'i Inlined<'a>,
     objects: &'i Objects,
+    code: &'i Code,
     found: PointsTo<'a>,
     /// The globals that the code of a function names, and the code that it runs.
     globals_of: FxHashMap<FuncId, BTreeSet<GlobalId>>,
@@ -92,7 +96,7 @@ impl<'a> Flows<'a, '_> {
                 }
             }
         }
-        for id in known_globals(self.inlined.program) {
+        for id in self.code.known_globals().clone() {
             let object = self.objects.of(ObjectKind::Global(id));
             object.into_iter().for_each(|object| self.found.escape_place(Place::Object(object)));
         }
@@ -366,7 +370,7 @@ impl<'a> Flows<'a, '_> {
         for place in self.targets(instance, pointer).into_keys() {
             match place {
                 Place::Function(function) => self.may_be_run(function),
-                Place::Unknown => self.escape_globals(known_globals(self.inlined.program)),
+                Place::Unknown => self.escape_globals(self.code.known_globals().clone()),
                 Place::Object(_) => {}
             }
         }
@@ -374,14 +378,8 @@ impl<'a> Flows<'a, '_> {
 
     /// Lets escape what the code of a function that is not followed knows by name.
     fn may_be_run(&mut self, function: FuncId) {
-        let program = self.inlined.program;
-        let globals = self.globals_of.entry(function).or_insert_with(|| {
-            let mut globals = BTreeSet::new();
-            for function in may_run(program, [function]) {
-                globals.extend(globals_known_to(program, &program.functions[function]));
-            }
-            globals
-        });
+        let code = self.code;
+        let globals = self.globals_of.entry(function).or_insert_with(|| code.globals_of(function));
         let globals = globals.clone();
         self.escape_globals(globals);
     }
@@ -400,72 +398,6 @@ pub(crate) fn has_function(inlined: &Inlined<'_>, targets: &Targets) -> bool {
     targets.keys().any(
         |place| matches!(place, Place::Function(function) if functions[*function].body.is_some()),
     )
-}
-
-/// The globals that a function's own code may name.
-fn globals_known_to(program: &Program, function: &Function) -> BTreeSet<GlobalId> {
-    match &function.body {
-        Some(body) => {
-            let named = body.exprs.values().filter_map(|expr| match expr {
-                Expr::AddrGlobal(global) => Some(*global),
-                _ => None,
-            });
-            named.collect()
-        }
-        None if function.system => BTreeSet::new(),
-        None => known_globals(program),
-    }
-}
-
-/// The globals that code outside of the program may write to: those that it can name, and those whose
-/// addresses the program hands about.
-fn known_globals(program: &Program) -> BTreeSet<GlobalId> {
-    let writable = |id: &GlobalId| !program.globals[*id].read_only;
-    let named = program
-        .globals
-        .iter()
-        .filter(|(_, global)| global.linkage == Linkage::External)
-        .map(|(id, _)| id);
-    let in_values = program.relocations().filter_map(|relocation| match relocation.target {
-        RelocationTarget::Global(global) => Some(global),
-        RelocationTarget::Function(_) => None,
-    });
-    let bodies = program.functions.values().filter_map(|function| function.body.as_ref());
-    let handed = bodies.flat_map(handed_about);
-    named.chain(in_values).chain(handed).filter(writable).collect()
-}
-
-/// The globals whose addresses a body uses otherwise than to reach them.
-fn handed_about(body: &lydian_ir::Body) -> BTreeSet<GlobalId> {
-    let mut found = BTreeSet::new();
-    let root = |mut expr: ExprId| loop {
-        match &body.exprs[expr] {
-            Expr::Field { base, .. } | Expr::Index { base, .. } => expr = *base,
-            Expr::AddrGlobal(global) => break Some(*global),
-            _ => break None,
-        }
-    };
-    for expr in body.exprs.values() {
-        match expr {
-            Expr::Load { .. }
-            | Expr::LoadBits { .. }
-            | Expr::Field { .. }
-            | Expr::Index { .. }
-            | Expr::Cmp(..)
-            | Expr::PtrDiff { .. } => {}
-            _ => expr.for_each_operand(|operand| found.extend(root(operand))),
-        }
-    }
-    for stmt in body.stmts.values() {
-        match stmt {
-            Stmt::Store { value, .. } => found.extend(root(*value)),
-            Stmt::StoreBits { .. } | Stmt::Copy { .. } | Stmt::Zero { .. } => {}
-            _ => stmt.for_each_expr(|expr| found.extend(root(expr))),
-        }
-    }
-    let operands = body.blocks.values().filter_map(|block| block.term.operand());
-    operands.for_each(|operand| found.extend(root(operand)));
-    found
 }
 
 impl PointsTo<'_> {

@@ -27,6 +27,8 @@ pub(crate) struct GoalTable<'a> {
     pub(crate) all: Arena<GoalId, GoalMeaning>,
     ids: BTreeMap<GoalMeaning, GoalId>,
     errors: bool,
+    /// The calls of error functions in each function of the program that has some.
+    errors_in: BTreeMap<FuncId, Vec<GoalMeaning>>,
     labels: Option<&'a FunctionObjectives>,
     sequences: Option<&'a FunctionObjectives>,
     /// The goals that were hit since the point.
@@ -40,13 +42,17 @@ impl<'a> GoalTable<'a> {
             all: Arena::new(),
             ids: BTreeMap::new(),
             errors: goals.errors,
+            errors_in: BTreeMap::new(),
             labels: goals.labels,
             sequences: goals.sequences,
             hits: BTreeMap::new(),
         };
+        if goals.errors {
+            table.errors_in = errors_in(inlined.program);
+        }
         let functions: BTreeSet<FuncId> =
             inlined.instances.values().map(|instance| instance.function).collect();
-        for meaning in table.errors_in(inlined.program, &functions) {
+        for meaning in table.errors_of(&functions) {
             table.add(meaning);
         }
         if let Some(labels) = goals.labels {
@@ -69,24 +75,9 @@ impl<'a> GoalTable<'a> {
     }
 
     /// The calls of error functions in some functions.
-    fn errors_in(&self, program: &Program, functions: &BTreeSet<FuncId>) -> Vec<GoalMeaning> {
-        let mut found = Vec::new();
-        if !self.errors {
-            return found;
-        }
-        for function in functions {
-            let caller = &program.functions[*function];
-            let Some(body) = caller.body.as_ref().filter(|_| !is_error(caller)) else { continue };
-            for (call, stmt) in body.stmts.iter() {
-                if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
-                    let callee = &program.functions[*callee];
-                    if is_error(callee) || is_assertion(callee) {
-                        found.push(GoalMeaning::Error { function: *function, call });
-                    }
-                }
-            }
-        }
-        found
+    fn errors_of(&self, functions: &BTreeSet<FuncId>) -> Vec<GoalMeaning> {
+        let all = self.errors_in.iter().filter(|(function, _)| functions.contains(function));
+        all.flat_map(|(_, errors)| errors).copied().collect()
     }
 
     /// Notes that a goal is reached where a condition holds.
@@ -117,11 +108,11 @@ impl<'a> GoalTable<'a> {
     pub(crate) fn hit_inside(
         &mut self,
         pool: &mut TermPool,
-        (program, functions): (&Program, &BTreeSet<FuncId>),
+        functions: &BTreeSet<FuncId>,
         condition: Term,
         inputs: usize,
     ) {
-        let mut reached = self.errors_in(program, functions);
+        let mut reached = self.errors_of(functions);
         if let Some(labels) = self.labels.filter(|labels| functions.contains(&labels.function)) {
             let function = labels.function;
             let labels = labels.labels.ids();
@@ -134,4 +125,21 @@ impl<'a> GoalTable<'a> {
         }
         reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
     }
+}
+
+/// The calls of error functions in each function.
+fn errors_in(program: &Program) -> BTreeMap<FuncId, Vec<GoalMeaning>> {
+    let mut all: BTreeMap<FuncId, Vec<GoalMeaning>> = BTreeMap::new();
+    for (function, caller) in program.defined().filter(|(_, caller)| !is_error(caller)) {
+        for (call, stmt) in caller.body.iter().flat_map(|body| body.stmts.iter()) {
+            if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
+                let callee = &program.functions[*callee];
+                if is_error(callee) || is_assertion(callee) {
+                    let meaning = GoalMeaning::Error { function, call };
+                    all.entry(function).or_default().push(meaning);
+                }
+            }
+        }
+    }
+    all
 }

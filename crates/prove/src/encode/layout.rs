@@ -54,7 +54,7 @@ pub(crate) struct Lane {
 
 impl Layout {
     /// The layout of an object for the accesses to it.
-    pub(crate) fn new(objects: &Objects, object: ObjectId, accesses: &Accesses) -> Self {
+    pub(crate) fn new(objects: &Objects, object: ObjectId, all: &Accesses) -> Self {
         let size = objects.all[object].size;
         let is_in = |access: &&Access| match access.at.exact() {
             Some(start) => {
@@ -63,17 +63,19 @@ impl Layout {
             }
             None => size.is_none_or(|size| access.size <= size),
         };
-        let accesses: Vec<Access> = accesses.to(object).filter(is_in).copied().collect();
+        let accesses: Vec<Access> = all.to(object).filter(is_in).copied().collect();
         let step = objects.sites.get(&object).filter(|site| site.repeats).map(|site| site.step());
-        let is_exact = accesses.iter().all(|access| access.at.stride == 0);
+        let stride = all.strides.get(&object).copied().unwrap_or(0);
+        let is_exact = stride == 0 && accesses.iter().all(|access| access.at.stride == 0);
         if is_exact
             && step.is_none()
             && let Some(cells) = cells(&accesses)
         {
             return Self::Cells(cells);
         }
-        let strides =
-            accesses.iter().fold(step.unwrap_or(0), |all, access| gcd(all, access.at.stride));
+        let strides = accesses
+            .iter()
+            .fold(gcd(stride, step.unwrap_or(0)), |all, access| gcd(all, access.at.stride));
         let bytes = size.unwrap_or(objects.region());
         let in_lanes = lanes(&accesses, strides);
         let (period, lanes) = in_lanes.unwrap_or_else(|| one_lane(&accesses, strides));

@@ -8,7 +8,7 @@ use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Expr, ExprId, LocalId, Stmt, StmtId, Storage};
 
-use super::calls::{CallEffect, effect_of};
+use super::calls::{CallEffect, Code, effect_of};
 use super::graph::Graph;
 use super::ids::{InstanceId, NodeId, ObjectId, SlotId};
 use super::inlined::{Exit, Inlined};
@@ -27,6 +27,7 @@ pub(crate) struct Analysed<'s, 'a> {
     pub(crate) pointers: &'s PointsTo<'a>,
     pub(crate) layouts: &'s Layouts,
     pub(crate) slots: &'s Slots,
+    pub(crate) code: &'s Code,
 }
 
 /// Reads that are no part of the program's statements.

@@ -122,10 +122,7 @@ impl Machine<'_, '_> {
         let base = pool.bv(64, base);
         let distance = pool.sub(addr, base);
         let hit = match bound {
-            Some(bound) => {
-                let last = pool.bv(64, bound.checked_sub(size)?);
-                pool.ule(distance, last)
-            }
+            Some(bound) => is_within(pool, distance, at, bound.checked_sub(size)?),
             None => {
                 let allocated = self.end(pool, state, object);
                 let bytes = pool.bv(64, size);
@@ -557,19 +554,9 @@ fn index_of(pool: &mut TermPool, distance: Term, start: u64, lanes: &Lanes) -> T
         return pool.bv(bits, constant / lanes.period);
     }
     if let Some(sum) = linear(pool, distance)
-        && sum.parts.iter().all(|(factor, _)| factor % lanes.period as i64 == 0)
+        && let Some(index) = sum.divided(pool, (start, lanes.period), bits)
     {
-        let constant = sum.constant.wrapping_sub(start as i64);
-        if constant % lanes.period as i64 == 0 {
-            let mut index = pool.bv(bits, (constant / lanes.period as i64) as u64);
-            for (factor, part) in sum.parts {
-                let factor = pool.bv(bits, (factor / lanes.period as i64) as u64);
-                let part = pool.extract(bits - 1, 0, part);
-                let part = pool.mul(part, factor);
-                index = pool.add(index, part);
-            }
-            return index;
-        }
+        return index;
     }
     if lanes.period.is_power_of_two() {
         let low = lanes.period.trailing_zeros();
@@ -582,10 +569,51 @@ fn index_of(pool: &mut TermPool, distance: Term, start: u64, lanes: &Lanes) -> T
     pool.extract(bits - 1, 0, index)
 }
 
-/// A sum of terms with factors.
+/// Whether a distance, which is `start` more than a multiple of the stride, is at most `last`. Where that
+/// is simpler, the multiples are compared.
+fn is_within(pool: &mut TermPool, distance: Term, at: Offset, last: u64) -> Term {
+    let shift = at.stride.trailing_zeros().min(32);
+    let step = 1 << shift;
+    let start = at.start.rem_euclid(step) as u64;
+    let multiple = match at.stride {
+        0 => None,
+        _ => linear(pool, distance)
+            .and_then(|sum| sum.divided(pool, (start, step as u64), 64 - shift)),
+    };
+    let Some(multiple) = multiple.filter(|_| start <= last) else {
+        let last = pool.bv(64, last);
+        return pool.ule(distance, last);
+    };
+    let most = pool.bv(64 - shift, (last - start) >> shift);
+    pool.ule(multiple, most)
+}
+
+/// A sum of terms with factors, modulo 2^64. A term of fewer bits has a factor whose zeros make up for
+/// those that it lacks.
 struct Sum {
     parts: Vec<(i64, Term)>,
     constant: i64,
+}
+
+impl Sum {
+    /// The lowest bits of the number by which `period` has to be multiplied to give the sum less
+    /// `start`, if all factors are multiples of the period.
+    fn divided(self, pool: &mut TermPool, (start, period): (u64, u64), bits: u32) -> Option<Term> {
+        let period = i64::try_from(period).ok()?;
+        let constant = self.constant.wrapping_sub(start as i64);
+        let divides = |number: i64| number % period == 0;
+        if !divides(constant) || !self.parts.iter().all(|(factor, _)| divides(*factor)) {
+            return None;
+        }
+        let mut quotient = pool.bv_signed(bits, constant / period);
+        for (factor, part) in self.parts {
+            let factor = pool.bv_signed(bits, factor / period);
+            let part = pool.resize_unsigned(part, bits);
+            let part = pool.mul(part, factor);
+            quotient = pool.add(quotient, part);
+        }
+        Some(quotient)
+    }
 }
 
 /// A term of 64 bits as a sum, if it has one with few parts.
@@ -611,6 +639,9 @@ fn linear(pool: &TermPool, term: Term) -> Option<Sum> {
                 Some(by @ 0..=62) => waiting.push((factor.wrapping_mul(1 << by), a)),
                 _ => sum.parts.push((factor, term)),
             },
+            Node::Bin(BinOp::Concat, a, b) if pool.as_u64(b) == Some(0) && pool.width(b) <= 62 => {
+                waiting.push((factor.wrapping_mul(1 << pool.width(b)), a));
+            }
             Node::Un(lydian_smt::UnOp::BvNeg, a) => waiting.push((factor.wrapping_neg(), a)),
             _ => sum.parts.push((factor, term)),
         }

@@ -3,4 +3,5 @@
 mod against_the_interpreter;
 mod common;
 mod labels;
+mod random_programs;
 mod shapes;

@@ -1,6 +1,7 @@
 //! The system of a program against the interpreter: a result is reached exactly where the interpreter
 //! computes it.
 
+use lydian_ir::Program;
 use lydian_ir::interp::{self, End, Options, Silent};
 use lydian_ir::test::{ANY_BYTES, ExternalResult, Image, Test};
 use lydian_smt::TermPool;
@@ -30,41 +31,55 @@ pub(crate) fn nondet(value: u64) -> ExternalResult {
     }
 }
 
-/// What the interpreter gives for `run()`; none where it traps.
-fn expected(text: &str, inputs: &[u64]) -> Option<i32> {
-    let unit = load(&format!("{HEAD}{text}"));
-    let mut test = Test::calling("run", Vec::new());
-    test.externals = inputs.iter().copied().map(nondet).collect();
-    let outcome = interp::run(&unit.program, &test, &Options::default(), &mut Silent);
-    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
-    if outcome.end != End::Returned {
-        return None;
-    }
-    let bytes = outcome.result.expect("an int");
-    Some(i32::from_le_bytes(bytes.try_into().expect("four bytes")))
+/// A run of `run()` in the interpreter.
+struct Expected {
+    /// The result; none where it traps.
+    result: Option<i32>,
+    /// How many inputs it reads.
+    inputs: usize,
 }
 
-/// Whether the system of the program reaches the error where `run()` is compared with a number.
-fn reaches(text: &str, test: &str, inputs: &[u64]) -> bool {
-    let main = format!("int main(void) {{ int r = run(); if ({test}) reach_error(); return 0; }}");
+fn expected(program: &Program, inputs: &[u64]) -> Expected {
+    let mut test = Test::calling("run", Vec::new());
+    test.externals = inputs.iter().copied().map(nondet).collect();
+    let outcome = interp::run(program, &test, &Options::default(), &mut Silent);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    let bytes = outcome.result.filter(|_| outcome.end == End::Returned);
+    let result = bytes.map(|bytes| i32::from_le_bytes(bytes.try_into().expect("four bytes")));
+    Expected { result, inputs: outcome.externals.len() }
+}
+
+/// Checks a program with several rows of inputs: the error is reached where the result of `run()` is
+/// compared with what the interpreter gives, and nowhere else. Returns how many rows do not trap.
+pub(crate) fn check(text: &str, rows: &[&[u64]]) -> usize {
+    let main = "int main(void) {
+        int r = run();
+        if (r == __VERIFIER_nondet_int()) reach_error();
+        return 0;
+    }";
     let unit = load(&format!("{HEAD}{text}\n{main}"));
     let mut pool = TermPool::new();
     let encoded = encoded(&mut pool, &unit.program, "main");
-    assert!(encoded.system.inexact.is_empty(), "{:?}", encoded.system.inexact);
-    !run(&pool, &encoded, inputs).goals.is_empty()
-}
-
-/// Checks a program with several rows of inputs.
-fn check(text: &str, rows: &[&[u64]]) {
+    assert!(encoded.system.inexact.is_empty(), "{:?}\n{text}", encoded.system.inexact);
+    let reaches = |inputs: &[u64], read: usize, result: i32| {
+        let mut given = inputs.to_vec();
+        given.resize(read, 0);
+        given.push(u64::from(result as u32));
+        !run(&pool, &encoded, &given).goals.is_empty()
+    };
+    let mut returned = 0;
     for inputs in rows {
-        match expected(text, inputs) {
-            Some(result) => {
-                assert!(reaches(text, &format!("r == {result}"), inputs), "{result} {inputs:?}");
-                assert!(!reaches(text, &format!("r != {result}"), inputs), "{result} {inputs:?}");
-            }
-            None => assert!(!reaches(text, "1", inputs), "the interpreter traps on {inputs:?}"),
-        }
+        let expected = expected(&unit.program, inputs);
+        let Some(result) = expected.result else {
+            assert!(!reaches(inputs, expected.inputs, 0), "{inputs:?} traps:\n{text}");
+            continue;
+        };
+        returned += 1;
+        assert!(reaches(inputs, expected.inputs, result), "{result} {inputs:?}\n{text}");
+        let other = result.wrapping_add(1);
+        assert!(!reaches(inputs, expected.inputs, other), "{result} {inputs:?}\n{text}");
     }
+    returned
 }
 
 #[test]

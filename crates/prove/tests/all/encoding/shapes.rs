@@ -28,3 +28,141 @@ fn a_loop_over_an_array_has_one_point_for_the_loop_and_one_array() {
     assert!(hit.goals.contains(&goal) && hit.inputs == 10, "{hit:?}");
     assert!(run(&pool, &encoded, &[7, 7, 7, 6, 7]).goals.is_empty());
 }
+
+/// The text of a program's system.
+fn text_of(c: &str) -> String {
+    let unit = load(c);
+    let mut pool = TermPool::new();
+    encoded(&mut pool, &unit.program, "main").system.text(&pool)
+}
+
+#[test]
+fn a_counter_is_a_system_of_one_variable() {
+    let text = text_of(
+        "extern int __VERIFIER_nondet_int(void);
+         void reach_error(void);
+         int main(void) {
+             unsigned i = 0;
+             while (i < 100 && __VERIFIER_nondet_int()) i += 2;
+             if (i == 51) reach_error();
+             return 0;
+         }",
+    );
+    let lines = [
+        "main:0 -> main:1 if true",
+        "    main::i := 0:32",
+        "main:1 -> main:1 if (and (ult main::i 100:32) (not (= __VERIFIER_nondet_int 0:32)))",
+        "    main::i := (add main::i 2:32)",
+        "main:1 -> goal error in main at s8 if (and (not (and (ult main::i 100:32) \
+         (not (= __VERIFIER_nondet_int 0:32)))) (= main::i 51:32))",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn the_members_of_an_array_of_structs_are_arrays() {
+    let text = text_of(
+        "void reach_error(void);
+         int main(void) {
+             struct { char c; int i; } t[8];
+             for (int k = 0; k < 8; k++) { t[k].c = 1; t[k].i = k; }
+             if (t[5].i != 5) reach_error();
+             return 0;
+         }",
+    );
+    let lines = [
+        "main:0 -> main:1 if true",
+        "    main::k := 0:32",
+        "    main::t[]+4 := any.main::t[]+4",
+        "main:1 -> main:1 if (and (slt main::k 8:32) (not (ult 7:61 (sext61 main::k))))",
+        "    main::k := (add main::k 1:32)",
+        "    main::t[]+4 := (store main::t[]+4 (extract2:0 main::k) main::k)",
+        "main:1 -> goal error in main at s12 if (and (not (slt main::k 8:32)) \
+         (not (= (select main::t[]+4 5:3) 5:32)))",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+}
+
+/// Whether a goal of a program may be reached, as far as its terms alone tell.
+fn may_reach(c: &str) -> bool {
+    let unit = load(c);
+    let mut pool = TermPool::new();
+    let encoded = encoded(&mut pool, &unit.program, "main");
+    let reaches = encoded.system.goals.values().any(|goal| !goal.approaches.is_empty());
+    assert!(!reaches || !encoded.system.inexact.is_empty(), "the reason is told");
+    reaches
+}
+
+#[test]
+fn code_that_is_not_known_may_change_what_it_can_name_or_was_given() {
+    let main = |before: &str, call: &str, test: &str| {
+        format!(
+            "extern void unknown(); void reach_error(void);
+             int external = 1; static int own = 1; static int *keep;
+             int main(void) {{
+                 int local = 1, *p = &local; {before}
+                 {call};
+                 if ({test}) reach_error();
+                 return 0;
+             }}"
+        )
+    };
+    assert!(may_reach(&main("", "unknown()", "external == 2")));
+    assert!(!may_reach(&main("", "unknown()", "own == 2")));
+    assert!(!may_reach(&main("", "unknown()", "local == 2")));
+    assert!(may_reach(&main("", "unknown(&own)", "own == 2")));
+    assert!(may_reach(&main("", "unknown(p)", "local == 2")));
+    assert!(may_reach(&main("unknown(&keep); keep = p;", "unknown()", "local == 2")));
+    assert!(!may_reach(&main("keep = p;", "unknown()", "local == 2")));
+    assert!(may_reach(&main("", "unknown((long)p)", "local == 2")));
+    assert!(may_reach(&main("", "unknown(&p)", "local == 2 && p == &local")));
+}
+
+#[test]
+fn a_recursive_call_may_do_what_its_function_does() {
+    let main = |body: &str, test: &str| {
+        format!(
+            "void reach_error(void); extern void unknown(void);
+             static int n, other;
+             static void f(int k) {{ {body} if (k > 0) f(k - 1); }}
+             int main(void) {{ f(2); if ({test}) reach_error(); return 0; }}"
+        )
+    };
+    assert!(may_reach(&main("n++;", "n == 3")));
+    assert!(!may_reach(&main("n++;", "other == 3")));
+    assert!(may_reach(&main("if (k == 1) reach_error();", "0")));
+    assert!(may_reach(&main("void (*g)(int) = f; if (k == 5) g(0); n = 7;", "n == 7")));
+}
+
+#[test]
+fn a_function_that_is_handed_out_may_be_called_back() {
+    assert!(may_reach(
+        "void reach_error(void); extern void later(void (*)(void));
+         static void f(void) { reach_error(); }
+         int main(void) { later(f); return 0; }"
+    ));
+    assert!(may_reach(
+        "void reach_error(void); typedef unsigned long size_t;
+         extern void qsort(void *, size_t, size_t, int (*)(const void *, const void *));
+         static int n;
+         static int order(const void *a, const void *b) { n = 1; return *(int *)a - *(int *)b; }
+         int main(void) { int t[2] = {2, 1}; qsort(t, 2, 4, order); if (n) reach_error(); return 0; }"
+    ));
+}
+
+#[test]
+fn the_number_of_an_address_is_any_number() {
+    assert!(may_reach(
+        "void reach_error(void);
+         int main(void) { int x; if (((unsigned long)&x & 0xfff) == 8) reach_error(); return 0; }"
+    ));
+    assert!(may_reach(
+        "void reach_error(void);
+         int main(void) { int x, y; if (&x < &y) reach_error(); return 0; }"
+    ));
+    assert!(may_reach(
+        "void reach_error(void);
+         union u { int *p; unsigned char c[8]; };
+         int main(void) { int x; union u u; u.p = &x; if (u.c[1] == 77) reach_error(); return 0; }"
+    ));
+}
