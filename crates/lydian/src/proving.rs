@@ -16,9 +16,14 @@ use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, InputRead, Rules, UninitialisedRead,
     encode,
 };
-use lydian_prove::engines::{Choice, Decision, Schedule, Trace, Verdict, decide};
+use lydian_prove::engines::{
+    Certificate, Choice, Decision, Flaw, Schedule, Trace, Verdict, decide,
+};
+use lydian_prove::system::GoalId;
 use lydian_prove::{Semantics, readable};
-use lydian_smt::{ChainConfig, Evaluator, Limits, Model, TermPool, Z3Use, standard_chain};
+use lydian_smt::{
+    ChainConfig, Evaluator, Limits, Model, Solver, Term, TermPool, Z3Use, standard_chain,
+};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -26,6 +31,8 @@ use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 use crate::project::location_span;
 
+/// The time of each question that checks an argument.
+const CHECK_TIME: Duration = Duration::from_secs(10);
 /// The most steps of the interpreter that confirm an answer.
 const MOST_STEPS: u64 = 200_000_000;
 
@@ -74,6 +81,8 @@ pub enum ErrorAnswer {
     Unreachable(Argument),
     /// Neither is known.
     Unknown(String),
+    /// An internal error: this part of an engine's argument is false.
+    Unconfirmed(String),
 }
 
 /// The value of a call that gives the program an input.
@@ -130,7 +139,9 @@ impl Proofs {
         let mut solver = standard_chain(&config);
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let proving_seconds = begun.elapsed().as_secs_f64();
-        let mut reader = AnswerReader { program: &program, main, encoded: &encoded, pool: &mut pool };
+        let solver = &mut *solver;
+        let mut reader =
+            AnswerReader { program: &program, main, encoded: &encoded, pool: &mut pool, solver };
         let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
@@ -145,7 +156,7 @@ fn encoded(pool: &mut TermPool, program: &LinkedProgram) -> Result<(Encoded, Fun
     let request = EncodeRequest {
         program: &program.linked.program,
         entry: main,
-        goals: Goals { errors: true, labels: None },
+        goals: Goals { errors: true, ..Goals::default() },
         semantics: Semantics::default(),
         rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
         limits: EncodeLimits::default(),
@@ -160,6 +171,7 @@ struct AnswerReader<'a> {
     main: FuncId,
     encoded: &'a Encoded,
     pool: &'a mut TermPool,
+    solver: &'a mut dyn Solver,
 }
 
 impl AnswerReader<'_> {
@@ -172,11 +184,7 @@ impl AnswerReader<'_> {
         let span = location_span(&linked.program, location);
         let answer = match &verdict.decision {
             Decision::Reached(trace) => self.confirmed(verdict, trace, (function, call)),
-            Decision::Unreachable(certificate) => ErrorAnswer::Unreachable(Argument {
-                depth: certificate.depth,
-                exhaustive: certificate.argument == lydian_prove::engines::Argument::Exhaustion,
-                invariants: self.invariants(&certificate.invariants),
-            }),
+            Decision::Unreachable(certificate) => self.checked(verdict.goal, certificate),
             Decision::Unknown(why) => ErrorAnswer::Unknown(why.clone()),
         };
         Some(ErrorProof {
@@ -187,10 +195,26 @@ impl AnswerReader<'_> {
         })
     }
 
-    fn invariants(&self, of_points: &[Vec<lydian_smt::Term>]) -> Vec<PointInvariants> {
+    /// The argument, if its certificate stands.
+    fn checked(&mut self, goal: GoalId, certificate: &Certificate) -> ErrorAnswer {
+        let (system, limits) = (&self.encoded.system, Limits::time(CHECK_TIME));
+        match certificate.check(self.pool, system, goal, self.solver, &limits) {
+            Ok(()) => ErrorAnswer::Unreachable(Argument {
+                depth: certificate.depth,
+                exhaustive: certificate.argument == lydian_prove::engines::Argument::Exhaustion,
+                invariants: self.invariants(&certificate.invariants),
+            }),
+            Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
+            Err(flaw @ Flaw::Open(_)) => {
+                ErrorAnswer::Unknown(format!("an argument was found and not confirmed: {flaw}"))
+            }
+        }
+    }
+
+    fn invariants(&self, of_points: &[Vec<Term>]) -> Vec<PointInvariants> {
         let points = self.encoded.system.points.iter();
         let known = points.zip(of_points).filter(|(_, formulas)| !formulas.is_empty());
-        let text = |formula: &lydian_smt::Term| readable::formula(self.pool, *formula);
+        let text = |formula: &Term| readable::formula(self.pool, *formula);
         known
             .map(|((_, point), formulas)| PointInvariants {
                 point: point.name.clone(),

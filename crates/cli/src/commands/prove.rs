@@ -24,7 +24,12 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         let json = serde_json::to_string_pretty(&proofs);
         files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
     }
-    Ok(if cancel.is_cancelled() { ExitCode::Interrupted } else { ExitCode::Done })
+    let is_refuted = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unconfirmed(_));
+    Ok(match proofs.errors.iter().any(is_refuted) {
+        true => ExitCode::Internal,
+        false if cancel.is_cancelled() => ExitCode::Interrupted,
+        false => ExitCode::Done,
+    })
 }
 
 fn shown(proofs: &Proofs) -> String {
@@ -45,11 +50,17 @@ fn show(text: &mut String, error: &ErrorProof) {
         ErrorAnswer::Reached(_) => writeln!(text, "{place}: reached ({})", error.engine),
         ErrorAnswer::Unreachable(_) => writeln!(text, "{place}: unreachable ({})", error.engine),
         ErrorAnswer::Unknown(why) => writeln!(text, "{place}: unknown: {why}"),
+        ErrorAnswer::Unconfirmed(part) => writeln!(
+            text,
+            "{place}: internal error: {} says that no run gets there, and this part of its \
+             argument is false: {part}",
+            error.engine
+        ),
     };
     match &error.answer {
         ErrorAnswer::Reached(inputs) => show_inputs(text, inputs),
         ErrorAnswer::Unreachable(argument) => show_argument(text, argument),
-        ErrorAnswer::Unknown(_) => {}
+        ErrorAnswer::Unknown(_) | ErrorAnswer::Unconfirmed(_) => {}
     }
 }
 
