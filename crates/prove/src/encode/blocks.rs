@@ -36,7 +36,7 @@ impl Machine<'_, '_> {
         let found = self.resolve_for_write(pool, state, to, size, &mut traps);
         Self::leave(pool, state, &traps);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
-            machine.copy_to(pool, state, candidate, (&sources, size));
+            machine.copy_to(pool, state, candidate, (&sources, from.0, size));
         });
     }
 
@@ -45,7 +45,7 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         to: &Candidate,
-        (sources, size): (&Resolution, u64),
+        (sources, addr, size): (&Resolution, Term, u64),
     ) {
         if let Some(from) = self.whole_source(to, sources, size) {
             let slots = self.slots_of(to.object).into_iter().zip(self.slots_of(from));
@@ -62,7 +62,7 @@ impl Machine<'_, '_> {
         };
         let mut values = Vec::new();
         for piece in &pieces {
-            values.push(self.read_piece(pool, state, sources, *piece));
+            values.push(self.read_piece(pool, state, (sources, addr), *piece));
         }
         for (piece, bits) in pieces.into_iter().zip(values) {
             let to = moved(pool, to, piece.start);
@@ -93,14 +93,19 @@ impl Machine<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
-        sources: &Resolution,
+        (sources, addr): (&Resolution, Term),
         piece: Piece,
     ) -> Term {
         let sort = Sort::BitVec(piece.size as u32 * 8);
         let mut result = None;
         if sources.unknown || sources.candidates.is_empty() {
             self.more("memory that is not known is read");
-            result = Some(Self::anything(pool, sort));
+            let distance = pool.bv(64, piece.start);
+            let addr = pool.add(addr, distance);
+            result = Some(match sources.unknown {
+                true => self.read_outside(pool, state, addr, piece.size),
+                false => Self::anything(pool, sort),
+            });
         }
         for from in &sources.candidates {
             let from = moved(pool, from, piece.start);

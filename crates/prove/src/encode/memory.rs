@@ -153,10 +153,13 @@ impl Machine<'_, '_> {
         let found = self.resolve(pool, state, place, size, traps);
         let mut result = None;
         if found.unknown || found.candidates.is_empty() {
+            let mut value = Self::anything(pool, lydian_eval::sort_of(ty));
             if found.unknown {
                 self.more("memory that is not known is read");
+                let bits = self.read_outside(pool, state, place.0, size);
+                value = self.of_bits(pool, ty, bits);
             }
-            result = Some(Self::anything(pool, lydian_eval::sort_of(ty)));
+            result = Some(value);
         }
         for candidate in found.candidates {
             let value = self.read(pool, state, &candidate, ty);
@@ -356,6 +359,7 @@ impl Machine<'_, '_> {
     ) {
         if found.unknown {
             self.more("memory that is not known is written");
+            self.havoc_outside(state);
             self.havoc_escaped(state);
         }
         let is_one = found.candidates.len() == 1 && !found.unknown;

@@ -30,11 +30,17 @@ impl Machine<'_, '_> {
                 let value = self.eval(pool, state, (instance, *value));
                 self.set_register(state, (instance, *dst), value);
             }
-            Stmt::Store { addr, value, ty, .. } => {
-                let value = self.eval(pool, state, (instance, *value));
+            Stmt::Store { addr, value: value_expr, ty, .. } => {
+                let value = self.eval(pool, state, (instance, *value_expr));
                 let addr_term = self.eval(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
+                let outside = self.outside_of(pool, state, &targets);
                 self.store(pool, state, (addr_term, &targets), (*ty, value));
+                if let Some(before) = outside {
+                    let at = (instance, *value_expr);
+                    let bits = self.bits_for_outside(pool, at, (*ty, value));
+                    self.write_outside(pool, state, before, (addr_term, bits));
+                }
             }
             Stmt::StoreBits { addr, field, value } => {
                 let value = self.eval(pool, state, (instance, *value));
@@ -79,6 +85,7 @@ impl Machine<'_, '_> {
                     self.havoc_targets(state, &self.targets((instance, *addr)));
                 }
                 if havoc.memory {
+                    self.havoc_outside(state);
                     self.havoc_escaped(state);
                 }
             }
@@ -101,7 +108,10 @@ impl Machine<'_, '_> {
         for place in targets.keys() {
             match place {
                 Place::Object(object) => self.havoc_object(state, *object),
-                Place::Unknown => self.havoc_escaped(state),
+                Place::Unknown => {
+                    self.havoc_outside(state);
+                    self.havoc_escaped(state);
+                }
                 Place::Function(_) => {}
             }
         }
@@ -127,6 +137,7 @@ impl Machine<'_, '_> {
         let mut traps = Traps::none();
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
         Self::leave(pool, state, &traps);
+        let outside = self.outside_of(pool, state, &targets);
         let bits = lydian_eval::to_bytes(pool, value);
         let bits = pool.resize_unsigned(bits, u32::from(field.bits).max(pool.width(bits)));
         let bits = pool.extract(u32::from(field.bits) - 1, 0, bits);
@@ -135,6 +146,12 @@ impl Machine<'_, '_> {
             let new = replaced(pool, old, bits, field.bit.into());
             machine.write_bits(pool, state, candidate, (new, size));
         });
+        if let (Some(before), Some(slot)) = (outside, self.analysed.slots.of(SlotKind::Outside)) {
+            state.set(slot, Some(before));
+            let old = self.read_outside(pool, state, addr, size);
+            let new = replaced(pool, old, bits, field.bit.into());
+            self.write_outside(pool, state, before, (addr, new));
+        }
     }
 
     /// Ends the path where an object on the stack has no possible size.
