@@ -22,6 +22,7 @@ mod accesses;
 mod blocks;
 mod call_effects;
 mod calls;
+mod distance;
 mod encoded;
 mod flows;
 mod goal_table;

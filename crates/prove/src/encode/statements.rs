@@ -16,6 +16,13 @@ use super::pointers::{Place, Targets};
 use super::slots::SlotKind;
 use super::state::State;
 
+/// An argument of a call.
+struct Argument {
+    caller: InstanceId,
+    expr: ExprId,
+    value: Term,
+}
+
 impl Machine<'_, '_> {
     /// Executes a statement. A call is one that is not inlined.
     pub(crate) fn stmt(
@@ -289,7 +296,8 @@ impl Machine<'_, '_> {
         let slot = self.slot(SlotKind::ResultAddress(callee));
         state.set(slot, result);
         for ((param, arg), value) in body.params.iter().zip(args).zip(values) {
-            self.pass(pool, state, (callee, *param), (caller, *arg, value));
+            let arg = Argument { caller, expr: *arg, value };
+            self.pass(pool, state, (callee, *param), arg);
         }
     }
 
@@ -299,7 +307,7 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         (callee, param): (InstanceId, LocalId),
-        (caller, arg, value): (InstanceId, ExprId, Term),
+        Argument { caller, expr, value }: Argument,
     ) {
         let local = &self.analysed.inlined.instances[callee].body.locals[param];
         match local.storage {
@@ -320,7 +328,7 @@ impl Machine<'_, '_> {
                     let value = self.coerced(pool, value, sort_of(ty));
                     self.store(pool, state, (base, &to), (ty, value));
                 } else {
-                    let from = self.targets((caller, arg));
+                    let from = self.targets((caller, expr));
                     self.copy(pool, state, ((base, &to), (value, &from)), size);
                 }
             }

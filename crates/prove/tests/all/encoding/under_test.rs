@@ -53,9 +53,7 @@ fn a_write_behind_a_pointer_is_found_there_and_may_hit_what_other_pointers_lead_
     assert!(reaches("int g; void f(int *p) { g = 1; *p = 2; if (g == 2) reach_error(); }"));
     assert!(reaches("int g; void f(int *p) { *p = 2; g = 1; if (*p == 1) reach_error(); }"));
     assert!(!reaches("void f(int *p) { int x = 1; *p = 2; if (x == 2) reach_error(); }"));
-    assert!(reaches(
-        "void f(int **p) { int x = 1; *p = &x; **p = 2; if (x == 2) reach_error(); }"
-    ));
+    assert!(reaches("void f(int **p) { int x = 1; *p = &x; **p = 2; if (x == 2) reach_error(); }"));
     assert!(reaches(
         "void f(int **p) { int x; *p = &x; if (((unsigned char *)p)[1] == 9) reach_error(); }"
     ));
