@@ -11,7 +11,7 @@
 //!
 //! # Where the system has more runs than the program
 //! Each reason is in [`System::inexact`](crate::System::inexact). Memory behind pointers that are inputs
-//! is not followed: a read gives any value. Calls of functions that are not known, recursion, and
+//! is one array of bytes without objects (`outside`). Calls of functions that are not known, recursion, and
 //! functions beyond the limits give any value, change all that they can know, and count as reaching the
 //! goals inside of them. Where a program uses the number of an address, it has any number.
 //!
@@ -22,6 +22,7 @@ mod accesses;
 mod blocks;
 mod call_effects;
 mod calls;
+mod distance;
 mod encoded;
 mod flows;
 mod goal_table;
@@ -37,6 +38,7 @@ mod machine;
 mod memory;
 mod objects;
 mod offset;
+mod outside;
 mod pointers;
 mod reader;
 mod region;
@@ -80,6 +82,9 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     let accesses = Accesses::new(&inlined, &objects, &pointers);
     let layouts = Layouts::new(program, &objects, &accesses, is_whole);
     let mut slots = Slots::new(&inlined, &objects, &layouts);
+    if request.limits.outside {
+        outside::add_slot(&mut slots);
+    }
     let sites = LabelSites::new(&inlined, request.goals);
     sites.add_slots(&inlined, &mut slots);
     let sequences = SequenceSites::new(&inlined, request.goals.sequences);

@@ -19,6 +19,12 @@ struct Piece {
     size: u64,
 }
 
+/// The place that is copied.
+struct Source {
+    addr: Term,
+    found: Resolution,
+}
+
 impl Machine<'_, '_> {
     /// Copies bytes from one address to another. Neither is less than the other by less than `size`.
     pub(crate) fn copy(
@@ -32,11 +38,12 @@ impl Machine<'_, '_> {
             return;
         }
         let mut traps = Traps::none();
-        let sources = self.resolve(pool, state, from, size, &mut traps);
+        let source =
+            Source { addr: from.0, found: self.resolve(pool, state, from, size, &mut traps) };
         let found = self.resolve_for_write(pool, state, to, size, &mut traps);
         Self::leave(pool, state, &traps);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
-            machine.copy_to(pool, state, candidate, (&sources, size));
+            machine.copy_to(pool, state, candidate, (&source, size));
         });
     }
 
@@ -45,9 +52,9 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         to: &Candidate,
-        (sources, size): (&Resolution, u64),
+        (source, size): (&Source, u64),
     ) {
-        if let Some(from) = self.whole_source(to, sources, size) {
+        if let Some(from) = self.whole_source(to, &source.found, size) {
             let slots = self.slots_of(to.object).into_iter().zip(self.slots_of(from));
             for (to_slot, from_slot) in slots {
                 let value = self.value(pool, state, from_slot);
@@ -62,7 +69,7 @@ impl Machine<'_, '_> {
         };
         let mut values = Vec::new();
         for piece in &pieces {
-            values.push(self.read_piece(pool, state, sources, *piece));
+            values.push(self.read_piece(pool, state, source, *piece));
         }
         for (piece, bits) in pieces.into_iter().zip(values) {
             let to = moved(pool, to, piece.start);
@@ -93,14 +100,20 @@ impl Machine<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
-        sources: &Resolution,
+        source: &Source,
         piece: Piece,
     ) -> Term {
+        let sources = &source.found;
         let sort = Sort::BitVec(piece.size as u32 * 8);
         let mut result = None;
         if sources.unknown || sources.candidates.is_empty() {
             self.more("memory that is not known is read");
-            result = Some(Self::anything(pool, sort));
+            let distance = pool.bv(64, piece.start);
+            let addr = pool.add(source.addr, distance);
+            result = Some(match sources.unknown {
+                true => self.read_outside(pool, state, addr, piece.size),
+                false => Self::anything(pool, sort),
+            });
         }
         for from in &sources.candidates {
             let from = moved(pool, from, piece.start);

@@ -184,6 +184,7 @@ impl Machine<'_, '_> {
             self.goals.hit_inside(pool, &run, condition, self.reads.len());
         }
         self.begin_anything(pool, state);
+        self.havoc_outside(state);
         self.havoc_escaped(state);
     }
 

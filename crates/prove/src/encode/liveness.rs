@@ -170,6 +170,7 @@ impl NodeScan<'_, '_> {
     }
 
     fn loads(&mut self, instance: InstanceId, addr: ExprId, size: u64) {
+        self.reads_outside(instance, addr);
         for (object, at) in self.spots(instance, addr) {
             self.reads_kind(SlotKind::End(object));
             let stretches: Vec<(SlotKind, Offset, u64)> = match self.analysed.layouts.of(object) {
@@ -199,8 +200,17 @@ impl NodeScan<'_, '_> {
         }
     }
 
+    fn reads_outside(&mut self, instance: InstanceId, addr: ExprId) {
+        let Analysed { inlined, objects, pointers, .. } = self.analysed;
+        let targets = pointers.targets(inlined, objects, (instance, addr));
+        if targets.contains_key(&Place::Unknown) {
+            self.reads_kind(SlotKind::Outside);
+        }
+    }
+
     /// Reads all of each object that an address may point into.
     fn reads_objects(&mut self, instance: InstanceId, addr: ExprId) {
+        self.reads_outside(instance, addr);
         for (object, _) in self.spots(instance, addr) {
             self.reads_kind(SlotKind::End(object));
             for slot in self.analysed.slots.of_object(self.analysed.layouts, object) {
@@ -218,9 +228,11 @@ impl NodeScan<'_, '_> {
                 let size = self.analysed.layouts.target.stored_bytes(*ty);
                 self.stores(instance, *addr, size);
             }
-            Stmt::StoreBits { addr, .. } | Stmt::Zero { dst: addr, .. } => {
+            Stmt::StoreBits { addr, .. } => {
                 self.ends(instance, *addr);
+                self.reads_outside(instance, *addr);
             }
+            Stmt::Zero { dst, .. } => self.ends(instance, *dst),
             Stmt::Copy { dst, src, .. } => {
                 self.ends(instance, *dst);
                 self.reads_objects(instance, *src);

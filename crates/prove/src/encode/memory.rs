@@ -8,6 +8,7 @@ use lydian_eval::Traps;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
+use super::distance::{index_of, is_within};
 use super::ids::ObjectId;
 use super::layout::{Cell, Lanes, Layout};
 use super::machine::Machine;
@@ -153,10 +154,13 @@ impl Machine<'_, '_> {
         let found = self.resolve(pool, state, place, size, traps);
         let mut result = None;
         if found.unknown || found.candidates.is_empty() {
+            let mut value = Self::anything(pool, lydian_eval::sort_of(ty));
             if found.unknown {
                 self.more("memory that is not known is read");
+                let bits = self.read_outside(pool, state, place.0, size);
+                value = self.of_bits(pool, ty, bits);
             }
-            result = Some(Self::anything(pool, lydian_eval::sort_of(ty)));
+            result = Some(value);
         }
         for candidate in found.candidates {
             let value = self.read(pool, state, &candidate, ty);
@@ -321,9 +325,8 @@ impl Machine<'_, '_> {
         let size = self.target().stored_bytes(ty);
         let found = self.resolve_for_write(pool, state, place, size, &mut traps);
         Self::leave(pool, state, &traps);
-        let bits = self.to_bits(pool, ty, value);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
-            machine.write(pool, state, candidate, (ty, value, bits));
+            machine.write(pool, state, candidate, (ty, value));
         });
     }
 
@@ -356,6 +359,7 @@ impl Machine<'_, '_> {
     ) {
         if found.unknown {
             self.more("memory that is not known is written");
+            self.havoc_outside(state);
             self.havoc_escaped(state);
         }
         let is_one = found.candidates.len() == 1 && !found.unknown;
@@ -373,7 +377,7 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         candidate: &Candidate,
-        (ty, value, bits): (Type, Term, Term),
+        (ty, value): (Type, Term),
     ) {
         let object = candidate.object;
         if let (Layout::Cells(cells), Some(start), Type::F32 | Type::F64) =
@@ -386,6 +390,7 @@ impl Machine<'_, '_> {
             return;
         }
         let size = self.target().stored_bytes(ty);
+        let bits = self.to_bits(pool, ty, value);
         self.write_bits(pool, state, candidate, (bits, size));
     }
 
@@ -402,7 +407,7 @@ impl Machine<'_, '_> {
             Layout::Cells(cells) => match candidate.at.exact() {
                 Some(start) => {
                     let within = (start as u64, size);
-                    self.write_cells(pool, state, (object, candidate.hit, cells), (within, bits));
+                    self.write_cells(pool, state, (candidate, cells), (within, bits));
                 }
                 None => self.havoc_object(state, object),
             },
@@ -416,9 +421,10 @@ impl Machine<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
-        (object, hit, cells): (ObjectId, Term, &[Cell]),
+        (candidate, cells): (&Candidate, &[Cell]),
         ((start, size), bits): ((u64, u64), Term),
     ) {
+        let (object, hit) = (candidate.object, candidate.hit);
         let end = start + size;
         for (nth, cell) in cells.iter().enumerate() {
             let (from, to) = (start.max(cell.offset), end.min(cell.offset + cell.size));
@@ -542,114 +548,6 @@ pub(crate) fn replaced(pool: &mut TermPool, old: Term, new: Term, low: u32) -> T
         bits = pool.concat(above, bits);
     }
     bits
-}
-
-/// The index of the period in which a distance lies that is `start` bytes after the period's beginning.
-///
-/// An index of few bits is enough, since the distance lies inside of the object. So the division can be
-/// done on the factors of a sum: `(8 * x + 4 - 4) / 8` has the lowest bits of `x`.
-fn index_of(pool: &mut TermPool, distance: Term, start: u64, lanes: &Lanes) -> Term {
-    let bits = lanes.index_bits;
-    if let Some(constant) = pool.as_u64(distance) {
-        return pool.bv(bits, constant / lanes.period);
-    }
-    if let Some(sum) = linear(pool, distance)
-        && let Some(index) = sum.divided(pool, (start, lanes.period), bits)
-    {
-        return index;
-    }
-    if lanes.period.is_power_of_two() {
-        let low = lanes.period.trailing_zeros();
-        return pool.extract(low + bits - 1, low, distance);
-    }
-    let start = pool.bv(64, start);
-    let rest = pool.sub(distance, start);
-    let period = pool.bv(64, lanes.period);
-    let index = pool.udiv(rest, period);
-    pool.extract(bits - 1, 0, index)
-}
-
-/// Whether a distance, which is `start` more than a multiple of the stride, is at most `last`. Where that
-/// is simpler, the multiples are compared.
-fn is_within(pool: &mut TermPool, distance: Term, at: Offset, last: u64) -> Term {
-    let shift = at.stride.trailing_zeros().min(32);
-    let step = 1 << shift;
-    let start = at.start.rem_euclid(step) as u64;
-    let multiple = match at.stride {
-        0 => None,
-        _ => linear(pool, distance)
-            .and_then(|sum| sum.divided(pool, (start, step as u64), 64 - shift)),
-    };
-    let Some(multiple) = multiple.filter(|_| start <= last) else {
-        let last = pool.bv(64, last);
-        return pool.ule(distance, last);
-    };
-    let most = pool.bv(64 - shift, (last - start) >> shift);
-    pool.ule(multiple, most)
-}
-
-/// A sum of terms with factors, modulo 2^64. A term of fewer bits has a factor whose zeros make up for
-/// those that it lacks.
-struct Sum {
-    parts: Vec<(i64, Term)>,
-    constant: i64,
-}
-
-impl Sum {
-    /// The lowest bits of the number by which `period` has to be multiplied to give the sum less
-    /// `start`, if all factors are multiples of the period.
-    fn divided(self, pool: &mut TermPool, (start, period): (u64, u64), bits: u32) -> Option<Term> {
-        let period = i64::try_from(period).ok()?;
-        let constant = self.constant.wrapping_sub(start as i64);
-        let divides = |number: i64| number % period == 0;
-        if !divides(constant) || !self.parts.iter().all(|(factor, _)| divides(*factor)) {
-            return None;
-        }
-        let mut quotient = pool.bv_signed(bits, constant / period);
-        for (factor, part) in self.parts {
-            let factor = pool.bv_signed(bits, factor / period);
-            let part = pool.resize_unsigned(part, bits);
-            let part = pool.mul(part, factor);
-            quotient = pool.add(quotient, part);
-        }
-        Some(quotient)
-    }
-}
-
-/// A term of 64 bits as a sum, if it has one with few parts.
-fn linear(pool: &TermPool, term: Term) -> Option<Sum> {
-    let mut sum = Sum { parts: Vec::new(), constant: 0 };
-    let mut waiting = vec![(1_i64, term)];
-    while let Some((factor, term)) = waiting.pop() {
-        if let Some(constant) = pool.as_i64(term) {
-            sum.constant = sum.constant.wrapping_add(factor.wrapping_mul(constant));
-            continue;
-        }
-        match pool.node(term) {
-            Node::Bin(BinOp::Add, a, b) => waiting.extend([(factor, a), (factor, b)]),
-            Node::Bin(BinOp::Sub, a, b) => {
-                waiting.extend([(factor, a), (factor.wrapping_neg(), b)]);
-            }
-            Node::Bin(BinOp::Mul, a, b) => match (pool.as_i64(a), pool.as_i64(b)) {
-                (Some(by), _) => waiting.push((factor.wrapping_mul(by), b)),
-                (_, Some(by)) => waiting.push((factor.wrapping_mul(by), a)),
-                _ => sum.parts.push((factor, term)),
-            },
-            Node::Bin(BinOp::Shl, a, b) => match pool.as_u64(b) {
-                Some(by @ 0..=62) => waiting.push((factor.wrapping_mul(1 << by), a)),
-                _ => sum.parts.push((factor, term)),
-            },
-            Node::Bin(BinOp::Concat, a, b) if pool.as_u64(b) == Some(0) && pool.width(b) <= 62 => {
-                waiting.push((factor.wrapping_mul(1 << pool.width(b)), a));
-            }
-            Node::Un(lydian_smt::UnOp::BvNeg, a) => waiting.push((factor.wrapping_neg(), a)),
-            _ => sum.parts.push((factor, term)),
-        }
-        if sum.parts.len() + waiting.len() > MOST_ALTERNATIVES {
-            return None;
-        }
-    }
-    Some(sum)
 }
 
 /// The alternatives of an address that is a choice: conditions, and the address there.

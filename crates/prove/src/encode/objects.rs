@@ -161,6 +161,15 @@ impl Objects {
         }
     }
 
+    /// The first address of all objects, and how many bytes there are from there to their end.
+    pub(crate) fn span(&self) -> (u64, u64) {
+        if self.target == Target::X86_64 {
+            return (1 << AREA_SHIFT, (self.all.len() as u64 + 1) << AREA_SHIFT);
+        }
+        let low = self.all.values().map(|object| object.base).min().unwrap_or(0);
+        (low, SMALL_FUNCTIONS.saturating_sub(low))
+    }
+
     /// The object of a kind.
     pub(crate) fn of(&self, kind: ObjectKind) -> Option<ObjectId> {
         self.of_kind.get(&kind).copied()

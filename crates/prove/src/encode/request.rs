@@ -62,11 +62,14 @@ pub struct EncodeLimits {
     pub choices: usize,
     /// How many scalars or elements a copy of memory may have one by one.
     pub pieces: usize,
+    /// Whether memory that is no object of the program is followed, byte by byte. Else each read of it
+    /// gives any value, which makes smaller terms.
+    pub outside: bool,
 }
 
 impl Default for EncodeLimits {
     fn default() -> Self {
-        Self { blocks: 20_000, choices: 16, pieces: 256 }
+        Self { blocks: 20_000, choices: 16, pieces: 256, outside: true }
     }
 }
 

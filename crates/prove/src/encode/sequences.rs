@@ -262,7 +262,8 @@ impl<'s, 'a> Machine<'s, 'a> {
                 if let Some(label) = ending.label {
                     let covered = truth(self, pool, state, label);
                     let begun = self.flag_value(pool, state, instance, ending.flag);
-                    self.reach_sequence(pool, state, (ending.sequence, covered, begun));
+                    let reached = pool.and(covered, begun);
+                    self.reach_sequence(pool, state, (ending.sequence, reached));
                 }
             }
             self.move_flags(pool, state, at, (*site, branch));
@@ -270,7 +271,7 @@ impl<'s, 'a> Machine<'s, 'a> {
                 let ending = &sites.endings[*ending];
                 if ending.label.is_none() {
                     let begun = self.flag_value(pool, state, instance, ending.flag);
-                    self.reach_sequence(pool, state, (ending.sequence, begun, begun));
+                    self.reach_sequence(pool, state, (ending.sequence, begun));
                 }
             }
         }
@@ -292,12 +293,11 @@ impl<'s, 'a> Machine<'s, 'a> {
         &mut self,
         pool: &mut TermPool,
         state: &State,
-        (sequence, covered, begun): (SequenceId, Term, Term),
+        (sequence, reached): (SequenceId, Term),
     ) {
         let Some(objectives) = self.sequences.objectives else { return };
         let mut there = state.clone();
-        there.assume(pool, begun);
-        there.assume(pool, covered);
+        there.assume(pool, reached);
         let condition = there.guard(pool);
         let meaning = GoalMeaning::Sequence { function: objectives.function, sequence };
         self.goals.hit(pool, meaning, condition, self.reads.len());

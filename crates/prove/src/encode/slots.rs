@@ -32,6 +32,8 @@ pub(crate) enum SlotKind {
     Mutant(InstanceId, DecisionId, usize),
     /// Whether a run is in the midst of a sequence, in one activation or over all.
     Flag(Option<InstanceId>, usize),
+    /// Memory that is no object of the program.
+    Outside,
 }
 
 /// A part of the state.

@@ -16,6 +16,13 @@ use super::pointers::{Place, Targets};
 use super::slots::SlotKind;
 use super::state::State;
 
+/// An argument of a call.
+struct Argument {
+    caller: InstanceId,
+    expr: ExprId,
+    value: Term,
+}
+
 impl Machine<'_, '_> {
     /// Executes a statement. A call is one that is not inlined.
     pub(crate) fn stmt(
@@ -30,11 +37,17 @@ impl Machine<'_, '_> {
                 let value = self.eval(pool, state, (instance, *value));
                 self.set_register(state, (instance, *dst), value);
             }
-            Stmt::Store { addr, value, ty, .. } => {
-                let value = self.eval(pool, state, (instance, *value));
+            Stmt::Store { addr, value: value_expr, ty, .. } => {
+                let value = self.eval(pool, state, (instance, *value_expr));
                 let addr_term = self.eval(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
+                let outside = self.outside_of(pool, state, &targets);
                 self.store(pool, state, (addr_term, &targets), (*ty, value));
+                if let Some(before) = outside {
+                    let at = (instance, *value_expr);
+                    let bits = self.bits_for_outside(pool, at, (*ty, value));
+                    self.write_outside(pool, state, before, (addr_term, bits));
+                }
             }
             Stmt::StoreBits { addr, field, value } => {
                 let value = self.eval(pool, state, (instance, *value));
@@ -79,6 +92,7 @@ impl Machine<'_, '_> {
                     self.havoc_targets(state, &self.targets((instance, *addr)));
                 }
                 if havoc.memory {
+                    self.havoc_outside(state);
                     self.havoc_escaped(state);
                 }
             }
@@ -101,7 +115,10 @@ impl Machine<'_, '_> {
         for place in targets.keys() {
             match place {
                 Place::Object(object) => self.havoc_object(state, *object),
-                Place::Unknown => self.havoc_escaped(state),
+                Place::Unknown => {
+                    self.havoc_outside(state);
+                    self.havoc_escaped(state);
+                }
                 Place::Function(_) => {}
             }
         }
@@ -127,6 +144,7 @@ impl Machine<'_, '_> {
         let mut traps = Traps::none();
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
         Self::leave(pool, state, &traps);
+        let outside = self.outside_of(pool, state, &targets);
         let bits = lydian_eval::to_bytes(pool, value);
         let bits = pool.resize_unsigned(bits, u32::from(field.bits).max(pool.width(bits)));
         let bits = pool.extract(u32::from(field.bits) - 1, 0, bits);
@@ -135,6 +153,12 @@ impl Machine<'_, '_> {
             let new = replaced(pool, old, bits, field.bit.into());
             machine.write_bits(pool, state, candidate, (new, size));
         });
+        if let (Some(before), Some(slot)) = (outside, self.analysed.slots.of(SlotKind::Outside)) {
+            state.set(slot, Some(before));
+            let old = self.read_outside(pool, state, addr, size);
+            let new = replaced(pool, old, bits, field.bit.into());
+            self.write_outside(pool, state, before, (addr, new));
+        }
     }
 
     /// Ends the path where an object on the stack has no possible size.
@@ -272,7 +296,8 @@ impl Machine<'_, '_> {
         let slot = self.slot(SlotKind::ResultAddress(callee));
         state.set(slot, result);
         for ((param, arg), value) in body.params.iter().zip(args).zip(values) {
-            self.pass(pool, state, (callee, *param), (caller, *arg, value));
+            let arg = Argument { caller, expr: *arg, value };
+            self.pass(pool, state, (callee, *param), arg);
         }
     }
 
@@ -282,7 +307,7 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         (callee, param): (InstanceId, LocalId),
-        (caller, arg, value): (InstanceId, ExprId, Term),
+        Argument { caller, expr, value }: Argument,
     ) {
         let local = &self.analysed.inlined.instances[callee].body.locals[param];
         match local.storage {
@@ -303,7 +328,7 @@ impl Machine<'_, '_> {
                     let value = self.coerced(pool, value, sort_of(ty));
                     self.store(pool, state, (base, &to), (ty, value));
                 } else {
-                    let from = self.targets((caller, arg));
+                    let from = self.targets((caller, expr));
                     self.copy(pool, state, ((base, &to), (value, &from)), size);
                 }
             }

@@ -5,3 +5,4 @@ mod common;
 mod labels;
 mod random_programs;
 mod shapes;
+mod under_test;
