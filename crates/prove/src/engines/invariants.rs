@@ -162,8 +162,9 @@ mod tests {
                 extend(&mut invariants, more);
             }
             let guesses = candidates(queries.pool, system, &samples, Effort::High);
-            let more = preserved(&mut queries, system, &invariants, guesses);
-            extend(&mut invariants, more);
+            let survivors = preserved(&mut queries, system, &invariants, guesses);
+            assert!(survivors.hold, "there is no limit of time");
+            extend(&mut invariants, survivors.candidates);
             let mut induction = Induction::new(system, &invariants);
             for (goal, depth) in goals.iter().flat_map(|goal| (1..4).map(move |d| (goal, d))) {
                 if induction.step(&mut queries, *goal, depth) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
+use rustc_hash::FxHashSet;
 
 use crate::engines::algebra::Products;
 use crate::engines::certificate::{Argument, Certificate};
@@ -127,6 +128,9 @@ struct Session<'s> {
     clear: Vec<usize>,
     samples: Samples<'s>,
     invariants: Invariants,
+    /// Candidates for invariants that failed, by the position of their point, while the search for the
+    /// others goes on in a later round.
+    failed: FxHashSet<(usize, Term)>,
     refinement: Refinement<'s>,
     /// Whether the slice has products of variables.
     multiplies: bool,
@@ -149,6 +153,7 @@ impl<'s> Session<'s> {
             clear: vec![0; goals.len()],
             samples: Samples::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
+            failed: FxHashSet::default(),
             refinement: Refinement::new(queries.pool, system),
             multiplies: multiplies(queries.pool, system),
         }
@@ -209,12 +214,14 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
-        let products = round % 2 == 1 || self.multiplies;
-        self.relate(&mut queries.within(share.saturating_mul(2)), products);
-        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::Low);
+        self.relate(&mut queries.within(share.saturating_mul(2)), false);
+        if round % 2 == 1 || self.multiplies {
+            self.relate(&mut queries.within(share.saturating_mul(2)), true);
+        }
+        self.guess(&mut queries.within(share.saturating_mul(4)), Effort::Low);
         self.induct(&mut queries.within(share), round);
         self.refine(&mut queries.within(share.saturating_mul(2)));
-        self.guess(&mut queries.within(share.saturating_mul(2)), Effort::High);
+        self.guess(&mut queries.within(share.saturating_mul(4)), Effort::High);
     }
 
     fn sample(&mut self, queries: &mut Queries<'_>, runs: usize) {
@@ -347,12 +354,21 @@ impl<'s> Session<'s> {
         }
         let system = &self.slice.system;
         let mut guesses = candidates(queries.pool, system, &self.samples, effort);
-        for (guesses, known) in guesses.iter_mut().zip(&self.invariants) {
-            guesses.retain(|guess| !known.contains(guess));
+        for (at, guesses) in guesses.iter_mut().enumerate() {
+            let known = &self.invariants[at];
+            guesses.retain(|guess| !known.contains(guess) && !self.failed.contains(&(at, *guess)));
         }
-        let found = preserved(queries, system, &self.invariants, guesses);
-        extend(&mut self.invariants, found);
-        self.prove(queries);
+        let survivors = preserved(queries, system, &self.invariants, guesses.clone());
+        if survivors.hold {
+            self.failed.clear();
+            extend(&mut self.invariants, survivors.candidates);
+            return self.prove(queries);
+        }
+        for (at, guesses) in guesses.into_iter().enumerate() {
+            let left = &survivors.candidates[at];
+            let failed = guesses.into_iter().filter(|guess| !left.contains(guess));
+            self.failed.extend(failed.map(|guess| (at, guess)));
+        }
     }
 
     /// Proves goals by the invariants alone.
@@ -421,6 +437,9 @@ fn multiplies(pool: &TermPool, system: &System) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
     use crate::engines::testing::loops::LOOPS;
     use crate::engines::testing::search::reachable;
@@ -508,44 +527,25 @@ mod tests {
     fn typical_loops_are_decided_on_thirty_two_bits() {
         for example in LOOPS {
             let mut fixture = system(32, example.text);
-            let start = std::time::Instant::now();
-            let goals = fixture.goals();
-            let mut the_solver = solver();
-            let v = decide(
-                &mut fixture.pool,
-                &fixture.system,
-                &goals,
-                &mut the_solver,
-                &Schedule { rounds: 6, ..Schedule::default() },
-            );
-            let time = start.elapsed();
-            for v in &v {
-                let d = match &v.decision {
-                    Decision::Reached(t) => format!("reached {}", t.steps.len()),
-                    Decision::Unreachable(c) => format!(
-                        "unreachable {} {:?} {}",
-                        c.depth,
-                        c.argument,
-                        c.invariants.iter().map(|i| i.len()).sum::<usize>()
-                    ),
-                    Decision::Unknown(w) => format!("unknown {w}"),
-                };
-                std::eprintln!("FIG {}: {d} {} {time:?}", example.name, v.engine);
-            }
-        }
-        for example in LOOPS {
-            let mut fixture = system(32, example.text);
-            let verdicts = confirmed(&mut fixture, &Schedule::default());
+            let verdicts = confirmed(&mut fixture, &Schedule { rounds: 9, ..Schedule::default() });
             for (verdict, expected) in verdicts.iter().zip(example.reached) {
-                let found = match verdict.decision {
-                    Decision::Reached(_) => Some(true),
-                    Decision::Unreachable(_) => Some(false),
-                    Decision::Unknown(_) => None,
+                let reached = match &verdict.decision {
+                    Decision::Reached(_) => true,
+                    Decision::Unreachable(_) => false,
+                    Decision::Unknown(why) => panic!("{}: {why}", example.name),
                 };
-                if found != Some(*expected) {
-                    std::eprintln!("{}: {}", example.name, verdict.engine);
-                }
+                assert_eq!(reached, *expected, "{}, by {}", example.name, verdict.engine);
             }
         }
+    }
+
+    #[test]
+    fn a_run_that_is_told_to_stop_leaves_goals_unknown() {
+        let mut fixture = system(32, LOOPS[0].text);
+        let interrupt = Some(Arc::new(AtomicBool::new(true)));
+        let limits = Limits { interrupt, ..Limits::none() };
+        let schedule = Schedule { limits, ..Schedule::default() };
+        let verdicts = confirmed(&mut fixture, &schedule);
+        assert!(matches!(verdicts[0].decision, Decision::Unknown(_)), "{verdicts:?}");
     }
 }

@@ -17,13 +17,21 @@ use crate::system::System;
 /// The time of a query about a single candidate, after one about all had no answer.
 const SINGLE: Duration = Duration::from_millis(20);
 
-/// The candidates that hold at their points on every run. `known` are others that do.
+/// The candidates that are left.
+pub(crate) struct Survivors {
+    /// The candidates by point.
+    pub(crate) candidates: Invariants,
+    /// Whether they hold on every run; else the time was over before that was known.
+    pub(crate) hold: bool,
+}
+
+/// The candidates that hold at their points on every run. `known` are other formulas that do.
 pub(crate) fn preserved(
     queries: &mut Queries<'_>,
     system: &System,
     known: &Invariants,
     candidates: Invariants,
-) -> Invariants {
+) -> Survivors {
     let mut houdini = Houdini {
         system,
         known,
@@ -39,7 +47,7 @@ pub(crate) fn preserved(
             changed = true;
         }
         if queries.expired() {
-            return vec![Vec::new(); system.points.len()];
+            return Survivors { candidates: houdini.candidates, hold: false };
         }
         if changed {
             let to = system.transitions[index].to;
@@ -48,7 +56,7 @@ pub(crate) fn preserved(
             waiting.extend(again);
         }
     }
-    houdini.candidates
+    Survivors { candidates: houdini.candidates, hold: true }
 }
 
 struct Houdini<'s> {

@@ -6,7 +6,7 @@
 //! - Bounds of differences and sums (Miné: *The Octagon Abstract Domain*, 2006), and of elements of
 //!   arrays that the system reads. Operations wrap around, and a candidate is no more than a formula.
 //! - Remainders by small numbers (Granger: *Static Analysis of Arithmetical Congruences*, 1989).
-//! - Candidates under the condition that a flag has one of its values.
+//! - Candidates under the condition that a flag has one of its values, or that a guard's atom holds.
 
 use lydian_base::EntityId as _;
 use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, UnOp};
@@ -27,6 +27,8 @@ const MOST_ATOMS: usize = 48;
 const MOST_ELEMENTS: usize = 8;
 /// The most values of a variable that is a flag.
 const MOST_FLAG_VALUES: usize = 4;
+/// The most atoms that candidates are tried under.
+const MOST_SPLITS: usize = 4;
 /// The moduli of remainders. Powers of two are in equations.
 const MODULI: [u64; 3] = [3, 5, 7];
 
@@ -268,7 +270,11 @@ impl<'a> Forms<'a> {
 
     /// Candidates under conditions: those that hold only in the states where the condition does.
     fn cases(&mut self, atoms: &[Term]) {
-        let conditions = self.flag_values();
+        let mut conditions = self.flag_values();
+        for atom in atoms.iter().take(MOST_SPLITS) {
+            conditions.push(*atom);
+            conditions.push(self.pool.not(*atom));
+        }
         let all = std::mem::take(&mut self.models);
         for condition in conditions {
             let in_case: Vec<Model> = all

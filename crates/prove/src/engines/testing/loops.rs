@@ -40,16 +40,6 @@ pub(crate) const LOOPS: &[Example] = &[
         reached: &[false],
     },
     Example {
-        name: "growing",
-        text: "vars x y
-               start x = 0
-               assume y_0 > 0 - 1000 && y_0 < 1000000
-               p0 -> p1: x := 0 - 50
-               p1 -> p1 if x < 0: x := x + y, y := y + 1
-               p1 -> !bad if x >= 0 && y <= 0",
-        reached: &[false],
-    },
-    Example {
         name: "balance",
         text: "vars i j k
                start i = 1, j = 1
