@@ -5,6 +5,7 @@ mod assumed_verdicts;
 mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;
+mod proofs;
 mod structures;
 mod types_of_values;
 mod undetermined;

@@ -1,0 +1,109 @@
+//! `lydian prove`: whether any input leads a program to a call of an error function.
+
+use serde_json::Value;
+
+use crate::common::Workplace;
+
+/// An error function, and an assertion that calls it.
+const HEAD: &str = "\
+extern void abort(void);
+void reach_error(void) { abort(); }
+int __VERIFIER_nondet_int(void);
+unsigned __VERIFIER_nondet_uint(void);
+void __VERIFIER_assume(int holds);
+static void check(int holds)
+{
+    if (!holds)
+        reach_error();
+}
+";
+
+/// The answer for the only error of a program, and the text of the command.
+fn answer(body: &str) -> (Value, String) {
+    let place = Workplace::with(&format!("{HEAD}int main(void)\n{{\n{body}\n    return 0;\n}}\n"));
+    let ran = place.done("prove unit.c --time 60 --json t.json");
+    let proofs = place.json("t.json");
+    let errors = proofs["errors"].as_array().expect("a list of errors");
+    assert_eq!(errors.len(), 1, "{ran}");
+    (errors[0]["answer"].clone(), ran.out.clone())
+}
+
+#[test]
+fn a_loop_without_a_bound_keeps_a_linear_relation() {
+    let (answer, text) = answer(
+        "    unsigned i = 0, sum = 0, n = __VERIFIER_nondet_uint();
+    while (i < n) {
+        i++;
+        sum += 2;
+    }
+    check(sum == 2 * i);",
+    );
+    let argument = &answer["unreachable"];
+    assert_eq!(argument["exhaustive"], Value::Bool(false), "{text}");
+    assert!(text.contains("always at main"), "{text}");
+}
+
+#[test]
+fn inputs_that_lead_to_an_error_do_so_in_the_interpreter() {
+    let (answer, text) = answer(
+        "    int turns = 0;
+    while (__VERIFIER_nondet_int() == 7) {
+        turns++;
+        check(turns != 3);
+    }",
+    );
+    let inputs = answer["reached"].as_array().unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(inputs.len(), 3, "{text}");
+    assert!(inputs.iter().all(|input| input["bytes"][0] == 7), "{text}");
+    assert_eq!(text.matches("__VERIFIER_nondet_int() = 7").count(), 3, "{text}");
+}
+
+#[test]
+fn what_an_assumption_excludes_is_no_run() {
+    let (answer, text) = answer(
+        "    int x = __VERIFIER_nondet_int();
+    __VERIFIER_assume(x > 10);
+    check(x != 5);",
+    );
+    assert!(answer.get("unreachable").is_some(), "{text}");
+}
+
+#[test]
+fn a_call_that_wraps_around_is_an_error_that_is_found() {
+    let (answer, text) = answer(
+        "    unsigned x = __VERIFIER_nondet_uint();
+    check(x + 10 > x);",
+    );
+    assert!(answer.get("reached").is_some(), "{text}");
+}
+
+#[test]
+fn elements_of_an_array_are_told_apart() {
+    let (answer, text) = answer(
+        "    int marks[8] = {0};
+    int at = __VERIFIER_nondet_int();
+    __VERIFIER_assume(at >= 0 && at < 7);
+    marks[at] = 1;
+    check(marks[at + 1] == 0 && marks[at] == 1);",
+    );
+    assert!(answer.get("unreachable").is_some(), "{text}");
+}
+
+#[test]
+fn a_program_without_main_or_without_errors_gets_a_clear_message() {
+    let place = Workplace::with("int f(void) { return 1; }\n");
+    place.refused("prove unit.c", 3, &["the program has no `main`"]);
+    let place = Workplace::with("int main(void) { return 1; }\n");
+    let ran = place.done("prove unit.c");
+    assert!(ran.out.contains("no call of an error function is in the program"), "{ran}");
+}
+
+#[test]
+fn no_time_leaves_the_answer_unknown_and_says_so() {
+    let place = Workplace::with(&format!(
+        "{HEAD}int main(void) {{ unsigned n = __VERIFIER_nondet_uint(), i = 0, s = 0; \
+         while (i < n) {{ i++; s += i; }} check(s != 12345 || n > 4); return 0; }}\n"
+    ));
+    let ran = place.done("prove unit.c --time 0");
+    assert!(ran.out.contains("unknown: out of time"), "{ran}");
+}
