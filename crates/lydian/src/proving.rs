@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use lydian_base::{CancelToken, Place};
+use lydian_base::{CancelToken, Place, Span};
 use lydian_ir::interp::{End, Options, Outcome, Silent, run};
 use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
@@ -108,8 +108,10 @@ pub struct Argument {
 /// The invariants of a loop's head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PointInvariants {
-    /// The loop: its function and line.
-    pub point: String,
+    /// The function.
+    pub function: String,
+    /// The place of the head.
+    pub place: Option<Place>,
     /// The invariants, as text.
     pub formulas: Vec<String>,
 }
@@ -188,11 +190,15 @@ impl AnswerReader<'_> {
             Decision::Unknown(why) => ErrorAnswer::Unknown(why.clone()),
         };
         Some(ErrorProof {
-            place: span.map(|span| linked.source.place(span.start)),
+            place: span.and_then(|span| self.place(span)),
             function: linked.program.functions[function].name.clone(),
             answer,
             engine: verdict.engine.to_owned(),
         })
+    }
+
+    fn place(&self, span: Span) -> Option<Place> {
+        (!span.is_none()).then(|| self.program.linked.source.place(span.start))
     }
 
     /// The argument, if its certificate stands.
@@ -217,7 +223,8 @@ impl AnswerReader<'_> {
         let text = |formula: &Term| readable::formula(self.pool, *formula);
         known
             .map(|((_, point), formulas)| PointInvariants {
-                point: point.name.clone(),
+                function: point.name.split(':').next().unwrap_or_default().to_owned(),
+                place: self.place(point.span),
                 formulas: formulas.iter().map(text).collect(),
             })
             .collect()

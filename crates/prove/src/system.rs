@@ -12,7 +12,7 @@
 //! A system may have more runs than the program ([`System::inexact`]). What it cannot reach the
 //! program cannot reach either; what it reaches must be tried on the program.
 
-use lydian_base::{Arena, entity_id};
+use lydian_base::{Arena, Span, entity_id};
 use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashMap;
 
@@ -44,8 +44,10 @@ pub struct Variable {
 /// The entry or the head of a loop.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its name for people: a function and a line.
+    /// Its name for people: that of its function.
     pub name: String,
+    /// Its place in the text; none for systems that are of no program.
+    pub span: Span,
 }
 
 /// All paths from a point to the next one that lead to the same point.

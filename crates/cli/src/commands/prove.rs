@@ -81,7 +81,8 @@ fn show_inputs(text: &mut String, inputs: &[InputValue]) {
 fn show_argument(text: &mut String, argument: &Argument) {
     let Argument { depth, exhaustive, invariants } = argument;
     for point in invariants {
-        let _ = writeln!(text, "    always at {}:", point.point);
+        let place = point.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+        let _ = writeln!(text, "    always in {}{place}:", point.function);
         point.formulas.iter().for_each(|formula| _ = writeln!(text, "        {formula}"));
     }
     let _ = match (exhaustive, depth) {

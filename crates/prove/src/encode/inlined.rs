@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use lydian_base::{Arena, EntityId};
+use lydian_base::{Arena, EntityId, Span};
 use lydian_ir::{
     BlockId, Body, Callee, ExprArena, FuncId, Moment, Program, Stmt, StmtId, Terminator,
 };
@@ -29,6 +29,15 @@ pub(crate) struct Instance<'a> {
     pub(crate) returns_to: Option<NodeId>,
     pub(crate) entry: NodeId,
     pub(crate) name: String,
+}
+
+impl Instance<'_> {
+    /// The text of the first statement of a block, or of what ends it.
+    pub(crate) fn block_span(&self, block: BlockId) -> Span {
+        let source = &self.body.source;
+        let first = self.body.blocks[block].stmts.first();
+        first.map_or(source.terms[block], |stmt| source.stmts[*stmt])
+    }
 }
 
 /// A call in an instance.

@@ -91,7 +91,8 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         let inlined = self.machine.analysed.inlined;
         let content = &inlined.nodes[node];
         let name = self.machine.place_name(content.instance, content.block);
-        let point = self.points.push(Point { name });
+        let instance = &inlined.instances[content.instance];
+        let point = self.points.push(Point { name, span: instance.block_span(content.block) });
         self.ids.insert(node, point);
         self.point_nodes.push(node);
         point

@@ -4,7 +4,7 @@ pub(crate) mod loops;
 pub(crate) mod search;
 mod text;
 
-use lydian_base::{Arena, Rng};
+use lydian_base::{Arena, Rng, Span};
 use lydian_smt::{
     Answer, ChainConfig, Limits, Reason, Solver, Sort, Term, TermPool, Z3Use, standard_chain,
 };
@@ -80,7 +80,7 @@ pub(crate) fn random(seed: u64) -> Fixture {
     let words = [pool.var("x", word), pool.var("y", word)];
     let (truth, input) = (pool.var("b", flag), pool.var("a", word));
     let points: Arena<PointId, Point> =
-        (0..2 + rng.below(3)).map(|at| Point { name: format!("p{at}") }).collect();
+        (0..2 + rng.below(3)).map(|at| Point { name: format!("p{at}"), span: Span::NONE }).collect();
     let ids: Vec<PointId> = points.ids().collect();
     let mut symbols = vec![words[0], words[1], truth];
     let has_array = rng.below(2) == 0;

@@ -4,7 +4,7 @@ use lydian_smt::{Sort, Term, TermPool};
 
 use super::Fixture;
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, Variable};
-use lydian_base::Arena;
+use lydian_base::{Arena, Span};
 
 /// Reads a system.
 pub(super) fn parsed(width: u32, text: &str) -> Fixture {
@@ -96,7 +96,7 @@ impl Reader {
 
     fn point(&mut self, name: &str) -> PointId {
         let known = self.points.iter().find(|(_, point)| point.name == name).map(|(id, _)| id);
-        known.unwrap_or_else(|| self.points.push(Point { name: name.to_owned() }))
+        known.unwrap_or_else(|| self.points.push(Point { name: name.to_owned(), span: Span::NONE }))
     }
 
     fn term(&mut self, text: &str) -> Term {
