@@ -11,6 +11,7 @@
 //! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
 //! - `induction` proves goals by these formulas and by the transitions before the goal.
 //! - `refinement` finds formulas over predicates backwards from the goals.
+//! - `minimisation` keeps the invariants that a proof needs.
 //! - `algebra` decides equations between polynomials, which are hard for a solver.
 //! - `schedule` shares the time among them.
 
@@ -18,6 +19,7 @@ mod algebra;
 mod certificate;
 mod induction;
 mod invariants;
+mod minimisation;
 mod queries;
 mod refinement;
 mod sampling;

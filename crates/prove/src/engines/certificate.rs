@@ -208,6 +208,16 @@ impl Check<'_, '_> {
 
     /// The last of so many states does not reach the goal.
     fn step(&mut self) -> Result<(), Flaw> {
+        let approaches = &self.system.goals[self.goal].approaches;
+        if self.certificate.depth == 1 {
+            // The same as below, point by point.
+            for approach in approaches.iter().filter(|way| way.from != self.system.entry) {
+                let mut query = self.certificate.invariants[approach.from.index()].clone();
+                query.push(approach.condition);
+                self.refuse(&query, || "the invariants exclude the goal".to_owned())?;
+            }
+            return Ok(());
+        }
         let invariants = &self.certificate.invariants;
         let mut window = Unrolling::from_anywhere(self.queries, self.system, invariants);
         let mut query = Vec::new();

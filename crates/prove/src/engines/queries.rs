@@ -8,6 +8,9 @@ use lydian_smt::{Answer, Limits, Model, Solver, Term, TermPool};
 
 use crate::engines::algebra::{Products, simplified};
 
+/// The assumptions that are tried to be left out of a contradiction.
+const MOST_TRIED: usize = 64;
+
 /// A pool, a solver, and the limits of the work that is done with them.
 pub(crate) struct Queries<'a> {
     /// The terms.
@@ -65,11 +68,10 @@ impl<'a> Queries<'a> {
             return Answer::Sat(Model::new());
         }
         let mut products = self.products.borrow_mut();
-        if open.iter().any(|term| products.has(self.pool, *term)) {
-            let simpler = simplified(self.pool, &open);
-            if simpler.contains(&falsehood) {
-                return Answer::Unsat { core: None };
-            }
+        if open.iter().any(|term| products.has(self.pool, *term))
+            && let Some(core) = contradiction(self.pool, &open)
+        {
+            return Answer::Unsat { core: Some(core) };
         }
         self.solver.check(self.pool, &open, &limits)
     }
@@ -78,4 +80,19 @@ impl<'a> Queries<'a> {
     pub(crate) fn contradict(&mut self, assumptions: &[Term]) -> bool {
         self.check(assumptions).is_unsat()
     }
+}
+
+/// Assumptions that contradict each other as equations between polynomials, as few as are needed.
+fn contradiction(pool: &mut TermPool, assumptions: &[Term]) -> Option<Vec<Term>> {
+    let falsehood = pool.ff();
+    let mut core = assumptions.to_vec();
+    simplified(pool, &core).contains(&falsehood).then_some(())?;
+    for assumption in assumptions.iter().take(MOST_TRIED) {
+        let mut trial = core.clone();
+        trial.retain(|other| other != assumption);
+        if simplified(pool, &trial).contains(&falsehood) {
+            core = trial;
+        }
+    }
+    Some(core)
 }

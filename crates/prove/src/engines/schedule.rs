@@ -17,6 +17,7 @@ use crate::engines::invariants::equations::{columns, equations};
 use crate::engines::invariants::houdini::preserved;
 use crate::engines::invariants::templates::{Effort, candidates};
 use crate::engines::invariants::{Invariants, extend};
+use crate::engines::minimisation::needed;
 use crate::engines::queries::Queries;
 use crate::engines::refinement::{Outcome, Refinement};
 use crate::engines::sampling::Samples;
@@ -28,6 +29,8 @@ use crate::system::{GoalId, System};
 
 /// The layers of the first round's unrolling.
 const FIRST_LAYERS: usize = 4;
+/// The time of a query about the invariants that a proof needs.
+const MINIMISATION: Duration = Duration::from_millis(200);
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
@@ -173,13 +176,26 @@ impl<'s> Session<'s> {
     fn note_unreachable(
         &mut self,
         goal: GoalId,
-        depth: usize,
-        argument: Argument,
+        (depth, argument): (usize, Argument),
+        invariants: &Invariants,
         engine: &'static str,
     ) {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        let certificate = self.slice.certificate(depth, argument, &self.invariants);
+        let certificate = self.slice.certificate(depth, argument, invariants);
         self.note(goal, Decision::Unreachable(certificate), engine);
+    }
+
+    /// Notes that invariants exclude a goal, as far as they are needed.
+    fn note_excluded(
+        &mut self,
+        queries: &mut Queries<'_>,
+        goal: GoalId,
+        invariants: &Invariants,
+        engine: &'static str,
+    ) {
+        let mut queries = queries.at_most(MINIMISATION);
+        let needed = needed(&mut queries, &self.slice.system, goal, invariants);
+        self.note_unreachable(goal, (1, Argument::Induction), &needed, engine);
     }
 
     /// Notes a run, if it is one of the whole system.
@@ -204,7 +220,8 @@ impl<'s> Session<'s> {
     fn decide_without_ways(&mut self) {
         for goal in self.open() {
             if self.slice.system.goals[goal].approaches.is_empty() {
-                self.note_unreachable(goal, 1, Argument::Induction, "slicing");
+                let none = vec![Vec::new(); self.slice.system.points.len()];
+                self.note_unreachable(goal, (1, Argument::Induction), &none, "slicing");
             }
         }
     }
@@ -260,7 +277,8 @@ impl<'s> Session<'s> {
         }
         for goal in self.open() {
             if self.clear[goal.index()] >= depth {
-                self.note_unreachable(goal, depth, Argument::Exhaustion, "unrolling");
+                let none = vec![Vec::new(); self.slice.system.points.len()];
+                self.note_unreachable(goal, (depth, Argument::Exhaustion), &none, "unrolling");
             }
         }
     }
@@ -389,7 +407,13 @@ impl<'s> Session<'s> {
                 return;
             }
             if self.clear[goal.index()] >= depth && induction.step(queries, goal, depth) {
-                self.note_unreachable(goal, depth, Argument::Induction, engine);
+                let invariants = self.invariants.clone();
+                if depth == 1 {
+                    self.note_excluded(queries, goal, &invariants, engine);
+                } else {
+                    let argument = (depth, Argument::Induction);
+                    self.note_unreachable(goal, argument, &invariants, engine);
+                }
             }
         }
     }
@@ -420,8 +444,7 @@ impl<'s> Session<'s> {
                 Outcome::Unreachable(lemmas) => {
                     let mut all = self.invariants.clone();
                     extend(&mut all, lemmas);
-                    let certificate = self.slice.certificate(1, Argument::Induction, &all);
-                    self.note(goal, Decision::Unreachable(certificate), "refinement");
+                    self.note_excluded(queries, goal, &all, "refinement");
                 }
                 Outcome::Open => {}
             }
