@@ -135,7 +135,8 @@ impl Proofs {
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
-        let limits = Limits { end: Some(end), interrupt: Some(cancel.flag().clone()), ..Limits::none() };
+        let limits =
+            Limits { end: Some(end), interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
         let goals: Vec<_> = encoded.system.goals.ids().collect();
         let mut solver = standard_chain(&config);

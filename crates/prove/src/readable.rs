@@ -36,7 +36,8 @@ impl Reader<'_> {
                 format!("{}[{high}:{low}]", self.operand(a, depth))
             }
             Node::Store(array, index, value) => {
-                let [array, index, value] = [array, index, value].map(|part| self.operand(part, depth));
+                let [array, index, value] =
+                    [array, index, value].map(|part| self.operand(part, depth));
                 format!("{array} with [{index}] = {value}")
             }
             _ => self.pool.show(term).to_string(),
@@ -52,13 +53,19 @@ impl Reader<'_> {
         if let Some(value) = pool.as_bool(term) {
             return Some(if value { "true" } else { "false" }.to_owned());
         }
-        pool.as_i64(term).map(|value| value.to_string())
+        let bits = pool.as_u64(term)?;
+        Some(match (pool.width(term), pool.as_i64(term)) {
+            (2.., Some(value)) => value.to_string(),
+            _ => bits.to_string(),
+        })
     }
 
     /// An operand, in parentheses if it has operands of its own.
     fn operand(&self, term: Term, depth: u32) -> String {
         let text = self.text(term, depth);
-        match self.leaf(term).is_some() || text == "…" || text.starts_with('!') {
+        let is_postfix =
+            matches!(self.pool.node(term), Node::Extract(..) | Node::Bin(BinOp::Select, ..));
+        match self.leaf(term).is_some() || is_postfix || text == "…" || text.starts_with('!') {
             true => text,
             false => format!("({text})"),
         }
@@ -149,7 +156,11 @@ mod tests {
         let double = pool.mul(i, two);
         let sum = pool.add(double, n);
         let signed = pool.sle(sum, least);
-        assert_eq!(formula(&pool, signed).matches("<=").count() + formula(&pool, signed).matches('<').count(), 1);
+        assert_eq!(
+            formula(&pool, signed).matches("<=").count()
+                + formula(&pool, signed).matches('<').count(),
+            1
+        );
         let unsigned = pool.ult(i, n);
         assert_eq!(formula(&pool, unsigned), "(unsigned)i < (unsigned)n");
         let unsigned = pool.ule(i, n);
@@ -159,12 +170,25 @@ mod tests {
     }
 
     #[test]
+    fn a_bit_is_a_number_without_a_sign() {
+        let mut pool = TermPool::new();
+        let x = pool.var("x", Sort::BitVec(8));
+        let (bit, one) = (pool.extract(0, 0, x), pool.bv(1, 1));
+        let is_odd = pool.eq(bit, one);
+        assert_eq!(formula(&pool, is_odd), "x[0:0] == 1");
+    }
+
+    #[test]
     fn a_disjunction_is_not_shown_as_a_negated_conjunction() {
         let mut pool = TermPool::new();
         let [a, b] = ["a", "b"].map(|name| pool.var(name, Sort::Bool));
         let either = pool.or(a, b);
         assert_eq!(formula(&pool, either), "a || b");
         let implied = pool.implies(a, b);
-        assert!(["(!a) || b", "b || (!a)"].contains(&&*formula(&pool, implied)), "{}", formula(&pool, implied));
+        assert!(
+            ["(!a) || b", "b || (!a)"].contains(&&*formula(&pool, implied)),
+            "{}",
+            formula(&pool, implied)
+        );
     }
 }

@@ -210,7 +210,9 @@ impl JustifiedLines {
     }
 
     fn has(&self, line: u32, entry: LineEntry) -> bool {
-        self.0.iter().any(|(own, criterion)| *own == line && criterion.construct().line_entry() == entry)
+        self.0
+            .iter()
+            .any(|(own, criterion)| *own == line && criterion.construct().line_entry() == entry)
     }
 
     fn statements(&self, line: u32) -> bool {

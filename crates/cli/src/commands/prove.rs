@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use lydian::{Argument, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs, files};
+use lydian::{
+    Argument, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs, files,
+};
 
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
@@ -87,7 +89,9 @@ fn show_argument(text: &mut String, argument: &Argument) {
     }
     let _ = match (exhaustive, depth) {
         (true, _) => writeln!(text, "    no run passes more than {depth} loop heads"),
-        (false, 1) => writeln!(text, "    from no state with these properties does a step lead there"),
+        (false, 1) => {
+            writeln!(text, "    from no state with these properties does a step lead there")
+        }
         (false, _) => writeln!(
             text,
             "    from {depth} successive states with these properties no step leads there"

@@ -79,8 +79,9 @@ pub(crate) fn random(seed: u64) -> Fixture {
     let (word, flag) = (Sort::BitVec(3), Sort::Bool);
     let words = [pool.var("x", word), pool.var("y", word)];
     let (truth, input) = (pool.var("b", flag), pool.var("a", word));
-    let points: Arena<PointId, Point> =
-        (0..2 + rng.below(3)).map(|at| Point { name: format!("p{at}"), span: Span::NONE }).collect();
+    let points: Arena<PointId, Point> = (0..2 + rng.below(3))
+        .map(|at| Point { name: format!("p{at}"), span: Span::NONE })
+        .collect();
     let ids: Vec<PointId> = points.ids().collect();
     let mut symbols = vec![words[0], words[1], truth];
     let has_array = rng.below(2) == 0;
