@@ -109,6 +109,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         inexact: sequences.inexact().into_iter().collect(),
         reads: Vec::new(),
         goals: GoalTable::new(&inlined, request.goals),
+        beyond: None,
         sites: &sites,
         sequences: &sequences,
     };

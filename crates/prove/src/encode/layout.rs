@@ -145,7 +145,7 @@ mod tests {
 
     fn access(start: i64, stride: u64, bits: u8) -> Access {
         let at = Offset::ZERO.plus(start).with_stride(stride);
-        Access { at, size: u64::from(bits) / 8, ty: Type::Int(bits) }
+        Access::plain(at, u64::from(bits) / 8, Type::Int(bits))
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Machine<'s, 'a> {
     /// The inputs that were read since the point.
     pub(crate) reads: Vec<InputRead>,
     pub(crate) goals: GoalTable<'a>,
+    /// Where the address that was evaluated last is computed by a subscript beyond an array.
+    pub(crate) beyond: Option<Term>,
     pub(crate) sites: &'s LabelSites<'a>,
     pub(crate) sequences: &'s SequenceSites<'a>,
 }

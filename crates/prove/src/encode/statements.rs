@@ -41,12 +41,16 @@ impl Machine<'_, '_> {
                 let value = self.eval(pool, state, (instance, *value_expr));
                 let addr_term = self.eval(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
+                let beyond = self.beyond_with_pointers(&targets);
                 let outside = self.outside_of(pool, state, &targets);
                 self.store(pool, state, (addr_term, &targets), (*ty, value));
                 if let Some(before) = outside {
                     let at = (instance, *value_expr);
                     let bits = self.bits_for_outside(pool, at, (*ty, value));
                     self.write_outside(pool, state, before, (addr_term, bits));
+                }
+                if let Some(beyond) = beyond {
+                    self.havoc_where(pool, state, &targets, beyond);
                 }
             }
             Stmt::StoreBits { addr, field, value } => {
@@ -124,6 +128,17 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Gives any contents to the objects among some targets where a condition holds.
+    fn havoc_where(&self, pool: &mut TermPool, state: &mut State, targets: &Targets, on: Term) {
+        for place in targets.keys() {
+            let Place::Object(object) = place else { continue };
+            for slot in self.analysed.slots.of_object(self.analysed.layouts, *object) {
+                let any = self.any_value(pool, slot);
+                self.set_where(pool, state, on, (slot, any));
+            }
+        }
+    }
+
     /// A memory local has no value yet.
     fn reset_memory(&self, state: &mut State, (instance, local): (InstanceId, LocalId)) {
         if let Some(object) = self.analysed.objects.of(ObjectKind::Local(instance, local)) {
@@ -140,6 +155,7 @@ impl Machine<'_, '_> {
     ) {
         let addr = self.eval(pool, state, at);
         let targets = self.targets(at);
+        let beyond = self.beyond_with_pointers(&targets);
         let size = field.bytes();
         let mut traps = Traps::none();
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
@@ -158,6 +174,9 @@ impl Machine<'_, '_> {
             let old = self.read_outside(pool, state, addr, size);
             let new = replaced(pool, old, bits, field.bit.into());
             self.write_outside(pool, state, before, (addr, new));
+        }
+        if let Some(beyond) = beyond {
+            self.havoc_where(pool, state, &targets, beyond);
         }
     }
 

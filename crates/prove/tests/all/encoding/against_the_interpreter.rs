@@ -297,3 +297,18 @@ fn wide_integers_and_shifts() {
         &[&[0], &[17], &[0xffff_ff9c], &[0x7fff_ffff]],
     );
 }
+
+#[test]
+fn arrays_of_pointers_and_of_arrays() {
+    check(
+        "int run(void) {
+             int a = 1, b = 2, m[3][4] = {{0}}, n = __VERIFIER_nondet_int();
+             int *t[4] = {&a, &b, &m[1][2], 0};
+             for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) m[i][j] = i * 10 + j + n;
+             *t[n & 1] += 5;
+             t[2][1] = 9;
+             return *t[n % 3] + m[1][3] * 100 + m[2][n & 3] + a * 7;
+         }",
+        &[&[0], &[1], &[5], &[3], &[0xffff_ffff]],
+    );
+}

@@ -166,3 +166,23 @@ fn the_number_of_an_address_is_any_number() {
          int main(void) { int x; union u u; u.p = &x; if (u.c[1] == 77) reach_error(); return 0; }"
     ));
 }
+
+#[test]
+fn a_subscript_beyond_an_array_may_reach_the_members_beside_it() {
+    let program = |index: &str, test: &str| {
+        format!(
+            "extern int __VERIFIER_nondet_int(void); void reach_error(void);
+             struct s {{ int n; short c[6]; int *p; }};
+             int main(void) {{
+                 int x = 3, k = __VERIFIER_nondet_int();
+                 struct s s = {{1, {{0}}, &x}};
+                 s.c[{index}] = 77;
+                 if ({test}) reach_error();
+                 return 0;
+             }}"
+        )
+    };
+    assert!(may_reach(&program("k", "s.n == 77")));
+    assert!(may_reach(&program("k", "s.c[2] == 77 && s.p != &x")));
+    assert!(!may_reach(&program("3", "*s.p != 3")));
+}
