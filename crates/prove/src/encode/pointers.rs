@@ -8,6 +8,11 @@
 //! functions, addresses that were made from numbers. A pointer to it may also point into objects that
 //! *escaped*: whose address was stored there, given to code that is not known, or used as a number.
 
+pub(crate) mod accesses;
+pub(crate) mod flows;
+pub(crate) mod objects;
+pub(crate) mod offset;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
@@ -17,10 +22,10 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use super::ids::{InstanceId, ObjectId};
-use super::inlined::Inlined;
-use super::objects::{NULL_PAGE, ObjectKind, Objects};
-use super::offset::{Offset, gcd};
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::inlined::Inlined;
+use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind, Objects};
+use crate::encode::pointers::offset::{Offset, gcd};
 
 /// A target of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

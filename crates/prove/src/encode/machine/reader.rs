@@ -6,12 +6,12 @@ use lydian_eval::{Evaluation, Kleene, StateReader, Traps, sort_of};
 use lydian_ir::{CType, Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::ids::{InstanceId, ObjectId};
-use super::machine::Machine;
-use super::objects::ObjectKind;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::machine::Machine;
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// Who evaluates an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,8 @@ impl StateReader for Reader<'_, '_, '_> {
     ) -> Result<Term, Infallible> {
         let targets = match self.address.take() {
             Some(expr) => self.machine.targets((self.instance, expr)),
-            None => std::iter::once((Place::Unknown, super::offset::Offset::ANY)).collect(),
+            None => std::iter::once((Place::Unknown, crate::encode::pointers::offset::Offset::ANY))
+                .collect(),
         };
         let mut value = self.machine.load(pool, self.state, (addr, &targets), ty, traps);
         if let Some(beyond) = self.machine.beyond_with_pointers(&targets) {

@@ -7,14 +7,14 @@ use lydian_ir::stmt::MAX_OBJECT;
 use lydian_ir::{BitField, ExprId, LocalId, Stmt, StmtId, Storage, Target, TrapKind, Type};
 use lydian_smt::{Term, TermPool};
 
-use super::ids::{InstanceId, ObjectId};
-use super::initial::zero;
-use super::machine::Machine;
-use super::memory::replaced;
-use super::objects::ObjectKind;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::machine::Machine;
+use crate::encode::memory::initial::zero;
+use crate::encode::memory::replaced;
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// An argument of a call.
 struct Argument {
@@ -340,8 +340,11 @@ impl Machine<'_, '_> {
                     return;
                 };
                 let base = pool.bv(64, self.analysed.objects.all[object].base);
-                let to: Targets =
-                    std::iter::once((Place::Object(object), super::offset::Offset::ZERO)).collect();
+                let to: Targets = std::iter::once((
+                    Place::Object(object),
+                    crate::encode::pointers::offset::Offset::ZERO,
+                ))
+                .collect();
                 let types = &self.analysed.inlined.program.types;
                 if let Some(ty) = types.scalar(local.ty) {
                     let value = self.coerced(pool, value, sort_of(ty));

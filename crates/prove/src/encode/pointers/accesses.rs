@@ -9,12 +9,12 @@ use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Expr, ExprId, Stmt, StmtId, Storage, Type};
 
-use super::calls::{CallEffect, effect_of};
-use super::ids::{InstanceId, NodeId, ObjectId};
-use super::inlined::{Exit, Inlined};
-use super::objects::{ObjectKind, Objects};
-use super::offset::{Offset, gcd};
-use super::pointers::{Place, PointsTo, constant};
+use crate::encode::ids::{InstanceId, NodeId, ObjectId};
+use crate::encode::inlined::calls::{CallEffect, effect_of};
+use crate::encode::inlined::{Exit, Inlined};
+use crate::encode::pointers::objects::{ObjectKind, Objects};
+use crate::encode::pointers::offset::{Offset, gcd};
+use crate::encode::pointers::{Place, PointsTo, constant};
 
 /// The most accesses that are told apart within an object.
 const MOST_ACCESSES: usize = 4096;
