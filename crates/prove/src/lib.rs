@@ -9,6 +9,8 @@
 //!
 //! [`call_graph`] finds the functions that a whole program never calls.
 //!
+//! [`encode`] makes a program a transition system.
+//!
 //! [`system`] has programs as transition systems over terms, for proofs that follow control flow.
 //!
 //! [`engines`] decides whether goals of such a system can be reached.

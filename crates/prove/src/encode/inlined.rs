@@ -4,6 +4,9 @@
 //! inlined, so that a *node* is a run of statements without one. A call that is not inlined (recursion,
 //! too many blocks, arguments that the type does not tell) stays a statement.
 
+pub(crate) mod calls;
+pub(crate) mod graph;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -12,9 +15,9 @@ use lydian_ir::{
     BlockId, Body, Callee, ExprArena, FuncId, Moment, Program, Stmt, StmtId, Terminator,
 };
 
-use super::calls::{handled_model, is_variadic, unsupported};
-use super::ids::{InstanceId, NodeId};
-use super::request::{EncodeError, EncodeRequest};
+use crate::encode::ids::{InstanceId, NodeId};
+use crate::encode::inlined::calls::{handled_model, is_variadic, unsupported};
+use crate::encode::request::{EncodeError, EncodeRequest};
 
 /// A function in one context of calls.
 #[derive(Debug)]

@@ -1,20 +1,26 @@
 //! The simulation of statements on states: what all parts of it share.
 
+pub(crate) mod call_effects;
+pub(crate) mod library;
+pub(crate) mod reader;
+pub(crate) mod region;
+pub(crate) mod statements;
+
 use std::collections::BTreeSet;
 
 use lydian_eval::{Traps, from_bytes, to_bytes};
 use lydian_ir::{CTypeId, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::encoded::InputRead;
-use super::goal_table::GoalTable;
-use super::ids::SlotId;
-use super::labels::LabelSites;
-use super::liveness::Analysed;
-use super::request::EncodeRequest;
-use super::sequences::SequenceSites;
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::encoded::InputRead;
+use crate::encode::goals::GoalTable;
+use crate::encode::goals::labels::LabelSites;
+use crate::encode::goals::sequences::SequenceSites;
+use crate::encode::ids::SlotId;
+use crate::encode::request::EncodeRequest;
+use crate::encode::state::State;
+use crate::encode::state::liveness::Analysed;
+use crate::encode::state::slots::SlotKind;
 
 /// Simulates statements. The pool and the state are given with each call.
 pub(crate) struct Machine<'s, 'a> {
@@ -27,6 +33,8 @@ pub(crate) struct Machine<'s, 'a> {
     /// The inputs that were read since the point.
     pub(crate) reads: Vec<InputRead>,
     pub(crate) goals: GoalTable<'a>,
+    /// Where the address that was evaluated last is computed by a subscript beyond an array.
+    pub(crate) beyond: Option<Term>,
     pub(crate) sites: &'s LabelSites<'a>,
     pub(crate) sequences: &'s SequenceSites<'a>,
 }

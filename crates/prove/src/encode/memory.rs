@@ -4,19 +4,25 @@
 //! bounds the address lies, and traps where it hits none, unless the address may point to memory that is
 //! not known: then a read gives any value, and a write may change what code that is not known could.
 
+pub(crate) mod blocks;
+pub(crate) mod distance;
+pub(crate) mod initial;
+pub(crate) mod layout;
+pub(crate) mod outside;
+
 use lydian_eval::Traps;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
-use super::distance::{index_of, is_within};
-use super::ids::ObjectId;
-use super::layout::{Cell, Lanes, Layout};
-use super::machine::Machine;
-use super::objects::NULL_PAGE;
-use super::offset::Offset;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::ids::ObjectId;
+use crate::encode::machine::Machine;
+use crate::encode::memory::distance::{index_of, is_within};
+use crate::encode::memory::layout::{Cell, Lanes, Layout};
+use crate::encode::pointers::objects::NULL_PAGE;
+use crate::encode::pointers::offset::Offset;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// The most alternatives of an address that are looked at one by one.
 const MOST_ALTERNATIVES: usize = 32;
@@ -276,7 +282,7 @@ impl Machine<'_, '_> {
         if lanes.period < size {
             return self.read_elements(pool, state, (candidate, lanes), size);
         }
-        let holds = |lane: &super::layout::Lane| {
+        let holds = |lane: &crate::encode::memory::layout::Lane| {
             lane.offset <= start && start + size <= lane.offset + lane.size
         };
         let Some(nth) = lanes.lanes.iter().position(holds) else {
@@ -506,7 +512,7 @@ impl Machine<'_, '_> {
         pool: &mut TermPool,
         state: &mut State,
         hit: Term,
-        (slot, value): (super::ids::SlotId, Term),
+        (slot, value): (crate::encode::ids::SlotId, Term),
     ) {
         if pool.as_bool(hit) == Some(true) {
             state.set(slot, Some(value));

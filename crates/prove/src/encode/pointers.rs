@@ -8,6 +8,11 @@
 //! functions, addresses that were made from numbers. A pointer to it may also point into objects that
 //! *escaped*: whose address was stored there, given to code that is not known, or used as a number.
 
+pub(crate) mod accesses;
+pub(crate) mod flows;
+pub(crate) mod objects;
+pub(crate) mod offset;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
@@ -17,10 +22,10 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use super::ids::{InstanceId, ObjectId};
-use super::inlined::Inlined;
-use super::objects::{NULL_PAGE, ObjectKind, Objects};
-use super::offset::Offset;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::inlined::Inlined;
+use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind, Objects};
+use crate::encode::pointers::offset::{Offset, gcd};
 
 /// A target of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -209,6 +214,59 @@ impl<'a> PointsTo<'a> {
             | Expr::Cast(..)
             | Expr::PtrDiff { .. } => Targets::new(),
         }
+    }
+
+    /// The places in which an address lies that is computed by subscripts of arrays of known length: the
+    /// first bytes, and how many bytes further the last one is at most. What is subscripted otherwise is
+    /// left out.
+    pub(crate) fn subscripted(
+        &self,
+        inlined: &Inlined<'_>,
+        objects: &Objects,
+        (instance, addr): (InstanceId, ExprId),
+        bytes: u64,
+    ) -> BTreeMap<Place, (Offset, u64)> {
+        let exprs = inlined.instances[instance].exprs;
+        // Of arrays whose elements are accessed as wholes all bytes count, of others every so many.
+        let (mut at, mut distance, mut length, mut stride) = (addr, 0_i64, 0_u64, 0_u64);
+        loop {
+            at = match &exprs[at] {
+                Expr::Field { base, record, field } => {
+                    let field = &self.ctypes.records[*record].fields[*field as usize];
+                    distance = distance.wrapping_add((field.bit_offset / 8) as i64);
+                    *base
+                }
+                Expr::Index { base, index, size, bound } => {
+                    match (constant(exprs, *index), bound) {
+                        (Some(index), _) => {
+                            let by = (index as i64).wrapping_mul(*size as i64);
+                            distance = distance.wrapping_add(by);
+                        }
+                        (None, Some(_)) if stride != 0 || *size > length + bytes => {
+                            stride = gcd(stride, *size);
+                        }
+                        (None, Some(count @ 1..)) => {
+                            length = length.saturating_add(size.saturating_mul(count - 1));
+                        }
+                        _ => break,
+                    }
+                    *base
+                }
+                _ => break,
+            };
+        }
+        if length == 0 {
+            return BTreeMap::new();
+        }
+        let base = self.targets(inlined, objects, (instance, at));
+        let stretch =
+            |(place, at): (Place, Offset)| (place, (at.plus(distance).with_stride(stride), length));
+        base.into_iter().map(stretch).collect()
+    }
+
+    /// Whether there are pointers in an object.
+    pub(crate) fn has_pointers(&self, object: ObjectId) -> bool {
+        !self.contents[object.index()].is_empty()
     }
 
     /// The pointer and the constant of a number that is a moved address, as the evaluation of

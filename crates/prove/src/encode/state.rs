@@ -4,12 +4,15 @@
 //! join, the conditions that they begin with stay, and the others become one alternative. So a branch
 //! leaves no trace in the conditions once both of its sides have come together.
 
+pub(crate) mod liveness;
+pub(crate) mod slots;
+
 use std::rc::Rc;
 
 use lydian_base::EntityId;
 use lydian_smt::{Term, TermPool};
 
-use super::ids::SlotId;
+use crate::encode::ids::SlotId;
 
 const CHUNK: usize = 32;
 

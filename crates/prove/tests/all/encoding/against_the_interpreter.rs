@@ -6,13 +6,13 @@ use lydian_ir::interp::{self, End, Options, Silent};
 use lydian_ir::test::{ANY_BYTES, ExternalResult, Image, Test};
 use lydian_smt::TermPool;
 
-use super::common::{encoded, load, run};
+use super::common::{encoded, load_with, run};
 
 /// What all programs begin with.
 const HEAD: &str = "
 extern int __VERIFIER_nondet_int(void);
 extern void reach_error(void);
-typedef unsigned long size_t;
+typedef __SIZE_TYPE__ size_t;
 extern void *malloc(size_t);
 extern void *calloc(size_t, size_t);
 extern void free(void *);
@@ -52,15 +52,23 @@ fn expected(program: &Program, inputs: &[u64]) -> Expected {
 /// Checks a program with several rows of inputs: the error is reached where the result of `run()` is
 /// compared with what the interpreter gives, and nowhere else. Returns how many rows do not trap.
 pub(crate) fn check(text: &str, rows: &[&[u64]]) -> usize {
+    check_with(text, rows, &[])
+}
+
+fn check_with(text: &str, rows: &[&[u64]], flags: &[&str]) -> usize {
     let main = "int main(void) {
         int r = run();
         if (r == __VERIFIER_nondet_int()) reach_error();
         return 0;
     }";
-    let unit = load(&format!("{HEAD}{text}\n{main}"));
+    let unit = load_with(&format!("{HEAD}{text}\n{main}"), flags);
     let mut pool = TermPool::new();
     let encoded = encoded(&mut pool, &unit.program, "main");
-    assert!(encoded.system.inexact.is_empty(), "{:?}\n{text}", encoded.system.inexact);
+    // Runs of these programs stay below the limit of 32-bit targets that this is about.
+    let limit = "more memory is allocated at one place than is told apart";
+    let reasons: Vec<&String> =
+        encoded.system.inexact.iter().filter(|reason| *reason != limit).collect();
+    assert!(reasons.is_empty(), "{reasons:?}\n{text}");
     let reaches = |inputs: &[u64], read: usize, result: i32| {
         let mut given = inputs.to_vec();
         given.resize(read, 0);
@@ -296,4 +304,40 @@ fn wide_integers_and_shifts() {
          }",
         &[&[0], &[17], &[0xffff_ff9c], &[0x7fff_ffff]],
     );
+}
+
+#[test]
+fn arrays_of_pointers_and_of_arrays() {
+    check(
+        "int run(void) {
+             int a = 1, b = 2, m[3][4] = {{0}}, n = __VERIFIER_nondet_int();
+             int *t[4] = {&a, &b, &m[1][2], 0};
+             for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) m[i][j] = i * 10 + j + n;
+             *t[n & 1] += 5;
+             t[2][1] = 9;
+             return *t[n % 3] + m[1][3] * 100 + m[2][n & 3] + a * 7;
+         }",
+        &[&[0], &[1], &[5], &[3], &[0xffff_ffff]],
+    );
+}
+
+#[test]
+fn programs_for_32_bit_targets() {
+    let flags = ["-m32", "-msse2", "-mfpmath=sse"];
+    let program = "
+        struct node { int v; struct node *next; };
+        static struct node first = {4, 0}, *head = &first;
+        static int add(int (*f)(int), int n) { return f(n) + 1; }
+        static int twice(int n) { return 2 * n; }
+        int run(void) {
+            int n = __VERIFIER_nondet_int() & 3, r = 0, a[3] = {1, 2, 3}, *p = a + n;
+            for (int i = 0; i < n; i++) {
+                struct node *new = malloc(sizeof *new);
+                new->v = i; new->next = head; head = new;
+            }
+            for (struct node *at = head; at; at = at->next) r = r * 10 + at->v;
+            long long l = (long long)n << 40;
+            return r + add(twice, n) + (int)(l >> 38) + (int)(p - a) + *p;
+        }";
+    assert_eq!(check_with(program, &[&[0], &[2], &[1], &[3]], &flags), 3);
 }

@@ -15,10 +15,17 @@ const MOST_STEPS: usize = 10_000;
 
 /// Loads C text.
 pub(crate) fn load(text: &str) -> Unit {
+    load_with(text, &[])
+}
+
+/// Loads C text with flags for the compiler.
+pub(crate) fn load_with(text: &str, flags: &[&str]) -> Unit {
     let dir = tempfile::tempdir().expect("a directory for the source");
     let path = dir.path().join("test.c");
     std::fs::write(&path, text).expect("the source can be written");
-    let request = LoadRequest::new(ParseRequest::new(path, CompileFlags::default()));
+    let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let flags = CompileFlags::new(&flags, &path).expect("flags that are known");
+    let request = LoadRequest::new(ParseRequest::new(path, flags));
     let unit = lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}"));
     let missing: Vec<_> = unit.diagnostics.iter().map(|found| &found.message).collect();
     assert!(missing.is_empty(), "{missing:?}");

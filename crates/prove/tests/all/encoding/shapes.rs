@@ -83,6 +83,26 @@ fn the_members_of_an_array_of_structs_are_arrays() {
     assert_eq!(text.lines().collect::<Vec<_>>(), lines);
 }
 
+#[test]
+fn the_inputs_of_an_approach_end_at_the_goal() {
+    let unit = load(
+        "extern int __VERIFIER_nondet_int(void); extern short __VERIFIER_nondet_short(void);
+         void reach_error(void);
+         int main(void) {
+             int a = __VERIFIER_nondet_int();
+             if (__VERIFIER_nondet_short() == a) reach_error();
+             return __VERIFIER_nondet_int();
+         }",
+    );
+    let mut pool = TermPool::new();
+    let encoded = encoded(&mut pool, &unit.program, "main");
+    assert_eq!(encoded.inputs[encoded.system.entry].len(), 3);
+    let goal = encoded.goals.ids().next().expect("a goal");
+    let read = encoded.inputs_of_approach(goal, 0).iter().map(|read| read.function.as_str());
+    let expected = ["__VERIFIER_nondet_int", "__VERIFIER_nondet_short"];
+    assert_eq!(read.collect::<Vec<_>>(), expected);
+}
+
 /// Whether a goal of a program may be reached, as far as its terms alone tell.
 fn may_reach(c: &str) -> bool {
     let unit = load(c);
@@ -165,4 +185,24 @@ fn the_number_of_an_address_is_any_number() {
          union u { int *p; unsigned char c[8]; };
          int main(void) { int x; union u u; u.p = &x; if (u.c[1] == 77) reach_error(); return 0; }"
     ));
+}
+
+#[test]
+fn a_subscript_beyond_an_array_may_reach_the_members_beside_it() {
+    let program = |index: &str, test: &str| {
+        format!(
+            "extern int __VERIFIER_nondet_int(void); void reach_error(void);
+             struct s {{ int n; short c[6]; int *p; }};
+             int main(void) {{
+                 int x = 3, k = __VERIFIER_nondet_int();
+                 struct s s = {{1, {{0}}, &x}};
+                 s.c[{index}] = 77;
+                 if ({test}) reach_error();
+                 return 0;
+             }}"
+        )
+    };
+    assert!(may_reach(&program("k", "s.n == 77")));
+    assert!(may_reach(&program("k", "s.c[2] == 77 && s.p != &x")));
+    assert!(!may_reach(&program("3", "*s.p != 3")));
 }

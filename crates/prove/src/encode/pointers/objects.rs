@@ -11,11 +11,11 @@ use lydian_ir::libc::{AllocationFn, LibFn};
 use lydian_ir::{Callee, Expr, FuncId, GlobalId, LocalId, Program, Stmt, StmtId, Storage, Target};
 use rustc_hash::FxHashMap;
 
-use super::calls::{CallEffect, effect_of};
-use super::graph::Graph;
-use super::ids::{InstanceId, ObjectId};
-use super::inlined::Inlined;
-use super::request::EncodeError;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::inlined::Inlined;
+use crate::encode::inlined::calls::{CallEffect, effect_of};
+use crate::encode::inlined::graph::Graph;
+use crate::encode::request::EncodeError;
 
 /// The first address that is not near null.
 pub(crate) const NULL_PAGE: u64 = 4096;

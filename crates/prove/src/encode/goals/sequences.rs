@@ -16,14 +16,14 @@ use lydian_objective::hyper::{Atom, Formula, Passage, Sequence, SequenceId, Sequ
 use lydian_objective::{FunctionObjectives, LabelId, Site};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::encoded::GoalMeaning;
-use super::ids::{InstanceId, NodeId, SlotId};
-use super::inlined::Inlined;
-use super::labels::{Moment, Taken, moments, moments_of};
-use super::liveness::Notes;
-use super::machine::Machine;
-use super::slots::{SlotKind, Slots};
-use super::state::State;
+use crate::encode::encoded::GoalMeaning;
+use crate::encode::goals::labels::{Moment, Taken, moments, moments_of};
+use crate::encode::ids::{InstanceId, NodeId, SlotId};
+use crate::encode::inlined::Inlined;
+use crate::encode::machine::Machine;
+use crate::encode::state::State;
+use crate::encode::state::liveness::Notes;
+use crate::encode::state::slots::{SlotKind, Slots};
 
 /// A place of a function where events happen.
 type Place = (FuncId, Site);

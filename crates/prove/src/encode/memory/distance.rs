@@ -2,8 +2,8 @@
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 
-use super::layout::Lanes;
-use super::offset::Offset;
+use crate::encode::memory::layout::Lanes;
+use crate::encode::pointers::offset::Offset;
 
 /// The most parts of a sum.
 const MOST_PARTS: usize = 32;
@@ -120,8 +120,8 @@ fn linear(pool: &TermPool, term: Term) -> Option<Sum> {
 mod tests {
     use lydian_smt::{Evaluator, Model, Sort, Value};
 
-    use super::super::layout::Lane;
     use super::*;
+    use crate::encode::memory::layout::Lane;
 
     #[test]
     fn a_distance_divided_by_its_factors_is_the_quotient() {

@@ -8,11 +8,11 @@
 use lydian_ir::{ExprId, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::ids::{InstanceId, SlotId};
-use super::machine::Machine;
-use super::pointers::{Place, Targets};
-use super::slots::{SlotKind, Slots};
-use super::state::State;
+use crate::encode::ids::{InstanceId, SlotId};
+use crate::encode::machine::Machine;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::{SlotKind, Slots};
 
 /// The most bytes of one access that is followed.
 const MOST: u64 = 16;

@@ -9,10 +9,10 @@ use lydian_ir::libc::{
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{RoundingMode, Sort, Term, TermPool};
 
-use super::call_effects::Call;
-use super::machine::Machine;
-use super::pointers::constant;
-use super::state::State;
+use crate::encode::machine::Machine;
+use crate::encode::machine::call_effects::Call;
+use crate::encode::pointers::constant;
+use crate::encode::state::State;
 
 impl Machine<'_, '_> {
     /// Executes a call of a modelled function. The result is none where it is any value.

@@ -1,4 +1,4 @@
-//! The flows of addresses through the statements of an inlined program ([`super::pointers`]).
+//! The flows of addresses through the statements of an inlined program ([`super`]).
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, CastOp, Expr, ExprId, FuncId, GlobalId, Stmt, StmtId, Storage, Type};
 use rustc_hash::FxHashMap;
 
-use super::accesses::punned_objects;
-use super::calls::{CallEffect, Code, effect_of};
-use super::ids::{InstanceId, NodeId};
-use super::inlined::{Exit, Inlined};
-use super::objects::{ObjectKind, Objects};
-use super::offset::Offset;
-use super::pointers::{Place, PointsTo, Targets, include, moved_by};
+use crate::encode::ids::{InstanceId, NodeId};
+use crate::encode::inlined::calls::{CallEffect, Code, effect_of};
+use crate::encode::inlined::{Exit, Inlined};
+use crate::encode::pointers::accesses::punned_objects;
+use crate::encode::pointers::objects::{ObjectKind, Objects};
+use crate::encode::pointers::offset::Offset;
+use crate::encode::pointers::{Place, PointsTo, Targets, include, moved_by};
 
 impl<'a> PointsTo<'a> {
     /// Follows all statements until nothing changes. `is_whole` says that the run begins with the

@@ -7,10 +7,10 @@
 
 use lydian_ir::Type;
 
-use super::accesses::{Access, Accesses};
-use super::ids::ObjectId;
-use super::objects::Objects;
-use super::offset::gcd;
+use crate::encode::ids::ObjectId;
+use crate::encode::pointers::accesses::{Access, Accesses};
+use crate::encode::pointers::objects::Objects;
+use crate::encode::pointers::offset::gcd;
 
 /// The most bytes of a cell.
 const MOST_OF_A_CELL: u64 = 16;
@@ -140,12 +140,12 @@ fn one_lane(accesses: &[Access], strides: u64) -> (u64, Vec<Lane>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::offset::Offset;
     use super::*;
+    use crate::encode::pointers::offset::Offset;
 
     fn access(start: i64, stride: u64, bits: u8) -> Access {
         let at = Offset::ZERO.plus(start).with_stride(stride);
-        Access { at, size: u64::from(bits) / 8, ty: Type::Int(bits) }
+        Access::plain(at, u64::from(bits) / 8, Type::Int(bits))
     }
 
     #[test]

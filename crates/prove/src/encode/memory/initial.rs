@@ -4,11 +4,11 @@ use lydian_eval::{from_bytes, sort_of};
 use lydian_ir::{GlobalInit, Relocation, RelocationTarget, Type};
 use lydian_smt::{Sort, Term, TermPool, Wide};
 
-use super::ids::SlotId;
-use super::layout::{Lane, Lanes, Layout};
-use super::machine::Machine;
-use super::objects::ObjectKind;
-use super::slots::SlotKind;
+use crate::encode::ids::SlotId;
+use crate::encode::machine::Machine;
+use crate::encode::memory::layout::{Lane, Lanes, Layout};
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::state::slots::SlotKind;
 
 /// The most elements of an array that are given one by one.
 const MOST_ELEMENTS: u64 = 1 << 16;

@@ -6,8 +6,8 @@
 
 use lydian_base::EntityId;
 
-use super::ids::NodeId;
-use super::inlined::Inlined;
+use crate::encode::ids::NodeId;
+use crate::encode::inlined::Inlined;
 
 /// The shape of the inlined graph.
 #[derive(Debug)]

@@ -17,14 +17,14 @@ use lydian_ir::{
 use lydian_objective::{FunctionObjectives, LabelId, Site};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::encoded::GoalMeaning;
-use super::ids::{InstanceId, NodeId, SlotId};
-use super::inlined::{Exit, Inlined};
-use super::liveness::Notes;
-use super::machine::Machine;
-use super::request::Goals;
-use super::slots::{SlotKind, Slots};
-use super::state::State;
+use crate::encode::encoded::GoalMeaning;
+use crate::encode::ids::{InstanceId, NodeId, SlotId};
+use crate::encode::inlined::{Exit, Inlined};
+use crate::encode::machine::Machine;
+use crate::encode::request::Goals;
+use crate::encode::state::State;
+use crate::encode::state::liveness::Notes;
+use crate::encode::state::slots::{SlotKind, Slots};
 
 /// A moment of a path at which labels are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,14 +8,16 @@ use lydian_ir::libc::Effects;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Type};
 use lydian_smt::{Term, TermPool};
 
-use super::calls::{CallEffect, effect_of, is_assertion, is_error, is_final, is_input};
-use super::encoded::GoalMeaning;
-use super::flows::has_function;
-use super::ids::InstanceId;
-use super::machine::Machine;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::encoded::GoalMeaning;
+use crate::encode::ids::InstanceId;
+use crate::encode::inlined::calls::{
+    CallEffect, effect_of, is_assertion, is_error, is_final, is_input,
+};
+use crate::encode::machine::Machine;
+use crate::encode::pointers::flows::has_function;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// A call that is not inlined.
 pub(crate) struct Call<'c> {
@@ -251,7 +253,7 @@ impl Machine<'_, '_> {
     pub(crate) fn havoc_error_number(&self, state: &mut State) {
         let program = self.analysed.inlined.program;
         let global = lydian_ir::libc::error_number(program);
-        let kind = global.map(super::objects::ObjectKind::Global);
+        let kind = global.map(crate::encode::pointers::objects::ObjectKind::Global);
         if let Some(object) = kind.and_then(|kind| self.analysed.objects.of(kind)) {
             self.havoc_object(state, object);
         }

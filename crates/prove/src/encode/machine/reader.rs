@@ -3,15 +3,15 @@
 use std::convert::Infallible;
 
 use lydian_eval::{Evaluation, Kleene, StateReader, Traps, sort_of};
-use lydian_ir::{Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
+use lydian_ir::{CType, Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::ids::InstanceId;
-use super::machine::Machine;
-use super::objects::ObjectKind;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::machine::Machine;
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// Who evaluates an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,9 +161,14 @@ impl StateReader for Reader<'_, '_, '_> {
     ) -> Result<Term, Infallible> {
         let targets = match self.address.take() {
             Some(expr) => self.machine.targets((self.instance, expr)),
-            None => std::iter::once((Place::Unknown, super::offset::Offset::ANY)).collect(),
+            None => std::iter::once((Place::Unknown, crate::encode::pointers::offset::Offset::ANY))
+                .collect(),
         };
-        let value = self.machine.load(pool, self.state, (addr, &targets), ty, traps);
+        let mut value = self.machine.load(pool, self.state, (addr, &targets), ty, traps);
+        if let Some(beyond) = self.machine.beyond_with_pointers(&targets) {
+            let any = Machine::anything(pool, sort_of(ty));
+            value = pool.ite(beyond, any, value);
+        }
         if volatile {
             self.machine.more("volatile memory is read");
             return Ok(Machine::anything(pool, sort_of(ty)));
@@ -189,6 +194,27 @@ impl StateReader for Reader<'_, '_, '_> {
         Ok(Machine::anything(pool, sort))
     }
 
+    fn subscript(
+        &mut self,
+        pool: &mut TermPool,
+        base: Term,
+        index: Term,
+        (count, size): (u64, u64),
+        _: &mut Traps,
+    ) -> Result<Term, Infallible> {
+        if self.machine.is_whole_array(pool, base, count.saturating_mul(size)) {
+            // Beyond it there is nothing of the object.
+            return Ok(index);
+        }
+        let count = pool.bv(64, count);
+        let beyond = pool.uge(index, count);
+        if pool.as_bool(beyond) != Some(false) {
+            let before = self.machine.beyond.unwrap_or_else(|| pool.ff());
+            self.machine.beyond = Some(pool.or(before, beyond));
+        }
+        Ok(index)
+    }
+
     fn related(
         &mut self,
         pool: &mut TermPool,
@@ -211,6 +237,46 @@ impl StateReader for Reader<'_, '_, '_> {
 }
 
 impl Machine<'_, '_> {
+    /// Where the last address is computed by a subscript beyond an array in an object with pointers. The
+    /// analysis of pointers does not follow such accesses.
+    pub(crate) fn beyond_with_pointers(&mut self, targets: &Targets) -> Option<Term> {
+        let beyond = self.beyond?;
+        let pointers = self.analysed.pointers;
+        let mixes = targets.keys().any(|place| match place {
+            Place::Object(object) => pointers.has_pointers(*object) && !self.is_one_array(*object),
+            _ => false,
+        });
+        if mixes {
+            self.more("a subscript may lie outside of its array, and inside of the object");
+        }
+        mixes.then_some(beyond)
+    }
+
+    /// Whether an array of so many bytes at an address is a whole object.
+    fn is_whole_array(&self, pool: &TermPool, base: Term, bytes: u64) -> bool {
+        let objects = self.analysed.objects;
+        let object = pool.as_u64(base).and_then(|base| Some((base, objects.at(base)?)));
+        object.is_some_and(|(base, object)| {
+            let object = &objects.all[object];
+            object.base == base && object.size.is_some_and(|size| size <= bytes)
+        })
+    }
+
+    /// Whether C says that an object is an array of pointers, or of such arrays.
+    fn is_one_array(&self, object: ObjectId) -> bool {
+        let inlined = self.analysed.inlined;
+        let mut ty = match self.analysed.objects.all[object].kind {
+            ObjectKind::Global(global) => inlined.program.globals[global].ty,
+            ObjectKind::Local(instance, local) => inlined.instances[instance].body.locals[local].ty,
+            ObjectKind::Allocated(..) => return false,
+        };
+        let types = &inlined.program.types;
+        while let CType::Array { element, .. } = types.get(ty) {
+            ty = *element;
+        }
+        types.scalar(ty) == Some(Type::Ptr)
+    }
+
     fn object_address(&mut self, pool: &mut TermPool, kind: ObjectKind) -> Term {
         match self.analysed.objects.of(kind) {
             Some(object) => pool.bv(64, self.analysed.objects.all[object].base),

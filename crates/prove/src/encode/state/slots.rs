@@ -6,11 +6,11 @@ use lydian_ir::{ConditionId, DecisionId, GlobalInit, LocalId, Program, Storage, 
 use lydian_smt::Sort;
 use rustc_hash::FxHashMap;
 
-use super::accesses::Accesses;
-use super::ids::{InstanceId, ObjectId, SlotId};
-use super::inlined::Inlined;
-use super::layout::{Cell, Layout};
-use super::objects::{ObjectKind, Objects};
+use crate::encode::ids::{InstanceId, ObjectId, SlotId};
+use crate::encode::inlined::Inlined;
+use crate::encode::memory::layout::{Cell, Layout};
+use crate::encode::pointers::accesses::Accesses;
+use crate::encode::pointers::objects::{ObjectKind, Objects};
 
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

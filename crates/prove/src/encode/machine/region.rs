@@ -13,16 +13,16 @@ use lydian_ir::{Callee, Edge, Stmt, SwitchCase};
 use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashMap;
 
-use super::call_effects::Call;
-use super::encoded::Encoded;
-use super::graph::Graph;
-use super::ids::{NodeId, SlotId};
-use super::inlined::Exit;
-use super::labels::Moment;
-use super::liveness::Liveness;
-use super::machine::Machine;
-use super::pointers::Place;
-use super::state::{State, merged};
+use crate::encode::encoded::Encoded;
+use crate::encode::goals::labels::Moment;
+use crate::encode::ids::{NodeId, SlotId};
+use crate::encode::inlined::Exit;
+use crate::encode::inlined::graph::Graph;
+use crate::encode::machine::Machine;
+use crate::encode::machine::call_effects::Call;
+use crate::encode::pointers::Place;
+use crate::encode::state::liveness::Liveness;
+use crate::encode::state::{State, merged};
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, VarId, Variable};
 
 /// A way out of a node.
@@ -40,7 +40,7 @@ pub(crate) struct Builder<'b, 's, 'a> {
     ids: FxHashMap<NodeId, PointId>,
     arrivals: Vec<Arrival>,
     approaches: BTreeMap<GoalId, Vec<(Approach, usize)>>,
-    inputs: SideTable<PointId, Vec<super::encoded::InputRead>>,
+    inputs: SideTable<PointId, Vec<crate::encode::encoded::InputRead>>,
 }
 
 /// The merged state of all paths between two points.
@@ -408,16 +408,16 @@ fn in_case(pool: &mut TermPool, value: Term, case: &SwitchCase) -> Term {
 
 impl Machine<'_, '_> {
     /// The name of a goal for people.
-    fn goal_name(&self, meaning: super::encoded::GoalMeaning) -> String {
+    fn goal_name(&self, meaning: crate::encode::encoded::GoalMeaning) -> String {
         let functions = &self.analysed.inlined.program.functions;
         match meaning {
-            super::encoded::GoalMeaning::Error { function, call } => {
+            crate::encode::encoded::GoalMeaning::Error { function, call } => {
                 format!("error in {} at {call}", functions[function].name)
             }
-            super::encoded::GoalMeaning::Label { function, label } => {
+            crate::encode::encoded::GoalMeaning::Label { function, label } => {
                 format!("{label} of {}", functions[function].name)
             }
-            super::encoded::GoalMeaning::Sequence { function, sequence } => {
+            crate::encode::encoded::GoalMeaning::Sequence { function, sequence } => {
                 format!("{sequence} of {}", functions[function].name)
             }
         }

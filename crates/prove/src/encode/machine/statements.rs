@@ -7,14 +7,14 @@ use lydian_ir::stmt::MAX_OBJECT;
 use lydian_ir::{BitField, ExprId, LocalId, Stmt, StmtId, Storage, Target, TrapKind, Type};
 use lydian_smt::{Term, TermPool};
 
-use super::ids::{InstanceId, ObjectId};
-use super::initial::zero;
-use super::machine::Machine;
-use super::memory::replaced;
-use super::objects::ObjectKind;
-use super::pointers::{Place, Targets};
-use super::slots::SlotKind;
-use super::state::State;
+use crate::encode::ids::{InstanceId, ObjectId};
+use crate::encode::machine::Machine;
+use crate::encode::memory::initial::zero;
+use crate::encode::memory::replaced;
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::pointers::{Place, Targets};
+use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
 
 /// An argument of a call.
 struct Argument {
@@ -41,12 +41,16 @@ impl Machine<'_, '_> {
                 let value = self.eval(pool, state, (instance, *value_expr));
                 let addr_term = self.eval(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
+                let beyond = self.beyond_with_pointers(&targets);
                 let outside = self.outside_of(pool, state, &targets);
                 self.store(pool, state, (addr_term, &targets), (*ty, value));
                 if let Some(before) = outside {
                     let at = (instance, *value_expr);
                     let bits = self.bits_for_outside(pool, at, (*ty, value));
                     self.write_outside(pool, state, before, (addr_term, bits));
+                }
+                if let Some(beyond) = beyond {
+                    self.havoc_where(pool, state, &targets, beyond);
                 }
             }
             Stmt::StoreBits { addr, field, value } => {
@@ -124,6 +128,17 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Gives any contents to the objects among some targets where a condition holds.
+    fn havoc_where(&self, pool: &mut TermPool, state: &mut State, targets: &Targets, on: Term) {
+        for place in targets.keys() {
+            let Place::Object(object) = place else { continue };
+            for slot in self.analysed.slots.of_object(self.analysed.layouts, *object) {
+                let any = self.any_value(pool, slot);
+                self.set_where(pool, state, on, (slot, any));
+            }
+        }
+    }
+
     /// A memory local has no value yet.
     fn reset_memory(&self, state: &mut State, (instance, local): (InstanceId, LocalId)) {
         if let Some(object) = self.analysed.objects.of(ObjectKind::Local(instance, local)) {
@@ -140,6 +155,7 @@ impl Machine<'_, '_> {
     ) {
         let addr = self.eval(pool, state, at);
         let targets = self.targets(at);
+        let beyond = self.beyond_with_pointers(&targets);
         let size = field.bytes();
         let mut traps = Traps::none();
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
@@ -158,6 +174,9 @@ impl Machine<'_, '_> {
             let old = self.read_outside(pool, state, addr, size);
             let new = replaced(pool, old, bits, field.bit.into());
             self.write_outside(pool, state, before, (addr, new));
+        }
+        if let Some(beyond) = beyond {
+            self.havoc_where(pool, state, &targets, beyond);
         }
     }
 
@@ -321,8 +340,11 @@ impl Machine<'_, '_> {
                     return;
                 };
                 let base = pool.bv(64, self.analysed.objects.all[object].base);
-                let to: Targets =
-                    std::iter::once((Place::Object(object), super::offset::Offset::ZERO)).collect();
+                let to: Targets = std::iter::once((
+                    Place::Object(object),
+                    crate::encode::pointers::offset::Offset::ZERO,
+                ))
+                .collect();
                 let types = &self.analysed.inlined.program.types;
                 if let Some(ty) = types.scalar(local.ty) {
                     let value = self.coerced(pool, value, sort_of(ty));

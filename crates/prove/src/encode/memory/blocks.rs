@@ -4,12 +4,12 @@
 use lydian_eval::Traps;
 use lydian_smt::{Sort, Term, TermPool};
 
-use super::ids::{ObjectId, SlotId};
-use super::layout::Layout;
-use super::machine::Machine;
-use super::memory::{Candidate, Resolution};
-use super::pointers::Targets;
-use super::state::State;
+use crate::encode::ids::{ObjectId, SlotId};
+use crate::encode::machine::Machine;
+use crate::encode::memory::layout::Layout;
+use crate::encode::memory::{Candidate, Resolution};
+use crate::encode::pointers::Targets;
+use crate::encode::state::State;
 
 /// A part of a stretch of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! The goals, and the ways to them that were found.
 
+pub(crate) mod labels;
+pub(crate) mod sequences;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::Arena;
@@ -7,10 +10,10 @@ use lydian_ir::{Callee, FuncId, Program, Stmt};
 use lydian_objective::FunctionObjectives;
 use lydian_smt::{Term, TermPool};
 
-use super::calls::{is_assertion, is_error};
-use super::encoded::GoalMeaning;
-use super::inlined::Inlined;
-use super::request::Goals;
+use crate::encode::encoded::GoalMeaning;
+use crate::encode::inlined::Inlined;
+use crate::encode::inlined::calls::{is_assertion, is_error};
+use crate::encode::request::Goals;
 use crate::system::GoalId;
 
 /// The ways from a point to a goal.

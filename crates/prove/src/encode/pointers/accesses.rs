@@ -9,12 +9,12 @@ use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Expr, ExprId, Stmt, StmtId, Storage, Type};
 
-use super::calls::{CallEffect, effect_of};
-use super::ids::{InstanceId, NodeId, ObjectId};
-use super::inlined::{Exit, Inlined};
-use super::objects::{ObjectKind, Objects};
-use super::offset::{Offset, gcd};
-use super::pointers::{Place, PointsTo, constant};
+use crate::encode::ids::{InstanceId, NodeId, ObjectId};
+use crate::encode::inlined::calls::{CallEffect, effect_of};
+use crate::encode::inlined::{Exit, Inlined};
+use crate::encode::pointers::objects::{ObjectKind, Objects};
+use crate::encode::pointers::offset::{Offset, gcd};
+use crate::encode::pointers::{Place, PointsTo, constant};
 
 /// The most accesses that are told apart within an object.
 const MOST_ACCESSES: usize = 4096;
@@ -26,6 +26,27 @@ pub(crate) struct Access {
     /// In bytes.
     pub(crate) size: u64,
     pub(crate) ty: Type,
+    /// The bytes among which those of the access are, as C has it: those of an array that is subscripted.
+    pub(crate) within: Stretch,
+}
+
+/// Some bytes of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stretch {
+    at: Offset,
+    size: u64,
+}
+
+impl Access {
+    pub(crate) const fn plain(at: Offset, size: u64, ty: Type) -> Self {
+        Self { at, size, ty, within: Stretch { at, size } }
+    }
+}
+
+impl Stretch {
+    fn may_overlap(self, other: Self) -> bool {
+        self.at.may_overlap(self.size, other.at, other.size)
+    }
 }
 
 /// A place in an object.
@@ -66,7 +87,7 @@ pub(super) fn punned_objects(
     let mixes = |of: &BTreeSet<Access>| {
         let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
             of.iter().partition(|access| access.ty == Type::Ptr);
-        let meets = |a: &Access| numbers.iter().any(|b| a.at.may_overlap(a.size, b.at, b.size));
+        let meets = |a: &Access| numbers.iter().any(|b| a.within.may_overlap(b.within));
         pointers.into_iter().any(meets)
     };
     let of = accesses.of.iter();
@@ -101,7 +122,7 @@ impl Accesses {
         if known.len() < MOST_ACCESSES {
             return known.insert(access);
         }
-        known.insert(Access { at: Offset::ANY, ..access })
+        known.insert(Access::plain(Offset::ANY, access.size, access.ty))
     }
 
     /// Makes each access to a copy one to what was copied.
@@ -133,7 +154,7 @@ fn handed_on(copy: &Copied, access: Access, size: Option<u64>) -> Option<Access>
     let at = access.at.plus(distance).with_stride(stride);
     let is_in =
         |start: i64| start + access.size as i64 > 0 && size.is_none_or(|size| start < size as i64);
-    at.exact().is_none_or(is_in).then_some(Access { at, ..access })
+    at.exact().is_none_or(is_in).then(|| Access::plain(at, access.size, access.ty))
 }
 
 struct Scan<'s, 'a> {
@@ -155,8 +176,13 @@ impl Scan<'_, '_> {
 
     fn access(&mut self, instance: InstanceId, addr: ExprId, ty: Type) {
         let size = self.inlined.program.types.target.stored_bytes(ty);
+        let arrays = self.pointers.subscripted(self.inlined, self.objects, (instance, addr), size);
         for Spot { object, at } in self.spots(instance, addr) {
-            self.found.add(object, Access { at, size, ty });
+            let mut access = Access::plain(at, size, ty);
+            if let Some((at, length)) = arrays.get(&Place::Object(object)) {
+                access.within = Stretch { at: *at, size: length + size };
+            }
+            self.found.add(object, access);
         }
     }
 
@@ -308,7 +334,7 @@ impl Scan<'_, '_> {
             let types = &self.inlined.program.types;
             if let Some(ty) = types.scalar(body.locals[*param].ty) {
                 let size = types.target.stored_bytes(ty);
-                self.found.add(object, Access { at: Offset::ZERO, size, ty });
+                self.found.add(object, Access::plain(Offset::ZERO, size, ty));
                 continue;
             }
             let to = Spot { object, at: Offset::ZERO };

@@ -8,16 +8,16 @@ use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Expr, ExprId, LocalId, Stmt, StmtId, Storage};
 
-use super::calls::{CallEffect, Code, effect_of};
-use super::graph::Graph;
-use super::ids::{InstanceId, NodeId, ObjectId, SlotId};
-use super::inlined::{Exit, Inlined};
-use super::layout::Layout;
-use super::objects::{ObjectKind, Objects};
-use super::offset::Offset;
-use super::pointers::{Place, PointsTo};
-use super::slots::{Layouts, SlotKind, Slots};
-use super::state::SlotSet;
+use crate::encode::ids::{InstanceId, NodeId, ObjectId, SlotId};
+use crate::encode::inlined::calls::{CallEffect, Code, effect_of};
+use crate::encode::inlined::graph::Graph;
+use crate::encode::inlined::{Exit, Inlined};
+use crate::encode::memory::layout::Layout;
+use crate::encode::pointers::objects::{ObjectKind, Objects};
+use crate::encode::pointers::offset::Offset;
+use crate::encode::pointers::{Place, PointsTo};
+use crate::encode::state::SlotSet;
+use crate::encode::state::slots::{Layouts, SlotKind, Slots};
 
 /// The parts of an analysed program.
 #[derive(Clone, Copy)]
@@ -176,7 +176,7 @@ impl NodeScan<'_, '_> {
             let stretches: Vec<(SlotKind, Offset, u64)> = match self.analysed.layouts.of(object) {
                 Layout::Cells(cells) => {
                     let cells = cells.iter().enumerate();
-                    let of = |(nth, cell): (usize, &super::layout::Cell)| {
+                    let of = |(nth, cell): (usize, &crate::encode::memory::layout::Cell)| {
                         let start = Offset::ZERO.plus(cell.offset as i64);
                         (SlotKind::Cell(object, nth), start, cell.size)
                     };
@@ -185,7 +185,7 @@ impl NodeScan<'_, '_> {
                 Layout::Lanes(lanes) => {
                     let period = lanes.period;
                     let lanes = lanes.lanes.iter().enumerate();
-                    let of = |(nth, lane): (usize, &super::layout::Lane)| {
+                    let of = |(nth, lane): (usize, &crate::encode::memory::layout::Lane)| {
                         let start = Offset::ZERO.plus(lane.offset as i64).with_stride(period);
                         (SlotKind::Lane(object, nth), start, lane.size)
                     };
