@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engines::unrolling::conjuncts;
+use crate::engines::stage::conjuncts;
 
 /// The most monomials of a polynomial. Larger ones are opaque.
 const MOST_MONOMIALS: usize = 64;
@@ -89,10 +89,17 @@ fn sides(pool: &TermPool, term: Term) -> Option<(Term, Term)> {
     }
 }
 
+/// A rewrite of a monomial of words of some width.
+struct Rule {
+    width: u32,
+    monomial: Vec<Term>,
+    /// The polynomial that the monomial equals.
+    equal: Polynomial,
+}
+
 /// Assumed equations as rewrites of monomials.
 struct Rules {
-    /// By width: a monomial, and the polynomial that it equals.
-    rules: Vec<(u32, Vec<Term>, Polynomial)>,
+    rules: Vec<Rule>,
     known: FxHashMap<Term, Polynomial>,
 }
 
@@ -140,16 +147,18 @@ impl Rules {
         let factor = inverse(*coefficient).wrapping_neg();
         let mut rest = polynomial.clone();
         rest.remove(monomial);
-        self.rules.push((width, monomial.clone(), scaled(&rest, factor, width)));
+        let equal = scaled(&rest, factor, width);
+        self.rules.push(Rule { width, monomial: monomial.clone(), equal });
     }
 
     /// A polynomial after all rewrites, or after as many as are allowed.
     fn normal(&self, width: u32, mut polynomial: Polynomial) -> Polynomial {
         for _ in 0..MOST_REWRITES {
-            let mut fitting = self.rules.iter().filter(|rule| rule.0 == width);
-            let found = fitting.find_map(|(_, monomial, equal)| {
-                let within = polynomial.keys().find_map(|all| Some((all, without(all, monomial)?)));
-                within.map(|(all, rest)| (all.clone(), rest, equal))
+            let mut fitting = self.rules.iter().filter(|rule| rule.width == width);
+            let found = fitting.find_map(|rule| {
+                let mut all = polynomial.keys();
+                let within = all.find_map(|all| Some((all, without(all, &rule.monomial)?)));
+                within.map(|(all, rest)| (all.clone(), rest, &rule.equal))
             });
             let Some((monomial, rest, equal)) = found else { break };
             let coefficient = polynomial.remove(&monomial).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Terms of a system at one place of a run: a state in place of the variables, and the inputs' symbols
 //! of that place in place of the inputs.
 
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::system::System;
@@ -89,4 +89,17 @@ impl Stage {
     pub(crate) fn of(&mut self, pool: &mut TermPool, term: Term) -> Term {
         pool.substituted(term, &mut self.known)
     }
+}
+
+/// The conjuncts of a formula.
+pub(crate) fn conjuncts(pool: &TermPool, term: Term) -> Vec<Term> {
+    let mut waiting = vec![term];
+    let mut found = Vec::new();
+    while let Some(next) = waiting.pop() {
+        match pool.node(next) {
+            Node::Bin(BinOp::And, a, b) => waiting.extend([b, a]),
+            _ => found.push(next),
+        }
+    }
+    found
 }

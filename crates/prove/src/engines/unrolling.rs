@@ -18,7 +18,7 @@ use lydian_smt::{Answer, Evaluator, Model, Sort, Term, TermPool};
 use rustc_hash::FxHashSet;
 
 use crate::engines::queries::Queries;
-use crate::engines::stage::{Inputs, Stage};
+use crate::engines::stage::{Inputs, Stage, conjuncts};
 use crate::engines::trace::{Choice, Course, Step};
 use crate::system::{GoalId, PointId, System};
 
@@ -354,20 +354,6 @@ fn opposed(pool: &mut TermPool, a: Term, b: Term) -> bool {
         let negation = pool.not(term);
         ours.contains(&negation)
     })
-}
-
-/// The conjuncts of a formula.
-pub(crate) fn conjuncts(pool: &TermPool, term: Term) -> Vec<Term> {
-    use lydian_smt::{BinOp, Node};
-    let mut waiting = vec![term];
-    let mut found = Vec::new();
-    while let Some(next) = waiting.pop() {
-        match pool.node(next) {
-            Node::Bin(BinOp::And, a, b) => waiting.extend([b, a]),
-            _ => found.push(next),
-        }
-    }
-    found
 }
 
 #[cfg(test)]

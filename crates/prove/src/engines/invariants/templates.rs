@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engines::invariants::{Invariants, words};
 use crate::engines::sampling::Samples;
-use crate::engines::unrolling::conjuncts;
+use crate::engines::stage::conjuncts;
 use crate::system::{PointId, System};
 
 /// The most variables of which pairs are formed.
@@ -121,7 +121,7 @@ impl<'a> Forms<'a> {
     }
 
     fn propose_each(&mut self, formulas: &[Term]) {
-        for formula in formulas.to_vec() {
+        for formula in formulas.iter().copied() {
             let negation = self.pool.not(formula);
             self.propose(formula);
             self.propose(negation);
@@ -277,11 +277,8 @@ impl<'a> Forms<'a> {
         }
         let all = std::mem::take(&mut self.models);
         for condition in conditions {
-            let in_case: Vec<Model> = all
-                .iter()
-                .cloned()
-                .filter(|model| self.evaluator.holds(self.pool, model, condition))
-                .collect();
+            let holds = |model: &&Model| self.evaluator.holds(self.pool, model, condition);
+            let in_case: Vec<Model> = all.iter().filter(holds).cloned().collect();
             let (outer, seen) = (std::mem::take(&mut self.found), self.seen.clone());
             let known: FxHashSet<Term> = outer.iter().copied().collect();
             (self.models, self.seen) = (in_case, known);
