@@ -411,8 +411,11 @@ impl<'s> Session<'s> {
                 if depth == 1 {
                     self.note_excluded(queries, goal, &invariants, engine);
                 } else {
-                    let argument = (depth, Argument::Induction);
-                    self.note_unreachable(goal, argument, &invariants, engine);
+                    let none = vec![Vec::new(); self.slice.system.points.len()];
+                    let mut alone = Induction::new(&self.slice.system, &none);
+                    let alone = alone.step(&mut queries.at_most(MINIMISATION), goal, depth);
+                    let needed = if alone { none } else { invariants };
+                    self.note_unreachable(goal, (depth, Argument::Induction), &needed, engine);
                 }
             }
         }
