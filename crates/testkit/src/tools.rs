@@ -320,8 +320,8 @@ fn function_objectives(
             found.mismatches.push(text);
             continue;
         }
-        // The program's own build knows no end of an object that a mutant reads through a pointer, and of
-        // its own reads none that may trap.
+        // Predicates of mutants and of errors may read beyond an object that a pointer leads to. The
+        // program's own build knows no end of it.
         let open = criterion.construct().root_probe() != RootProbe::State;
         for ((name, covered), listed) in judged.into_iter().zip(same) {
             let theirs = match text(&listed["status"]) {
