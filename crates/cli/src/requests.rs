@@ -83,6 +83,11 @@ impl CoverArgs {
     }
 }
 
+/// A limit of so many seconds. What is longer than clocks have room for is cut.
+pub(crate) fn time_limit(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds.clamp(0.0, 1e9))
+}
+
 impl GenArgs {
     /// The options of the generator.
     pub(crate) fn options(&self) -> GeneratorOptions {
@@ -90,7 +95,7 @@ impl GenArgs {
             self;
         GeneratorOptions {
             folder: suite.output.clone(),
-            time: Duration::from_secs_f64(limits.time.clamp(0.0, 1e9)),
+            time: time_limit(limits.time),
             exploration: Config {
                 traces: records.trace.is_some(),
                 limits: limits.of_exploration(),

@@ -8,16 +8,16 @@
 use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Place, Span};
-use lydian_ir::interp::{End, Options, Outcome, Silent, run};
+use lydian_ir::interp::{self, End, Location, Options, View, run};
 use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
-use lydian_ir::{FuncId, StmtId};
+use lydian_ir::{FuncId, LocalId, StmtId};
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, InputRead, Rules, UninitialisedRead,
     encode,
 };
 use lydian_prove::engines::{
-    Certificate, Choice, Decision, Flaw, Schedule, Trace, Verdict, decide,
+    self, Certificate, Choice, Decision, Flaw, Schedule, Trace, Verdict, decide,
 };
 use lydian_prove::system::GoalId;
 use lydian_prove::{Semantics, readable};
@@ -33,6 +33,8 @@ use crate::project::location_span;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
+/// The function where a program begins.
+const MAIN: &str = "main";
 /// The most steps of the interpreter that confirm an answer.
 const MOST_STEPS: u64 = 200_000_000;
 
@@ -135,16 +137,21 @@ impl Proofs {
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
-        let limits =
-            Limits { end: Some(end), interrupt: Some(cancel.flag().clone()), ..Limits::none() };
+        let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
+        let limits = Limits { end: Some(end), ..interruptible.clone() };
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
         let goals: Vec<_> = encoded.system.goals.ids().collect();
         let mut solver = standard_chain(&config);
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let proving_seconds = begun.elapsed().as_secs_f64();
-        let solver = &mut *solver;
-        let mut reader =
-            AnswerReader { program: &program, main, encoded: &encoded, pool: &mut pool, solver };
+        let mut reader = AnswerReader {
+            program: &program,
+            main,
+            encoded: &encoded,
+            pool: &mut pool,
+            solver: &mut *solver,
+            limits: Limits { time: Some(CHECK_TIME), ..interruptible },
+        };
         let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
@@ -153,11 +160,11 @@ impl Proofs {
 }
 
 fn encoded(pool: &mut TermPool, program: &LinkedProgram) -> Result<(Encoded, FuncId), Error> {
-    let functions = &program.linked.program.functions;
-    let main = functions.iter().find(|(_, one)| one.name == "main" && one.body.is_some());
-    let (main, _) = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
+    let program = &program.linked.program;
+    let main = program.function_named(MAIN).filter(|main| program.functions[*main].body.is_some());
+    let main = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
     let request = EncodeRequest {
-        program: &program.linked.program,
+        program,
         entry: main,
         goals: Goals { errors: true, ..Goals::default() },
         semantics: Semantics::default(),
@@ -175,6 +182,8 @@ struct AnswerReader<'a> {
     encoded: &'a Encoded,
     pool: &'a mut TermPool,
     solver: &'a mut dyn Solver,
+    /// The limits of a question that checks an argument.
+    limits: Limits,
 }
 
 impl AnswerReader<'_> {
@@ -183,7 +192,7 @@ impl AnswerReader<'_> {
             return None;
         };
         let linked = &self.program.linked;
-        let location = lydian_ir::interp::Location { function, point: Point::Stmt(call) };
+        let location = Location { function, point: Point::Stmt(call) };
         let span = location_span(&linked.program, location);
         let answer = match &verdict.decision {
             Decision::Reached(trace) => self.confirmed(verdict, trace, (function, call)),
@@ -204,11 +213,11 @@ impl AnswerReader<'_> {
 
     /// The argument, if its certificate stands.
     fn checked(&mut self, goal: GoalId, certificate: &Certificate) -> ErrorAnswer {
-        let (system, limits) = (&self.encoded.system, Limits::time(CHECK_TIME));
-        match certificate.check(self.pool, system, goal, self.solver, &limits) {
+        let system = &self.encoded.system;
+        match certificate.check(self.pool, system, goal, self.solver, &self.limits) {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,
-                exhaustive: certificate.argument == lydian_prove::engines::Argument::Exhaustion,
+                exhaustive: certificate.argument == engines::Argument::Exhaustion,
                 invariants: self.invariants(&certificate.invariants),
             }),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
@@ -242,21 +251,19 @@ impl AnswerReader<'_> {
         };
         let program = &self.program.linked.program;
         let test = Test {
-            function: program.functions[self.main].name.clone(),
-            earlier: Vec::new(),
-            objects: Vec::new(),
-            args: self.arguments(),
-            variable: Vec::new(),
-            globals: Vec::new(),
             externals: inputs.iter().map(external).collect(),
+            ..Test::calling(MAIN, self.arguments())
         };
         let options = Options { max_steps: MOST_STEPS, ..Options::default() };
-        match run(program, &test, &options, &mut Silent) {
-            Ok(outcome) if ends_in(&outcome, to) => ErrorAnswer::Reached(inputs),
-            Ok(outcome) => ErrorAnswer::Unknown(format!(
-                "a run that was found is none of the program's: the interpreter ends otherwise ({:?})",
-                outcome.end
-            )),
+        let mut watch = CallWatch { call: to, reached: false };
+        match run(program, &test, &options, &mut watch) {
+            Ok(outcome) if watch.reached && outcome.end != End::Assumption => {
+                ErrorAnswer::Reached(inputs)
+            }
+            Ok(_) => ErrorAnswer::Unknown(
+                "a run that was found is none of the program's: the interpreter does not get there"
+                    .to_owned(),
+            ),
             Err(error) => ErrorAnswer::Unknown(format!("a run that was found is no test: {error}")),
         }
     }
@@ -266,7 +273,7 @@ impl AnswerReader<'_> {
         let program = &self.program.linked.program;
         let body = program.functions[self.main].body.as_ref();
         let params = body.map_or(&[][..], |body| &body.params);
-        let size = |local: &lydian_ir::LocalId| {
+        let size = |local: &LocalId| {
             let ty = body.map(|body| body.locals[*local].ty);
             ty.and_then(|ty| program.types.size(ty)).unwrap_or(0) as usize
         };
@@ -293,18 +300,25 @@ impl AnswerReader<'_> {
     fn value(&self, read: &InputRead, values: &Model) -> Option<InputValue> {
         let mut evaluator = Evaluator::new();
         evaluator.holds(self.pool, values, read.condition).then_some(())?;
-        let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?;
-        let size = self.program.linked.program.types.size(read.ty)?.min(64) as u32;
-        let byte = |at: u32| (0..8).map(|bit| u8::from(bits.bit(8 * at + bit)) << bit).sum();
-        let bytes = (0..size).map(byte).collect();
+        let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?.low_u128();
+        let size = self.program.linked.program.types.size(read.ty)? as usize;
+        let bytes = bits.to_le_bytes().get(..size)?.to_vec();
         Some(InputValue { function: read.function.clone(), bytes })
     }
 }
 
-/// Whether a run ended in a call, or in the function that it calls.
-fn ends_in(outcome: &Outcome, (function, call): (FuncId, StmtId)) -> bool {
-    matches!(outcome.end, End::Trapped(lydian_ir::TrapKind::Abort))
-        && outcome.location.is_some_and(|location| {
-            location.function != function || location.point == Point::Stmt(call)
-        })
+/// Notes whether a run comes to a call.
+struct CallWatch {
+    call: (FuncId, StmtId),
+    reached: bool,
+}
+
+impl interp::Observer for CallWatch {
+    fn hears_statements(&self) -> bool {
+        true
+    }
+
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        self.reached |= self.call == (view.function(), stmt);
+    }
 }

@@ -1,7 +1,6 @@
 //! `lydian prove`: whether any input leads a program to a call of an error function.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use lydian::{
     Argument, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs, files,
@@ -10,6 +9,7 @@ use lydian::{
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
+use crate::requests::time_limit;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         flags: args.flags.clone(),
         compile_commands: args.compile_commands.clone(),
     };
-    let request = ProofRequest { program, time: Duration::from_secs_f64(args.time) };
+    let request = ProofRequest { program, time: time_limit(args.time) };
     let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
     output::text(&shown(&proofs))?;
     if let Some(path) = &args.json {

@@ -107,3 +107,28 @@ fn no_time_leaves_the_answer_unknown_and_says_so() {
     let ran = place.done("prove unit.c --time 0");
     assert!(ran.out.contains("unknown: out of time"), "{ran}");
 }
+
+#[test]
+fn each_error_has_inputs_of_its_own_that_lead_to_it() {
+    let place = Workplace::with(&format!(
+        "{HEAD}static void broken(void) {{ reach_error(); }}
+int main(void)
+{{
+    int x = __VERIFIER_nondet_int();
+    if (x == 1)
+        broken();
+    check(x != 2);
+    return 0;
+}}
+"
+    ));
+    let ran = place.done("prove unit.c --time inf --json t.json");
+    let proofs = place.json("t.json");
+    let errors = proofs["errors"].as_array().expect("a list of errors");
+    let first_byte = |error: &Value| error["answer"]["reached"][0]["bytes"][0].as_u64();
+    let found: Vec<(&str, Option<u64>)> = errors
+        .iter()
+        .map(|error| (error["function"].as_str().unwrap_or_default(), first_byte(error)))
+        .collect();
+    assert_eq!(found, [("check", Some(2)), ("broken", Some(1))], "{ran}");
+}
