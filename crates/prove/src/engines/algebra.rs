@@ -161,9 +161,9 @@ impl Rules {
                 within.map(|(all, rest)| (all.clone(), rest, &rule.equal))
             });
             let Some((monomial, rest, equal)) = found else { break };
-            let coefficient = polynomial.remove(&monomial).unwrap_or(0);
-            let factor = Polynomial::from([(rest, coefficient)]);
+            let factor = Polynomial::from([(rest, polynomial[&monomial])]);
             let Some(replaced) = product(&factor, equal, width) else { break };
+            polynomial.remove(&monomial);
             polynomial = sum(&polynomial, &replaced, width);
             if polynomial.len() > MOST_MONOMIALS {
                 break;
@@ -369,5 +369,32 @@ mod tests {
         let fails = pool.not(equal);
         let query = [assumed, not_less, not_more, fails];
         assert!(simplified(&mut pool, &query).contains(&pool.ff()));
+    }
+
+    #[test]
+    fn an_equation_that_becomes_too_large_is_not_said_to_hold() {
+        let mut pool = TermPool::new();
+        let mut count = 0;
+        let mut fresh = |pool: &mut TermPool| {
+            count += 1;
+            pool.var(&format!("x{count}"), Sort::BitVec(32))
+        };
+        let mut query = Vec::new();
+        let (factor, mut last) = (fresh(&mut pool), fresh(&mut pool));
+        // The rule of each equation replaces its last symbol by more terms than the rule before.
+        for _ in 0..4 {
+            let mut sides = [last, fresh(&mut pool)];
+            for side in &mut sides {
+                for _ in 0..40 {
+                    last = fresh(&mut pool);
+                    *side = pool.add(*side, last);
+                }
+            }
+            query.push(pool.eq(sides[0], sides[1]));
+        }
+        let (product, zero) = (pool.mul(factor, last), pool.bv(32, 0));
+        let is_zero = pool.eq(product, zero);
+        query.push(pool.not(is_zero));
+        assert_eq!(simplified(&mut pool, &query), query);
     }
 }
