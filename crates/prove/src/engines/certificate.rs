@@ -150,7 +150,7 @@ impl Check<'_, '_> {
     /// The knowledge of the states at a point, and the place there. The states at the entry are known.
     fn premises(&mut self, point: PointId) -> (Vec<Term>, Stage) {
         let system = self.system;
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         if point != system.entry {
             let known = self.certificate.invariants[point.index()].clone();
             return (known, Stage::with_own_inputs(system, &symbols));
