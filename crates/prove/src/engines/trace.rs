@@ -50,7 +50,8 @@ impl Trace {
         let same = |ours: &Step, theirs: &Step| {
             symbols.iter().all(|symbol| ours.values.get(*symbol) == theirs.values.get(*symbol))
         };
-        self.steps.iter().zip(&replayed.steps).all(|(ours, theirs)| same(ours, theirs))
+        self.steps.len() == replayed.steps.len()
+            && self.steps.iter().zip(&replayed.steps).all(|(ours, theirs)| same(ours, theirs))
     }
 }
 
