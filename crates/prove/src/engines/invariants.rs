@@ -179,7 +179,7 @@ mod tests {
     use crate::engines::sampling::Samples;
     use crate::engines::slicing::Slice;
     use crate::engines::testing::search::{Reachable, reachable, value};
-    use crate::engines::testing::{Fixture, random, solver};
+    use crate::engines::testing::{Fixture, random, solver, system as parsed};
 
     fn assert_hold(fixture: &Fixture, reached: &Reachable, invariants: &Invariants) {
         let mut evaluator = Evaluator::new();
@@ -194,6 +194,32 @@ mod tests {
                 assert!(evaluator.holds(&fixture.pool, &model, *formula), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn equations_that_follow_from_those_left_out_are_asked_about_again() {
+        // After the first transition y = 0, and 8 * x = 0 only in the states that were seen.
+        let text = "vars x y
+            inputs a
+            start y = 0
+            p0 -> p1: x := a, y := 0
+            p1 -> p1: x := 1, y := 8";
+        let mut fixture = parsed(4, text);
+        let reached = reachable(&mut fixture);
+        let Fixture { pool, system } = &mut fixture;
+        let (mut solver, limits) = (solver(), Limits::none());
+        let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
+        let mut samples = Samples::new(queries.pool, system);
+        let point = system.transitions[0].to;
+        for x in (0..16).step_by(2) {
+            let state = [x, 0].map(|bits| value(Sort::BitVec(4), bits));
+            samples.keep(point, &state.to_vec());
+        }
+        let none = vec![Vec::new(); system.points.len()];
+        let columns = columns(queries.pool, system, true).remove(0);
+        let found = equations(&mut queries, system, &samples, &none, &columns);
+        assert!(!found[point.index()].is_empty());
+        assert_hold(&fixture, &reached, &found);
     }
 
     #[test]

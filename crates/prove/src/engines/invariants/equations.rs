@@ -126,7 +126,11 @@ impl Fixpoint<'_> {
 
     fn run(mut self, queries: &mut Queries<'_>, known: &Invariants) -> Invariants {
         let system = self.system;
-        let again = |transition: &Transition, point| transition.from == point;
+        // Where some equations are left out, those from one more state may not follow from the others.
+        let anew = self.has_products;
+        let again = |transition: &Transition, point| {
+            transition.from == point || (anew && transition.to == point)
+        };
         if settle(queries, system, again, |queries, index| self.weaken(queries, known, index)) {
             self.equations
         } else {
