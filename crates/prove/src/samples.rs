@@ -49,7 +49,8 @@ impl Samples {
         self.known = variables.len();
         for (at, Sample { model, rng, .. }) in self.samples.iter_mut().enumerate() {
             if !new.is_empty() {
-                *model = model.with(new.iter().map(|(var, sort)| (*var, value(*sort, at, rng))));
+                *model = model
+                    .with(new.iter().map(|(var, sort)| (*var, value_of(*sort, number(at, rng)))));
             }
         }
         // The last term is the likeliest to be false.
@@ -59,9 +60,8 @@ impl Samples {
     }
 }
 
-/// A value for an assignment by its number.
-fn value(sort: Sort, at: usize, rng: &mut Rng) -> Value {
-    let number = number(at, rng);
+/// The value of a sort for a number; floats have the number's value.
+pub(crate) fn value_of(sort: Sort, number: u64) -> Value {
     match sort {
         Sort::Float(FloatSort::F32) => {
             Value::from_u64(sort, u64::from((number as i64 as f32).to_bits()))
@@ -71,6 +71,7 @@ fn value(sort: Sort, at: usize, rng: &mut Rng) -> Value {
     }
 }
 
+/// A number for the assignment at a position.
 fn number(at: usize, rng: &mut Rng) -> u64 {
     if let Some((_, range)) = SMALL.iter().find(|(end, _)| at < *end) {
         return rng.below(*range).wrapping_sub(u64::from(*range > 4));

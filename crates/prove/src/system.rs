@@ -102,10 +102,33 @@ pub struct System {
     pub inexact: Vec<String>,
 }
 
+impl Transition {
+    /// The values and the guard.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = Term> {
+        self.next.iter().copied().chain([self.guard])
+    }
+}
+
 impl System {
+    /// The symbols of the variables.
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = Term> {
+        self.variables.values().map(|variable| variable.symbol)
+    }
+
+    /// The positions of the transitions that begin at a point.
+    pub(crate) fn leaving(&self, point: PointId) -> impl Iterator<Item = usize> {
+        let all = self.transitions.iter().enumerate();
+        all.filter(move |(_, transition)| transition.from == point).map(|(at, _)| at)
+    }
+
+    /// The approaches of all goals.
+    pub(crate) fn approaches(&self) -> impl Iterator<Item = &Approach> {
+        self.goals.values().flat_map(|goal| &goal.approaches)
+    }
+
     /// Whether a symbol is that of a state variable.
     pub fn is_variable(&self, symbol: Term) -> bool {
-        self.variables.values().any(|variable| variable.symbol == symbol)
+        self.symbols().any(|own| own == symbol)
     }
 
     /// The transitions that begin at a point.
@@ -115,8 +138,7 @@ impl System {
 
     /// What replaces the variables' symbols by other terms, for `TermPool::substituted`.
     pub fn at(&self, state: &[Term]) -> FxHashMap<Term, Term> {
-        let symbols = self.variables.values().map(|variable| variable.symbol);
-        symbols.zip(state.iter().copied()).collect()
+        self.symbols().zip(state.iter().copied()).collect()
     }
 
     /// The system as text: points, transitions and goals, for tests and for people.

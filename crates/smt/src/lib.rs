@@ -28,6 +28,7 @@ pub use terms::eval::Evaluator;
 pub use terms::pool::{MARK, TermPool};
 pub use terms::portable::{PortableTerms, Structures};
 pub use terms::rules::{RULES, Rule, RuleEntry};
+pub use terms::semantics::{odd_inverse, ones};
 pub use terms::sort::{FloatSort, MAX_WIDTH, RoundingMode, Sort};
 pub use terms::term::{BinOp, Node, Term, UnOp};
 pub use terms::value::{ArrayValue, Model, Value};

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
+use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp, odd_inverse, ones};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engines::stage::conjuncts;
@@ -144,7 +144,7 @@ impl Rules {
             highest > 0 && monomial.len() == highest && *coefficient & 1 == 1
         });
         let Some((monomial, coefficient)) = leading else { return };
-        let factor = inverse(*coefficient).wrapping_neg();
+        let factor = odd_inverse(*coefficient).wrapping_neg();
         let mut rest = polynomial.clone();
         rest.remove(monomial);
         let equal = scaled(&rest, factor, width);
@@ -161,9 +161,9 @@ impl Rules {
                 within.map(|(all, rest)| (all.clone(), rest, &rule.equal))
             });
             let Some((monomial, rest, equal)) = found else { break };
-            let coefficient = polynomial.remove(&monomial).unwrap_or(0);
-            let factor = Polynomial::from([(rest, coefficient)]);
+            let factor = Polynomial::from([(rest, polynomial[&monomial])]);
             let Some(replaced) = product(&factor, equal, width) else { break };
+            polynomial.remove(&monomial);
             polynomial = sum(&polynomial, &replaced, width);
             if polynomial.len() > MOST_MONOMIALS {
                 break;
@@ -242,27 +242,18 @@ fn degree(polynomial: &Polynomial) -> usize {
     polynomial.keys().map(Vec::len).max().unwrap_or(0)
 }
 
-fn mask(width: u32) -> u64 {
-    u64::MAX >> (64 - width)
-}
-
-/// The inverse of an odd number modulo 2^64, by Newton's iteration.
-pub(crate) fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
-}
-
 fn sum(a: &Polynomial, b: &Polynomial, width: u32) -> Polynomial {
     let mut all = a.clone();
     for (monomial, coefficient) in b {
         let entry = all.entry(monomial.clone()).or_default();
-        *entry = entry.wrapping_add(*coefficient) & mask(width);
+        *entry = entry.wrapping_add(*coefficient) & ones(width);
     }
     all.retain(|_, coefficient| *coefficient != 0);
     all
 }
 
 fn scaled(a: &Polynomial, factor: u64, width: u32) -> Polynomial {
-    let scale = |coefficient: u64| coefficient.wrapping_mul(factor) & mask(width);
+    let scale = |coefficient: u64| coefficient.wrapping_mul(factor) & ones(width);
     let all = a.iter().map(|(monomial, coefficient)| (monomial.clone(), scale(*coefficient)));
     all.filter(|(_, coefficient)| *coefficient != 0).collect()
 }
@@ -275,7 +266,7 @@ fn product(a: &Polynomial, b: &Polynomial, width: u32) -> Option<Polynomial> {
         let mut monomial = [&left[..], &right[..]].concat();
         monomial.sort_unstable();
         let entry = all.entry(monomial).or_default();
-        *entry = entry.wrapping_add(x.wrapping_mul(*y)) & mask(width);
+        *entry = entry.wrapping_add(x.wrapping_mul(*y)) & ones(width);
     }
     all.retain(|_, coefficient| *coefficient != 0);
     Some(all)
@@ -369,5 +360,32 @@ mod tests {
         let fails = pool.not(equal);
         let query = [assumed, not_less, not_more, fails];
         assert!(simplified(&mut pool, &query).contains(&pool.ff()));
+    }
+
+    #[test]
+    fn an_equation_that_becomes_too_large_is_not_said_to_hold() {
+        let mut pool = TermPool::new();
+        let mut count = 0;
+        let mut fresh = |pool: &mut TermPool| {
+            count += 1;
+            pool.var(&format!("x{count}"), Sort::BitVec(32))
+        };
+        let mut query = Vec::new();
+        let (factor, mut last) = (fresh(&mut pool), fresh(&mut pool));
+        // The rule of each equation replaces its last symbol by more terms than the rule before.
+        for _ in 0..4 {
+            let mut sides = [last, fresh(&mut pool)];
+            for side in &mut sides {
+                for _ in 0..40 {
+                    last = fresh(&mut pool);
+                    *side = pool.add(*side, last);
+                }
+            }
+            query.push(pool.eq(sides[0], sides[1]));
+        }
+        let (product, zero) = (pool.mul(factor, last), pool.bv(32, 0));
+        let is_zero = pool.eq(product, zero);
+        query.push(pool.not(is_zero));
+        assert_eq!(simplified(&mut pool, &query), query);
     }
 }

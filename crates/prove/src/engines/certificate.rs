@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Limits, Reason, Solver, Term, TermPool};
+use rustc_hash::FxHashSet;
 
 use crate::engines::queries::Queries;
 use crate::engines::slicing::leading_to;
@@ -82,9 +83,7 @@ impl Certificate {
         let most = limits.time.unwrap_or(MOST_TIME);
         let mut queries = Queries::new(pool, solver, limits, most);
         let mut check = Check { certificate: self, system, goal, queries: &mut queries };
-        if system.transitions.iter().any(|transition| transition.to == system.entry) {
-            return Err(Flaw::Refuted("no transition leads to the entry".to_owned()));
-        }
+        check.form()?;
         check.initiation()?;
         for transition in &system.transitions {
             check.consecution(transition)?;
@@ -106,6 +105,30 @@ struct Check<'c, 'q> {
 }
 
 impl Check<'_, '_> {
+    /// The argument is about this system and about some state.
+    fn form(&mut self) -> Result<(), Flaw> {
+        let (system, invariants) = (self.system, &self.certificate.invariants);
+        let refuted = |part: &str| Err(Flaw::Refuted(part.to_owned()));
+        if system.transitions.iter().any(|transition| transition.to == system.entry) {
+            return refuted("no transition leads to the entry");
+        }
+        if self.certificate.depth == 0 {
+            return refuted("the depth is at least 1");
+        }
+        if invariants.len() != system.points.len() {
+            return refuted("each point has its invariants");
+        }
+        // Inputs are chosen anew in each step, so nothing that is said of them stays true.
+        let variables: FxHashSet<Term> = system.symbols().collect();
+        for formula in invariants.iter().flatten() {
+            let symbols = self.queries.pool.vars_of(*formula);
+            if !symbols.iter().all(|symbol| variables.contains(symbol)) {
+                return refuted("the invariants are of variables only");
+            }
+        }
+        Ok(())
+    }
+
     /// Fails unless the assumptions contradict each other.
     fn refuse(&mut self, assumptions: &[Term], part: impl Fn() -> String) -> Result<(), Flaw> {
         match self.queries.check(assumptions) {
@@ -150,7 +173,7 @@ impl Check<'_, '_> {
     /// The knowledge of the states at a point, and the place there. The states at the entry are known.
     fn premises(&mut self, point: PointId) -> (Vec<Term>, Stage) {
         let system = self.system;
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         if point != system.entry {
             let known = self.certificate.invariants[point.index()].clone();
             return (known, Stage::with_own_inputs(system, &symbols));
@@ -245,9 +268,14 @@ mod tests {
         p1 -> !bad if i == 7
         p1 -> !good if i == 6";
 
-    /// The check of a certificate with an invariant at the second point for the first goal.
+    /// The check of a certificate with an invariant at the second point for a goal of the counter.
     fn checked(depth: u32, argument: Argument, invariant: &str, goal: usize) -> bool {
-        let text = format!("{COUNTER}\np1 -> !invariant if {invariant}");
+        stands(COUNTER, depth, argument, invariant, goal)
+    }
+
+    /// The same for a system of two points and two goals.
+    fn stands(text: &str, depth: u32, argument: Argument, invariant: &str, goal: usize) -> bool {
+        let text = format!("{text}\np1 -> !invariant if {invariant}");
         let Fixture { mut pool, system } = system(4, &text);
         let goals: Vec<GoalId> = system.goals.ids().collect();
         let formula = system.goals[goals[2]].approaches[0].condition;
@@ -264,6 +292,21 @@ mod tests {
         assert!(!checked(1, induction, "i % 2 == 0 && i <u 6", 0), "a transition breaks it");
         assert!(!checked(1, induction, "false", 0), "it fails after the entry");
         assert!(!checked(1, induction, "i % 2 == 0", 1), "the goal is reached");
+    }
+
+    #[test]
+    fn a_certificate_of_no_states_or_with_invariants_of_inputs_proves_nothing() {
+        let text = "vars i
+            inputs a
+            start i = 0
+            p0 -> p1 if a == 0
+            p1 -> p1 if a == 0
+            p1 -> !later if a == 1
+            p0 -> !now if i == 0";
+        for depth in 0..3 {
+            assert!(!stands(text, depth, Argument::Induction, "true", 1));
+            assert!(!stands(text, depth, Argument::Induction, "a == 0", 0), "a is chosen anew");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod frames;
 mod predicates;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Model, Term, TermPool};
+use lydian_smt::{Answer, Evaluator, Model, Term, TermPool};
 
 use crate::engines::invariants::Invariants;
 use crate::engines::queries::Queries;
@@ -198,7 +198,7 @@ impl<'s> Refinement<'s> {
         ways: &[Choice],
     ) -> Option<Course> {
         let pool = &mut *queries.pool;
-        let mut state: Vec<Term> = self.system.variables.values().map(|v| v.symbol).collect();
+        let mut state: Vec<Term> = self.system.symbols().collect();
         let mut conditions = Vec::new();
         for (number, way) in ways.iter().enumerate() {
             let mut stage = self.inputs.stage(pool, self.system, &state, number);
@@ -233,13 +233,11 @@ impl<'s> Refinement<'s> {
     }
 
     fn course(&mut self, pool: &mut TermPool, ways: &[Choice], model: &Model) -> Course {
-        let mut evaluator = lydian_smt::Evaluator::new();
+        let mut evaluator = Evaluator::new();
         let mut steps = Vec::new();
         for (number, choice) in ways.iter().enumerate() {
-            let symbols = self.inputs.of_use(pool, number).to_vec();
-            let values = self.inputs.own().iter().copied().zip(symbols);
-            let values = values.map(|(own, symbol)| (own, evaluator.eval(pool, model, symbol)));
-            steps.push(Step { choice: *choice, values: Model::from_values(values.collect()) });
+            let values = self.inputs.values(pool, &mut evaluator, model, number);
+            steps.push(Step { choice: *choice, values });
         }
         Course { initial: Model::new(), steps }
     }

@@ -5,13 +5,14 @@
 //! neighbours, and random ones. A step tries some values until a guard holds.
 
 use lydian_base::{EntityId as _, Rng};
-use lydian_smt::{Evaluator, Model, Node, Sort, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Model, Node, Term, TermPool, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engines::queries::Queries;
-use crate::engines::stage::Inputs;
+use crate::engines::stage::{Inputs, subterms};
 use crate::engines::trace::{Choice, Course, Step};
-use crate::system::{GoalId, PointId, System};
+use crate::samples::value_of;
+use crate::system::{GoalId, PointId, System, Transition};
 
 /// The most states that are kept of a point.
 const MOST_STATES: usize = 200;
@@ -139,8 +140,7 @@ impl<'s> Samples<'s> {
 
     /// A transition that these values take.
     fn taken(&mut self, pool: &TermPool, point: PointId, values: &Model) -> Option<usize> {
-        let all = self.system.transitions.iter().enumerate();
-        let own: Vec<usize> = all.filter(|(_, t)| t.from == point).map(|(at, _)| at).collect();
+        let own: Vec<usize> = self.system.leaving(point).collect();
         let first = self.rng.below(own.len().max(1) as u64) as usize;
         let mut turned = own.iter().cycle().skip(first).take(own.len());
         let mut holds = |index: &usize| {
@@ -157,7 +157,7 @@ impl<'s> Samples<'s> {
             let number = self.number(pool.width(input), kind);
             values.push((input, value_of(pool.sort(input), number)));
         }
-        let symbols = self.system.variables.values().map(|variable| variable.symbol);
+        let symbols = self.system.symbols();
         values.extend(symbols.zip(state.iter().cloned()));
         Model::from_values(values)
     }
@@ -189,7 +189,7 @@ impl<'s> Samples<'s> {
 
     /// Keeps the states of a run that another engine found, from the inputs of its steps.
     pub(crate) fn keep_run(&mut self, pool: &TermPool, steps: &[Step]) {
-        let symbols: Vec<Term> = self.system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = self.system.symbols().collect();
         let mut state: State = Vec::new();
         for step in steps {
             let Choice::Transition(index) = step.choice else { continue };
@@ -216,29 +216,13 @@ fn fingerprint(state: &State) -> Vec<u64> {
     state.iter().map(of).collect()
 }
 
-/// The value of a sort for a number; floats have the number's value.
-fn value_of(sort: Sort, number: u64) -> Value {
-    match sort {
-        Sort::F32 => Value::from_u64(sort, u64::from((number as i64 as f32).to_bits())),
-        Sort::F64 => Value::from_u64(sort, (number as i64 as f64).to_bits()),
-        _ => Value::from_u64(sort, number),
-    }
-}
-
 /// The constants in a system's guards, values and approaches, signed, smallest first.
 fn constants(pool: &TermPool, system: &System) -> Vec<u64> {
-    let transitions = system.transitions.iter().flat_map(|t| t.next.iter().chain([&t.guard]));
-    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
-    let mut waiting: Vec<Term> =
-        transitions.chain(approaches.map(|way| &way.condition)).copied().collect();
-    let mut seen: FxHashSet<Term> = waiting.iter().copied().collect();
-    let mut found = FxHashSet::default();
-    while let Some(term) = waiting.pop() {
-        if let (Node::Bits(_), Some(number)) = (pool.node(term), pool.as_i64(term)) {
-            found.insert(number);
-        }
-        waiting.extend(pool.children(term).into_iter().filter(|child| seen.insert(*child)));
-    }
+    let transitions = system.transitions.iter().flat_map(Transition::terms);
+    let conditions = system.approaches().map(|approach| approach.condition);
+    let all = subterms(pool, transitions.chain(conditions)).into_iter();
+    let words = all.filter(|term| matches!(pool.node(*term), Node::Bits(_)));
+    let found: FxHashSet<i64> = words.filter_map(|term| pool.as_i64(term)).collect();
     let mut found: Vec<i64> = found.into_iter().collect();
     found.sort_by_key(|number| (number.unsigned_abs(), *number));
     found.truncate(MOST_CONSTANTS);

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::engines::certificate::{Argument, Certificate};
 use crate::engines::stage::{Inputs, Stage};
 use crate::engines::trace::{Choice, Course, Step};
-use crate::system::{Approach, Goal, GoalId, PointId, System, Transition};
+use crate::system::{Approach, GoalId, PointId, System, Transition};
 
 /// A smaller system, and the way back to the whole one.
 pub(crate) struct Slice {
@@ -41,24 +41,20 @@ impl Slice {
         let mut transitions: Vec<usize> = (0..system.transitions.len()).collect();
         let mut approaches: Vec<Vec<usize>> =
             system.goals.values().map(|goal| (0..goal.approaches.len()).collect()).collect();
+        remove_impossible(pool, &mut system, &mut transitions, &mut approaches);
         loop {
-            let before = transitions.len();
-            remove_impossible(pool, &mut system, &mut transitions, &mut approaches);
             let classes = Classes::of(pool, &system);
-            let simpler = classes.applied(pool, &system);
-            let mut trial = simpler.clone();
-            let mut kept = transitions.clone();
-            remove_impossible(pool, &mut trial, &mut kept, &mut approaches.clone());
-            if kept.len() < before {
+            let mut simpler = classes.applied(pool, &system);
+            let (mut kept, mut ways) = (transitions.clone(), approaches.clone());
+            remove_impossible(pool, &mut simpler, &mut kept, &mut ways);
+            if kept.len() < transitions.len() {
                 keep_transitions(&mut system, &mut transitions, &kept);
                 continue;
             }
             let granted = granted(pool, &system, &classes);
-            system = simpler;
-            remove_impossible(pool, &mut system, &mut transitions, &mut approaches);
-            remove_astray(&mut system, &mut transitions);
-            keep_influential(pool, &mut system);
-            return Self { system, transitions, approaches, granted, start };
+            remove_astray(&mut simpler, &mut transitions);
+            keep_influential(pool, &mut simpler);
+            return Self { system: simpler, transitions, approaches: ways, granted, start };
         }
     }
 
@@ -109,7 +105,7 @@ impl Slice {
 /// for; and inputs for the initial ones.
 fn begun(pool: &mut TermPool, whole: &System, goals: &[GoalId]) -> (System, Vec<(Term, Term)>) {
     let mut system = whole.clone();
-    let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+    let symbols: Vec<Term> = system.symbols().collect();
     let (own, stands) = initial_inputs(pool, whole);
     let mut start = Stage::with_own_inputs(whole, &symbols);
     start.extend(own.iter().copied().zip(stands.iter().copied()));
@@ -167,18 +163,9 @@ fn remove_impossible(
     approaches: &mut [Vec<usize>],
 ) {
     let impossible = pool.ff();
-    let mut reached: FxHashSet<PointId> = [system.entry].into_iter().collect();
-    loop {
-        let before = reached.len();
-        for transition in system.transitions.iter().filter(|t| t.guard != impossible) {
-            if reached.contains(&transition.from) {
-                reached.insert(transition.to);
-            }
-        }
-        if reached.len() == before {
-            break;
-        }
-    }
+    let possible = system.transitions.iter().filter(|t| t.guard != impossible);
+    let edges: Vec<(PointId, PointId)> = possible.map(|t| (t.from, t.to)).collect();
+    let reached = closure([system.entry].into_iter().collect(), &edges);
     let all = system.transitions.iter().zip(positions.iter());
     let possible = all.filter(|(t, _)| t.guard != impossible && reached.contains(&t.from));
     let kept: Vec<usize> = possible.map(|(_, position)| *position).collect();
@@ -194,8 +181,7 @@ fn remove_impossible(
 
 /// Removes transitions to points from which no goal can be reached.
 fn remove_astray(system: &mut System, positions: &mut Vec<usize>) {
-    let approaches = system.goals.values().flat_map(|goal: &Goal| &goal.approaches);
-    let ends = approaches.map(|approach| approach.from).collect();
+    let ends = system.approaches().map(|approach| approach.from).collect();
     let near = leading_to(&system.transitions, ends);
     let all = system.transitions.iter().zip(positions.iter());
     let kept: Vec<usize> =
@@ -208,16 +194,21 @@ pub(crate) fn leading_to(
     transitions: &[Transition],
     ends: FxHashSet<PointId>,
 ) -> FxHashSet<PointId> {
-    let mut near = ends;
+    let edges: Vec<(PointId, PointId)> = transitions.iter().map(|t| (t.to, t.from)).collect();
+    closure(ends, &edges)
+}
+
+/// Some points, and all to which edges lead from them.
+fn closure(mut points: FxHashSet<PointId>, edges: &[(PointId, PointId)]) -> FxHashSet<PointId> {
     loop {
-        let before = near.len();
-        for transition in transitions {
-            if near.contains(&transition.to) {
-                near.insert(transition.from);
+        let before = points.len();
+        for (from, to) in edges {
+            if points.contains(from) {
+                points.insert(*to);
             }
         }
-        if near.len() == before {
-            return near;
+        if points.len() == before {
+            return points;
         }
     }
 }
@@ -225,8 +216,8 @@ pub(crate) fn leading_to(
 /// Removes variables that influence no guard and no approach.
 fn keep_influential(pool: &mut TermPool, system: &mut System) {
     let guards = system.transitions.iter().map(|transition| transition.guard);
-    let approaches = system.goals.values().flat_map(|goal: &Goal| &goal.approaches);
-    let mut waiting: Vec<Term> = guards.chain(approaches.map(|way| way.condition)).collect();
+    let conditions = system.approaches().map(|approach| approach.condition);
+    let mut waiting: Vec<Term> = guards.chain(conditions).collect();
     let symbols: FxHashMap<Term, usize> =
         system.variables.values().enumerate().map(|(at, v)| (v.symbol, at)).collect();
     let mut kept = vec![false; symbols.len()];
@@ -260,7 +251,7 @@ struct Classes {
 impl Classes {
     /// The coarsest classes that the transitions preserve.
     fn of(pool: &mut TermPool, system: &System) -> Self {
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         let (first, later): (Vec<&Transition>, Vec<&Transition>) =
             system.transitions.iter().partition(|transition| transition.from == system.entry);
         let mut groups = vec![(0, None); symbols.len()];

@@ -1,10 +1,10 @@
 //! Terms of a system at one place of a run: a state in place of the variables, and the inputs' symbols
 //! of that place in place of the inputs.
 
-use lydian_smt::{BinOp, Node, Term, TermPool};
+use lydian_smt::{BinOp, Evaluator, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::system::System;
+use crate::system::{System, Transition};
 
 /// The inputs of a system, and symbols for each of their uses.
 pub(crate) struct Inputs {
@@ -16,9 +16,8 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// The inputs that any term of the system mentions.
     pub(crate) fn new(pool: &mut TermPool, system: &System) -> Self {
-        let variables: FxHashSet<Term> = system.variables.values().map(|v| v.symbol).collect();
         let mut own = Vec::new();
-        let mut seen = variables;
+        let mut seen: FxHashSet<Term> = system.symbols().collect();
         for term in terms_of(system) {
             own.extend(pool.vars_of(term).iter().filter(|symbol| seen.insert(**symbol)));
         }
@@ -44,6 +43,20 @@ impl Inputs {
         &self.uses[number]
     }
 
+    /// The values of the inputs in a model's use of them.
+    pub(crate) fn values(
+        &mut self,
+        pool: &mut TermPool,
+        evaluator: &mut Evaluator,
+        model: &Model,
+        number: usize,
+    ) -> Model {
+        self.of_use(pool, number);
+        let values = self.own.iter().zip(&self.uses[number]);
+        let values = values.map(|(own, symbol)| (*own, evaluator.eval(pool, model, *symbol)));
+        Model::from_values(values.collect())
+    }
+
     /// The place of a run with this state, at which the inputs are used for the given time.
     pub(crate) fn stage(
         &mut self,
@@ -61,11 +74,23 @@ impl Inputs {
 
 /// All terms of a system.
 pub(crate) fn terms_of(system: &System) -> impl Iterator<Item = Term> + '_ {
-    let transitions =
-        system.transitions.iter().flat_map(|t| t.next.iter().copied().chain([t.guard]));
-    let goals = system.goals.values().flat_map(|goal| &goal.approaches);
-    let conditions = goals.map(|approach| approach.condition);
+    let transitions = system.transitions.iter().flat_map(Transition::terms);
+    let conditions = system.approaches().map(|approach| approach.condition);
     system.initial.iter().copied().chain([system.assumed]).chain(transitions).chain(conditions)
+}
+
+/// Some terms and all in them, each once.
+pub(crate) fn subterms(pool: &TermPool, roots: impl IntoIterator<Item = Term>) -> Vec<Term> {
+    let mut waiting: Vec<Term> = roots.into_iter().collect();
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut found = Vec::new();
+    while let Some(term) = waiting.pop() {
+        if seen.insert(term) {
+            found.push(term);
+            waiting.extend(pool.children(term));
+        }
+    }
+    found
 }
 
 /// A place of a run.

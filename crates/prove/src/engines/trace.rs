@@ -46,11 +46,12 @@ impl Trace {
         let steps = self.steps.clone();
         let course = Course { initial: self.initial.clone(), steps };
         let Some(replayed) = course.replayed(pool, system, goal) else { return false };
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         let same = |ours: &Step, theirs: &Step| {
             symbols.iter().all(|symbol| ours.values.get(*symbol) == theirs.values.get(*symbol))
         };
-        self.steps.iter().zip(&replayed.steps).all(|(ours, theirs)| same(ours, theirs))
+        self.steps.len() == replayed.steps.len()
+            && self.steps.iter().zip(&replayed.steps).all(|(ours, theirs)| same(ours, theirs))
     }
 }
 
@@ -115,10 +116,9 @@ impl Replay<'_> {
     fn values(&mut self, state: &[Value], step: &Step) -> Model {
         let system = self.system;
         let read: Vec<Term> = match step.choice {
-            Choice::Transition(index) => system
-                .transitions
-                .get(index)
-                .map_or(vec![], |taken| taken.next.iter().copied().chain([taken.guard]).collect()),
+            Choice::Transition(index) => {
+                system.transitions.get(index).map_or(vec![], |taken| taken.terms().collect())
+            }
             Choice::Approach(index) => {
                 self.goal.approaches.get(index).map(|way| way.condition).into_iter().collect()
             }
@@ -129,7 +129,7 @@ impl Replay<'_> {
                 values.push((*symbol, self.evaluator.eval(self.pool, &step.values, *symbol)));
             }
         }
-        let variables = system.variables.values().map(|variable| variable.symbol);
+        let variables = system.symbols();
         values.extend(variables.zip(state.iter().cloned()));
         Model::from_values(values)
     }

@@ -61,7 +61,7 @@ impl<'s> Unrolling<'s> {
     pub(crate) fn from_entry(queries: &mut Queries<'_>, system: &'s System) -> Self {
         let mut unrolling = Self::empty(queries, system);
         let pool = &mut *queries.pool;
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         let mut start = unrolling.inputs.stage(pool, system, &symbols, 0);
         let initial: Vec<Term> = system.initial.iter().map(|term| start.of(pool, *term)).collect();
         unrolling.assumed.push(start.of(pool, system.assumed));
@@ -80,7 +80,7 @@ impl<'s> Unrolling<'s> {
     ) -> Self {
         let mut unrolling = Self::empty(queries, system);
         let pool = &mut *queries.pool;
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         let stage = unrolling.inputs.stage(pool, system, &symbols, 1);
         let points: Vec<PointId> = system.points.ids().filter(|p| *p != system.entry).collect();
         let begins = one_of(pool, "begins", points.len());
@@ -152,8 +152,7 @@ impl<'s> Unrolling<'s> {
     fn choices(&self, pool: &mut TermPool) -> Vec<Term> {
         let mut chosen = vec![pool.tt(); self.system.transitions.len()];
         for point in self.system.points.ids().filter(|point| !self.exclusive[point.index()]) {
-            let all = self.system.transitions.iter().enumerate();
-            let own: Vec<usize> = all.filter(|(_, t)| t.from == point).map(|(at, _)| at).collect();
+            let own: Vec<usize> = self.system.leaving(point).collect();
             for (index, term) in own.iter().zip(one_of(pool, "chosen", own.len())) {
                 chosen[*index] = term;
             }
@@ -235,7 +234,7 @@ impl<'s> Unrolling<'s> {
         goal: GoalId,
     ) -> Option<Course> {
         let mut evaluator = Evaluator::new();
-        let initial = self.values(pool, &mut evaluator, model, 0);
+        let initial = self.inputs.values(pool, &mut evaluator, model, 0);
         let (mut steps, point) = self.steps(pool, model, depth)?;
         let approaches = self.system.goals[goal].approaches.iter().enumerate();
         let arrival = self.layers[depth].arrivals[point.index()].as_mut()?;
@@ -245,7 +244,7 @@ impl<'s> Unrolling<'s> {
         };
         let mut from_here = approaches.filter(|(_, approach)| approach.from == point);
         let (index, _) = from_here.find(|(_, approach)| holds(approach.condition))?;
-        let values = self.values(pool, &mut evaluator, model, depth + 1);
+        let values = self.inputs.values(pool, &mut evaluator, model, depth + 1);
         steps.push(Step { choice: Choice::Approach(index), values });
         Some(Course { initial, steps })
     }
@@ -262,7 +261,7 @@ impl<'s> Unrolling<'s> {
         let mut point = self.system.entry;
         for layer in 0..depth {
             let index = self.taken(pool, &mut evaluator, model, (layer, point))?;
-            let values = self.values(pool, &mut evaluator, model, layer + 1);
+            let values = self.inputs.values(pool, &mut evaluator, model, layer + 1);
             steps.push(Step { choice: Choice::Transition(index), values });
             point = self.system.transitions[index].to;
         }
@@ -278,29 +277,11 @@ impl<'s> Unrolling<'s> {
         (layer, point): (usize, PointId),
     ) -> Option<usize> {
         let arrival = self.layers[layer].arrivals[point.index()].as_mut()?;
-        let all = self.system.transitions.iter().enumerate();
-        let mut own = all.filter(|(_, transition)| transition.from == point);
         let chosen = &self.chosen[layer];
-        let found = own.find(|(index, transition)| {
-            let guard = arrival.stage.of(pool, transition.guard);
+        self.system.leaving(point).find(|index| {
+            let guard = arrival.stage.of(pool, self.system.transitions[*index].guard);
             evaluator.holds(pool, model, chosen[*index]) && evaluator.holds(pool, model, guard)
-        });
-        found.map(|(index, _)| index)
-    }
-
-    /// The values of the system's inputs in one use.
-    fn values(
-        &mut self,
-        pool: &mut TermPool,
-        evaluator: &mut Evaluator,
-        model: &Model,
-        number: usize,
-    ) -> Model {
-        let symbols = self.inputs.of_use(pool, number).to_vec();
-        let own = self.inputs.own().iter().copied();
-        let values = own.zip(symbols);
-        let values = values.map(|(input, symbol)| (input, evaluator.eval(pool, model, symbol)));
-        Model::from_values(values.collect())
+        })
     }
 }
 

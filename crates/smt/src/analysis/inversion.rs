@@ -8,7 +8,7 @@
 
 use crate::terms::eval::Evaluator;
 use crate::terms::pool::TermPool;
-use crate::terms::semantics::ones;
+use crate::terms::semantics::{odd_inverse, ones};
 use crate::terms::sort::{FloatSort, Sort};
 use crate::terms::term::{BinOp, Node, Term, UnOp};
 use crate::terms::value::{ArrayValue, Model, Value};
@@ -99,11 +99,6 @@ struct Search<'a> {
     proposals: Vec<Changes>,
     depth: u32,
     aims: u32,
-}
-
-/// The inverse of an odd number modulo 2^64, by Newton's iteration.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 fn signed(v: u64, width: u32) -> i64 {
@@ -393,7 +388,7 @@ impl Search<'_> {
                 continue;
             }
             if wanted.trailing_zeros() >= zeros {
-                let v = (wanted >> zeros).wrapping_mul(inverse(other >> zeros));
+                let v = (wanted >> zeros).wrapping_mul(odd_inverse(other >> zeros));
                 self.aim(t, v & (mask >> zeros));
             }
             self.aim(t, wanted / other);

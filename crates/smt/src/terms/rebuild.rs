@@ -7,8 +7,8 @@ use crate::terms::sort::Sort;
 use crate::terms::term::{BinOp, Node, Term, UnOp};
 
 impl TermPool {
-    /// The term over other symbols: each has its name with `suffix` at the end. `known` keeps what was
-    /// renamed, terms and symbols, from one call to the next with the same suffix.
+    /// The term over other symbols: each has its name with `suffix` at the end. `known` keeps
+    /// renamed terms and symbols from one call to the next with the same suffix.
     pub fn renamed(&mut self, t: Term, suffix: &str, known: &mut FxHashMap<Term, Term>) -> Term {
         self.rebuilt(t, known, |pool, symbol| {
             let name = pool.var_name(symbol).expect("a symbol has a name");
@@ -18,7 +18,7 @@ impl TermPool {
     }
 
     /// The term with other terms of the same sorts in place of symbols. At first `known` has the
-    /// symbols that are replaced; later it also keeps what was replaced in other terms. Symbols that it
+    /// symbols that are replaced; later it also keeps other terms with their results. Symbols that it
     /// does not have stay.
     pub fn substituted(&mut self, t: Term, known: &mut FxHashMap<Term, Term>) -> Term {
         self.rebuilt(t, known, |_, symbol| symbol)

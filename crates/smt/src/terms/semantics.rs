@@ -11,8 +11,13 @@ use crate::terms::wide::Wide;
 
 /// The low `w` bits set, for `w` from 1 to 64.
 #[inline]
-pub(crate) const fn ones(w: u32) -> u64 {
+pub const fn ones(w: u32) -> u64 {
     u64::MAX >> (64 - w)
+}
+
+/// The inverse of an odd number modulo 2^64, by Newton's iteration.
+pub fn odd_inverse(odd: u64) -> u64 {
+    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 /// `x`, a `w`-bit number, as a signed machine word.

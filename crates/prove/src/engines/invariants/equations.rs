@@ -7,17 +7,14 @@
 //! the Best Transformer*, 2004). With products of variables among the terms the equations are
 //! polynomial.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Term, TermPool};
+use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Term, TermPool, ones};
 
 use crate::engines::invariants::kernel::kernel;
-use crate::engines::invariants::{Consecution, Invariants, words};
+use crate::engines::invariants::{Consecution, Invariants, both, settle, words};
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
-use crate::system::{PointId, System};
+use crate::system::{PointId, System, Transition};
 
 /// The most terms that are related with one another.
 const MOST_COLUMNS: usize = 24;
@@ -25,8 +22,6 @@ const MOST_COLUMNS: usize = 24;
 const MOST_FACTORS: usize = 4;
 /// The most states by which the equations of a point are weakened.
 const MOST_STATES: usize = 400;
-/// The time of a query about a single equation, after one about all had no answer.
-const SINGLE: Duration = Duration::from_millis(20);
 
 /// The words of one width, for each width of the system, and on demand the products of two.
 pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> Vec<Vec<Term>> {
@@ -94,7 +89,7 @@ struct Fixpoint<'s> {
 
 impl Fixpoint<'_> {
     fn begin(&mut self, pool: &mut TermPool, samples: &Samples<'_>) {
-        let symbols: Vec<Term> = self.system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = self.system.symbols().collect();
         for point in self.system.points.ids() {
             for state in samples.of(point) {
                 let values = symbols.iter().copied().zip(state.iter().cloned()).collect();
@@ -130,24 +125,17 @@ impl Fixpoint<'_> {
     }
 
     fn run(mut self, queries: &mut Queries<'_>, known: &Invariants) -> Invariants {
-        let mut waiting: VecDeque<usize> = (0..self.system.transitions.len()).collect();
-        while let Some(index) = waiting.pop_front() {
-            if queries.expired() {
-                return vec![Vec::new(); self.system.points.len()];
-            }
-            let transition = &self.system.transitions[index];
-            let to = transition.to;
-            let mut changed = false;
-            while self.weaken(queries, known, index) {
-                changed = true;
-            }
-            if changed {
-                let more: Vec<usize> = self.consecution.leaving(to).collect();
-                waiting.extend(more.into_iter().filter(|next| *next != index));
-                waiting.push_back(index);
-            }
+        let system = self.system;
+        // Where some equations are left out, those from one more state may not follow from the others.
+        let anew = self.has_products;
+        let again = |transition: &Transition, point| {
+            transition.from == point || (anew && transition.to == point)
+        };
+        if settle(queries, system, again, |queries, index| self.weaken(queries, known, index)) {
+            self.equations
+        } else {
+            vec![Vec::new(); system.points.len()]
         }
-        self.equations
     }
 
     /// Weakens the equations where a transition ends, if it does not preserve them.
@@ -158,7 +146,7 @@ impl Fixpoint<'_> {
         if goals.is_empty() {
             return false;
         }
-        let premises = super::both(known, &self.equations, transition.from);
+        let premises = both(known, &self.equations, transition.from);
         match self.consecution.violate(queries, index, &premises, &goals) {
             Answer::Unsat { .. } => false,
             Answer::Sat(model) => {
@@ -166,16 +154,9 @@ impl Fixpoint<'_> {
                 true
             }
             Answer::Unknown(_) => {
-                let mut queries = queries.at_most(SINGLE);
-                let mut kept = Vec::new();
-                for goal in &goals {
-                    let goal = std::slice::from_ref(goal);
-                    if self.consecution.violate(&mut queries, index, &premises, goal).is_unsat() {
-                        kept.extend(goal);
-                    }
-                }
                 self.settled[to.index()] = true;
-                self.equations[to.index()] = kept;
+                self.equations[to.index()] =
+                    self.consecution.kept_alone(queries, index, &premises, &goals);
                 self.equations[to.index()].len() < goals.len()
             }
         }
@@ -186,14 +167,8 @@ impl Fixpoint<'_> {
         let to = self.system.transitions[index].to;
         self.settled[to.index()] |= self.rows[to.index()].len() >= MOST_STATES;
         if self.settled[to.index()] {
-            let mut kept = Vec::new();
-            for equation in self.equations[to.index()].clone() {
-                let after = self.consecution.after(pool, index, equation);
-                if self.evaluator.holds(pool, model, after) {
-                    kept.push(equation);
-                }
-            }
-            self.equations[to.index()] = kept;
+            let equations = &mut self.equations[to.index()];
+            *equations = self.consecution.kept(pool, index, model, equations);
             return;
         }
         let mut terms = Vec::new();
@@ -215,7 +190,7 @@ fn equation(pool: &mut TermPool, columns: &[Term], vector: &[u64], width: u32) -
     let (mut left, mut right) = (pool.bv(width, 0), pool.bv(width, 0));
     let one = pool.bv(width, 1);
     for (coefficient, column) in vector.iter().zip([one].iter().chain(columns)) {
-        let minus = coefficient.wrapping_neg() & (u64::MAX >> (64 - width));
+        let minus = coefficient.wrapping_neg() & ones(width);
         let (side, number) =
             if *coefficient <= minus { (&mut left, *coefficient) } else { (&mut right, minus) };
         let number = pool.bv(width, number);

@@ -4,7 +4,7 @@
 //! factors of two (Müller-Olm and Seidl: *Analysis of Modular Arithmetic*, 2007). Then all entries that
 //! are left are multiples of the pivot. Operations on columns make the matrix diagonal, and are noted.
 
-use crate::engines::algebra::inverse;
+use lydian_smt::{odd_inverse, ones};
 
 /// Vectors whose combinations are all vectors with product zero, modulo 2^`width`, with each row.
 pub(crate) fn kernel(mut rows: Vec<Vec<u64>>, columns: usize, width: u32) -> Vec<Vec<u64>> {
@@ -18,7 +18,7 @@ pub(crate) fn kernel(mut rows: Vec<Vec<u64>>, columns: usize, width: u32) -> Vec
         rows.iter_mut().for_each(|row| row.swap(rank, column));
         combinations.swap(rank, column);
         let twos = rows[rank][rank].trailing_zeros();
-        let inverse = inverse(rows[rank][rank] >> twos);
+        let inverse = odd_inverse(rows[rank][rank] >> twos);
         for other in rank + 1..columns {
             let factor = (rows[rank][other] >> twos).wrapping_mul(inverse).wrapping_neg();
             if factor != 0 {
@@ -31,8 +31,7 @@ pub(crate) fn kernel(mut rows: Vec<Vec<u64>>, columns: usize, width: u32) -> Vec
         }
         rows[rank + 1..].iter_mut().for_each(|row| row[rank] = 0);
         if twos > 0 {
-            let zero = vec![0; columns];
-            found.push(sum(&zero, 1 << (width - twos), &combinations[rank], width));
+            found.push(multiple(1 << (width - twos), &combinations[rank], width));
         }
         rank += 1;
     }
@@ -57,7 +56,7 @@ fn pivot(rows: &[Vec<u64>], from: usize, width: u32) -> Option<(usize, usize)> {
 }
 
 fn low(number: u64, width: u32) -> u64 {
-    number & (u64::MAX >> (64 - width))
+    number & ones(width)
 }
 
 /// A vector and a multiple of another.
@@ -66,15 +65,18 @@ fn sum(a: &[u64], factor: u64, b: &[u64], width: u32) -> Vec<u64> {
     both.map(|(x, y)| low(x.wrapping_add(factor.wrapping_mul(*y)), width)).collect()
 }
 
+fn multiple(factor: u64, vector: &[u64], width: u32) -> Vec<u64> {
+    vector.iter().map(|x| low(factor.wrapping_mul(*x), width)).collect()
+}
+
 /// The multiple of a vector by an odd number that has the smallest entries. It has the same kernel.
 fn smallest(vector: &[u64], width: u32) -> Vec<u64> {
     let mut best = vector.to_vec();
     for entry in vector.iter().filter(|entry| **entry != 0) {
-        let inverse = inverse(entry >> entry.trailing_zeros());
+        let inverse = odd_inverse(entry >> entry.trailing_zeros());
         for factor in [1u64, 3, 5, 7, 9, 15] {
             for factor in [factor, factor.wrapping_neg()] {
-                let trial =
-                    sum(&vec![0; vector.len()], inverse.wrapping_mul(factor), vector, width);
+                let trial = multiple(inverse.wrapping_mul(factor), vector, width);
                 if size(&trial, width) < size(&best, width) {
                     best = trial;
                 }

@@ -9,12 +9,12 @@
 //! - Candidates under the condition that a flag has one of its values, or that a guard's atom holds.
 
 use lydian_base::EntityId as _;
-use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, UnOp};
+use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool, UnOp, ones};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engines::invariants::{Invariants, words};
+use crate::engines::invariants::{Invariants, later_terms, words};
 use crate::engines::sampling::Samples;
-use crate::engines::stage::conjuncts;
+use crate::engines::stage::{conjuncts, subterms};
 use crate::system::{PointId, System};
 
 /// The most variables of which pairs are formed.
@@ -50,13 +50,14 @@ pub(crate) fn candidates(
 ) -> Invariants {
     let atoms = atoms(pool, system);
     let elements = elements(pool, system);
+    let words = words(pool, system);
     let mut all = vec![Vec::new(); system.points.len()];
     let targets: FxHashSet<PointId> = system.transitions.iter().map(|t| t.to).collect();
     for point in system.points.ids().filter(|point| targets.contains(point)) {
-        let mut forms = Forms::new(pool, system, samples, point);
+        let mut forms = Forms::new(pool, system, &words, samples, point);
         forms.propose_each(&atoms);
         forms.comparisons();
-        forms.bounds(&forms.words.clone());
+        forms.bounds(&words);
         if effort >= Effort::High {
             forms.bounds(&elements);
             forms.octagons();
@@ -79,7 +80,7 @@ struct Forms<'a> {
     models: Vec<Model>,
     evaluator: Evaluator,
     /// Numbers of at most 64 bits.
-    words: Vec<Term>,
+    words: &'a [Term],
     flags: Vec<Term>,
     /// Constants of the system.
     constants: &'a [u64],
@@ -91,15 +92,15 @@ impl<'a> Forms<'a> {
     fn new(
         pool: &'a mut TermPool,
         system: &System,
+        words: &'a [Term],
         samples: &'a Samples<'_>,
         point: PointId,
     ) -> Self {
-        let symbols: Vec<Term> = system.variables.values().map(|v| v.symbol).collect();
+        let symbols: Vec<Term> = system.symbols().collect();
         let model = |state: &Vec<lydian_smt::Value>| {
             Model::from_values(symbols.iter().copied().zip(state.iter().cloned()).collect())
         };
         let models = samples.of(point).iter().map(model).collect();
-        let words = words(pool, system);
         let is_flag = |term: &Term| matches!(pool.sort(*term), Sort::Bool | Sort::BitVec(1));
         let flags = symbols.iter().copied().filter(is_flag).collect();
         let seen = [pool.tt(), pool.ff()].into_iter().collect();
@@ -157,7 +158,7 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Bounds of terms by what was seen and by constants of the system next to that.
+    /// Bounds of terms by the values that were seen and by constants of the system next to these.
     fn bounds(&mut self, terms: &[Term]) {
         for term in terms {
             self.bound(*term, Reading::Signed);
@@ -194,7 +195,7 @@ impl<'a> Forms<'a> {
 
     /// A number that was seen, and the next constants of the system in one direction.
     fn thresholds(&self, width: u32, reading: Reading, seen: i128, direction: i128) -> Vec<i128> {
-        let mask = u64::MAX >> (64 - width);
+        let mask = ones(width);
         let near = self
             .constants
             .iter()
@@ -217,7 +218,7 @@ impl<'a> Forms<'a> {
     }
 
     fn remainders(&mut self) {
-        for word in self.words.clone() {
+        for word in self.words.iter().copied() {
             for modulus in MODULI {
                 let width = self.pool.width(word);
                 if width < 4 {
@@ -241,7 +242,7 @@ impl<'a> Forms<'a> {
     /// The values of variables that have few.
     fn flag_values(&mut self) -> Vec<Term> {
         let mut conditions = Vec::new();
-        for symbol in self.flags.clone().into_iter().chain(self.words.clone()) {
+        for symbol in self.flags.clone().into_iter().chain(self.words.iter().copied()) {
             let mut values = FxHashSet::default();
             for model in &self.models {
                 values.insert(self.evaluator.eval_u64(self.pool, model, symbol));
@@ -285,7 +286,7 @@ impl<'a> Forms<'a> {
             self.seen.extend([self.pool.tt(), self.pool.ff()]);
             self.propose_each(atoms);
             self.comparisons();
-            self.bounds(&self.words.clone());
+            self.bounds(self.words);
             let inner = std::mem::replace(&mut self.found, outer);
             self.seen = seen;
             for formula in inner {
@@ -333,10 +334,9 @@ fn truth(pool: &mut TermPool, flag: Term) -> Term {
 /// The atoms over variables in guards and approaches, and the same before each transition.
 pub(crate) fn atoms(pool: &mut TermPool, system: &System) -> Vec<Term> {
     let guards = system.transitions.iter().map(|transition| transition.guard);
-    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
-    let terms: Vec<Term> = guards.chain(approaches.map(|way| way.condition)).collect();
+    let conditions = system.approaches().map(|approach| approach.condition);
     let mut found = Found::new(system);
-    for term in terms {
+    for term in guards.chain(conditions) {
         found.add_parts(pool, term);
     }
     let first: Vec<Term> = found.atoms.iter().copied().take(MOST_ATOMS).collect();
@@ -361,7 +361,7 @@ pub(crate) struct Found {
 impl Found {
     /// None yet.
     pub(crate) fn new(system: &System) -> Self {
-        let variables = system.variables.values().map(|v| v.symbol).collect();
+        let variables = system.symbols().collect();
         Self { seen: FxHashSet::default(), atoms: Vec::new(), variables }
     }
 
@@ -393,42 +393,23 @@ impl Found {
 
     /// Adds the Boolean terms in a formula that are built of no Boolean ones.
     fn add_atoms(&mut self, pool: &mut TermPool, formula: Term) {
-        let mut waiting = vec![formula];
-        let mut visited: FxHashSet<Term> = FxHashSet::default();
-        while let Some(term) = waiting.pop() {
-            if !visited.insert(term) {
-                continue;
-            }
-            let children = pool.children(term);
-            let is_bool = pool.sort(term) == Sort::Bool;
-            let is_atom = is_bool && children.iter().all(|child| pool.sort(*child) != Sort::Bool);
-            if is_atom {
+        for term in subterms(pool, [formula]) {
+            let has_none = pool.children(term).iter().all(|child| pool.sort(*child) != Sort::Bool);
+            if pool.sort(term) == Sort::Bool && has_none {
                 self.add(pool, term);
             }
-            waiting.extend(children);
         }
     }
 }
 
 /// The elements of arrays at variable or constant indexes that the system's terms read.
 fn elements(pool: &mut TermPool, system: &System) -> Vec<Term> {
-    let variables: FxHashSet<Term> = system.variables.values().map(|v| v.symbol).collect();
-    let later = system.transitions.iter().filter(|transition| transition.from != system.entry);
-    let terms = later.flat_map(|t| t.next.iter().copied().chain([t.guard]));
-    let approaches = system.goals.values().flat_map(|goal| &goal.approaches);
-    let mut waiting: Vec<Term> = terms.chain(approaches.map(|way| way.condition)).collect();
-    let mut visited: FxHashSet<Term> = FxHashSet::default();
-    let mut found = Vec::new();
-    while let Some(term) = waiting.pop() {
-        if !visited.insert(term) {
-            continue;
-        }
-        let own = pool.vars_of(term).iter().all(|symbol| variables.contains(symbol));
-        if own && matches!(pool.node(term), Node::Bin(BinOp::Select, ..)) {
-            found.push(term);
-        }
-        waiting.extend(pool.children(term));
-    }
+    let variables: FxHashSet<Term> = system.symbols().collect();
+    let mut found = later_terms(pool, system);
+    found.retain(|term| {
+        matches!(pool.node(*term), Node::Bin(BinOp::Select, ..))
+            && pool.vars_of(*term).iter().all(|symbol| variables.contains(symbol))
+    });
     found.sort_unstable();
     found.truncate(MOST_ELEMENTS);
     found

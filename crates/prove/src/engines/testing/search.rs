@@ -22,7 +22,7 @@ pub(crate) struct Reachable {
 /// Searches a system of few states and few inputs.
 pub(crate) fn reachable(fixture: &mut Fixture) -> Reachable {
     let inputs = inputs(fixture);
-    let symbols: Vec<Term> = fixture.system.variables.values().map(|v| v.symbol).collect();
+    let symbols: Vec<Term> = fixture.system.symbols().collect();
     let (pool, system) = (&fixture.pool, &fixture.system);
     let mut evaluator = Evaluator::new();
     let mut found = Reachable { goals: BTreeMap::new(), states: BTreeSet::new() };
