@@ -1,6 +1,7 @@
 //! The effect of one statement, of a call and of a return on a simulated state.
 
 use lydian_base::EntityId;
+use lydian_eval::expr::insert_bit_field;
 use lydian_eval::{Traps, sort_of};
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::stmt::MAX_OBJECT;
@@ -10,7 +11,6 @@ use lydian_smt::{Term, TermPool};
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::machine::Machine;
 use crate::encode::memory::initial::zero;
-use crate::encode::memory::replaced;
 use crate::encode::pointers::objects::ObjectKind;
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;
@@ -161,18 +161,16 @@ impl Machine<'_, '_> {
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
         Self::leave(pool, state, &traps);
         let outside = self.outside_of(pool, state, &targets);
-        let bits = lydian_eval::to_bytes(pool, value);
-        let bits = pool.resize_unsigned(bits, u32::from(field.bits).max(pool.width(bits)));
-        let bits = pool.extract(u32::from(field.bits) - 1, 0, bits);
+        let value = lydian_eval::to_bytes(pool, value);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
             let old = machine.read_bits(pool, state, candidate, size);
-            let new = replaced(pool, old, bits, field.bit.into());
+            let new = insert_bit_field(pool, field, old, value);
             machine.write_bits(pool, state, candidate, (new, size));
         });
         if let (Some(before), Some(slot)) = (outside, self.analysed.slots.of(SlotKind::Outside)) {
             state.set(slot, Some(before));
             let old = self.read_outside(pool, state, addr, size);
-            let new = replaced(pool, old, bits, field.bit.into());
+            let new = insert_bit_field(pool, field, old, value);
             self.write_outside(pool, state, before, (addr, new));
         }
         if let Some(beyond) = beyond {
