@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
             }
             Stmt::Store { addr, value: value_expr, ty, .. } => {
                 let value = self.eval(pool, state, (instance, *value_expr));
-                let addr_term = self.eval(pool, state, (instance, *addr));
+                let addr_term = self.eval_address(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
                 let beyond = self.beyond_with_pointers(&targets);
                 let outside = self.outside_of(pool, state, &targets);
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
         at: (InstanceId, ExprId),
         (field, value): (BitField, Term),
     ) {
-        let addr = self.eval(pool, state, at);
+        let addr = self.eval_address(pool, state, at);
         let targets = self.targets(at);
         let beyond = self.beyond_with_pointers(&targets);
         let size = field.bytes();
@@ -183,7 +183,12 @@ impl Machine<'_, '_> {
         let width = pool.width(size);
         let zero = pool.bv(width, 0);
         let least = if array { pool.sle(size, zero) } else { pool.slt(size, zero) };
-        let most = pool.bv(width, MAX_OBJECT.min(self.analysed.objects.region()));
+        let most = match self.target() {
+            Target::X86_64 => MAX_OBJECT.min(self.analysed.objects.region()),
+            // What is more than a region is given up where it is allocated.
+            Target::I386 => MAX_OBJECT,
+        };
+        let most = pool.bv(width, most);
         let too_large = pool.sgt(size, most);
         let mut traps = Traps::none();
         traps.add(pool, TrapKind::BadSize, least);
@@ -377,21 +382,10 @@ impl Machine<'_, '_> {
         if let (Some(addr), Some(value), Some(from)) = (dst_addr, value, result) {
             let slot = self.slot(SlotKind::ResultAddress(instance));
             let to = self.value(pool, state, slot);
-            let size = self.result_size(instance);
+            let size = inlined.result_size(instance).unwrap_or(0);
             let (to_targets, from_targets) =
                 (self.targets((caller, *addr)), self.targets((instance, value)));
             self.copy(pool, state, ((to, &to_targets), (from, &from_targets)), size);
-        }
-    }
-
-    fn result_size(&self, instance: InstanceId) -> u64 {
-        let inlined = self.analysed.inlined;
-        let ty = inlined.program.functions[inlined.instances[instance].function].ty;
-        match inlined.program.types.get(ty) {
-            lydian_ir::CType::Function { result, .. } => {
-                inlined.program.types.size(*result).unwrap_or(0)
-            }
-            _ => 0,
         }
     }
 
