@@ -178,24 +178,11 @@ impl<'a> Evaluation<'a> {
             Expr::AddrGlobal(global) => reader.global_address(pool, *global),
             Expr::AddrFunc(func) => reader.function_address(pool, *func),
             Expr::Load { ty, addr, volatile } => {
-                self.check_subscripts(pool, *addr, reader, traps)?;
-                let outer = reader.address_begins();
-                let at = *addr;
-                let addr = self.eval(pool, at, reader, traps)?;
-                reader.address_of_read(at);
-                let value = reader.load(pool, *ty, addr, *volatile, traps)?;
-                reader.address_ends(outer);
-                Ok(value)
+                self.read(pool, *addr, (*ty, *volatile), reader, traps)
             }
             Expr::LoadBits { field, addr } => {
-                self.check_subscripts(pool, *addr, reader, traps)?;
-                let outer = reader.address_begins();
-                let at = *addr;
-                let addr = self.eval(pool, at, reader, traps)?;
-                reader.address_of_read(at);
                 let holder = Type::Int((field.bytes() * 8) as u8);
-                let bytes = reader.load(pool, holder, addr, false, traps)?;
-                reader.address_ends(outer);
+                let bytes = self.read(pool, *addr, (holder, false), reader, traps)?;
                 Ok(extract_bit_field(pool, *field, bytes))
             }
             Expr::Unary(op, a) => {
@@ -314,6 +301,24 @@ impl<'a> Evaluation<'a> {
                 Ok(exact_quotient(pool, bytes, *size))
             }
         }
+    }
+
+    /// The value in memory of a type, which may be volatile, at the address that an expression gives.
+    fn read<E: StateReader>(
+        &self,
+        pool: &mut TermPool,
+        addr: ExprId,
+        (ty, volatile): (Type, bool),
+        reader: &mut E,
+        traps: &mut Traps,
+    ) -> Result<Term, E::Stop> {
+        self.check_subscripts(pool, addr, reader, traps)?;
+        let outer = reader.address_begins();
+        let address = self.eval(pool, addr, reader, traps)?;
+        reader.address_of_read(addr);
+        let value = reader.load(pool, ty, address, volatile, traps)?;
+        reader.address_ends(outer);
+        Ok(value)
     }
 
     /// The value of an operand that is evaluated only if `chosen` holds. It traps only then.
@@ -453,19 +458,25 @@ pub fn extract_bit_field(pool: &mut TermPool, field: BitField, bytes: Term) -> T
 
 /// The bytes that hold a bit-field after the low bits of `value` were written to it.
 pub fn insert_bit_field(pool: &mut TermPool, field: BitField, bytes: Term, value: Term) -> Term {
-    let (low, bits) = (u32::from(field.bit), u32::from(field.bits));
-    let width = pool.width(bytes);
+    let bits = u32::from(field.bits);
     let kept = pool.resize_unsigned(value, bits.max(pool.width(value)));
-    let mut whole = pool.extract(bits - 1, 0, kept);
+    let kept = pool.extract(bits - 1, 0, kept);
+    replace_bits(pool, bytes, kept, field.bit.into())
+}
+
+/// `old` with the bits of `new` in place of its own from position `low` on.
+pub fn replace_bits(pool: &mut TermPool, old: Term, new: Term, low: u32) -> Term {
+    let (width, high) = (pool.width(old), low + pool.width(new));
+    let mut bits = new;
     if low > 0 {
-        let below = pool.extract(low - 1, 0, bytes);
-        whole = pool.concat(whole, below);
+        let below = pool.extract(low - 1, 0, old);
+        bits = pool.concat(bits, below);
     }
-    if low + bits < width {
-        let above = pool.extract(width - 1, low + bits, bytes);
-        whole = pool.concat(above, whole);
+    if high < width {
+        let above = pool.extract(width - 1, high, old);
+        bits = pool.concat(above, bits);
     }
-    whole
+    bits
 }
 
 /// `bytes / size`, which C defines only if there is no remainder; a shift if possible, so that the

@@ -28,6 +28,8 @@ mod pointers;
 mod request;
 mod state;
 
+use std::cell::RefCell;
+
 use lydian_smt::TermPool;
 
 pub use encoded::{Encoded, GoalMeaning, InputRead};
@@ -90,6 +92,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         reads: Vec::new(),
         goals: GoalTable::new(&inlined, request.goals),
         beyond: None,
+        constants: RefCell::default(),
         sites: &sites,
         sequences: &sequences,
     };

@@ -12,7 +12,7 @@ use lydian_smt::{Term, TermPool};
 
 use crate::encode::encoded::GoalMeaning;
 use crate::encode::inlined::Inlined;
-use crate::encode::inlined::calls::{is_assertion, is_error};
+use crate::encode::inlined::calls::{is_assertion, is_error, is_left_out};
 use crate::encode::request::Goals;
 use crate::system::GoalId;
 
@@ -130,17 +130,24 @@ impl<'a> GoalTable<'a> {
     }
 }
 
-/// The calls of error functions in each function.
+/// The calls in each function that may be of error functions, or run code that is not understood: any
+/// call through a pointer, if the address of such a function is taken.
 fn errors_in(program: &Program) -> BTreeMap<FuncId, Vec<GoalMeaning>> {
     let mut all: BTreeMap<FuncId, Vec<GoalMeaning>> = BTreeMap::new();
+    let is_wanted = |callee: FuncId| {
+        let callee = &program.functions[callee];
+        is_error(callee) || is_assertion(callee) || is_left_out(callee)
+    };
+    let by_pointer = program.addressed_functions().into_iter().any(is_wanted);
     for (function, caller) in program.defined().filter(|(_, caller)| !is_error(caller)) {
         for (call, stmt) in caller.body.iter().flat_map(|body| body.stmts.iter()) {
-            if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
-                let callee = &program.functions[*callee];
-                if is_error(callee) || is_assertion(callee) {
-                    let meaning = GoalMeaning::Error { function, call };
-                    all.entry(function).or_default().push(meaning);
-                }
+            let Stmt::Call { callee, .. } = stmt else { continue };
+            let may_be_error = match callee {
+                Callee::Direct(callee) => is_wanted(*callee),
+                Callee::Indirect(_) => by_pointer,
+            };
+            if may_be_error {
+                all.entry(function).or_default().push(GoalMeaning::Error { function, call });
             }
         }
     }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use lydian_base::{Arena, EntityId, Span};
 use lydian_ir::{
-    BlockId, Body, Callee, ExprArena, FuncId, Moment, Program, Stmt, StmtId, Terminator,
+    BlockId, Body, CType, Callee, ExprArena, FuncId, Moment, Program, Stmt, StmtId, Terminator,
 };
 
 use crate::encode::ids::{InstanceId, NodeId};
@@ -155,6 +155,15 @@ impl<'a> Inlined<'a> {
     pub(crate) fn call_of(&self, instance: InstanceId) -> Option<(InstanceId, &'a Stmt)> {
         let call = self.instances[instance].call?;
         Some((call.caller, &self.instances[call.caller].body.stmts[call.stmt]))
+    }
+
+    /// The size of what an instance returns, if its type has one.
+    pub(crate) fn result_size(&self, instance: InstanceId) -> Option<u64> {
+        let function = &self.program.functions[self.instances[instance].function];
+        match self.program.types.get(function.ty) {
+            CType::Function { result, .. } => self.program.types.size(*result),
+            _ => None,
+        }
     }
 
     /// Whether a node is the first of its block.

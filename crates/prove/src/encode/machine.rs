@@ -6,11 +6,13 @@ pub(crate) mod reader;
 pub(crate) mod region;
 pub(crate) mod statements;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use lydian_eval::{Traps, from_bytes, to_bytes};
 use lydian_ir::{CTypeId, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
+use rustc_hash::FxHashMap;
 
 use crate::encode::encoded::InputRead;
 use crate::encode::goals::GoalTable;
@@ -35,6 +37,8 @@ pub(crate) struct Machine<'s, 'a> {
     pub(crate) goals: GoalTable<'a>,
     /// Where the address that was evaluated last is computed by a subscript beyond an array.
     pub(crate) beyond: Option<Term>,
+    /// The values of slots that never change, as far as they were asked for.
+    pub(crate) constants: RefCell<FxHashMap<SlotId, Option<Term>>>,
     pub(crate) sites: &'s LabelSites<'a>,
     pub(crate) sequences: &'s SequenceSites<'a>,
 }
@@ -68,14 +72,15 @@ impl Machine<'_, '_> {
     }
 
     fn known_value(&self, pool: &mut TermPool, state: &State, slot: SlotId) -> Option<Term> {
-        match self.analysed.slots.all[slot].kind {
-            SlotKind::Cell(object, _) | SlotKind::Lane(object, _)
-                if self.analysed.layouts.is_constant(object) =>
-            {
-                self.initial_value(pool, slot)
-            }
-            _ => state.get(slot),
+        if !self.analysed.layouts.is_constant(self.analysed.slots.all[slot].kind) {
+            return state.get(slot);
         }
+        let known = self.constants.borrow().get(&slot).copied();
+        known.unwrap_or_else(|| {
+            let value = self.initial_value(pool, slot);
+            self.constants.borrow_mut().insert(slot, value);
+            value
+        })
     }
 
     /// A symbol for any value of a slot.

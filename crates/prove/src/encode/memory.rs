@@ -11,6 +11,7 @@ pub(crate) mod layout;
 pub(crate) mod outside;
 
 use lydian_eval::Traps;
+use lydian_eval::expr::replace_bits;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
@@ -441,7 +442,7 @@ impl Machine<'_, '_> {
             let mut new = pool.extract(high - 1, low, bits);
             if to - from < cell.size {
                 let old = self.cell_bits(pool, state, object, nth);
-                new = replaced(pool, old, new, (from - cell.offset) as u32 * 8);
+                new = replace_bits(pool, old, new, (from - cell.offset) as u32 * 8);
             }
             let value = match cell.ty {
                 Some(ty @ (Type::F32 | Type::F64)) => self.of_bits(pool, ty, new),
@@ -476,7 +477,7 @@ impl Machine<'_, '_> {
             let mut new = pool.extract(high - 1, low, bits);
             let old = pool.select(array, index);
             if to - from < lane.size {
-                new = replaced(pool, old, new, (from - lane.offset) as u32 * 8);
+                new = replace_bits(pool, old, new, (from - lane.offset) as u32 * 8);
             }
             let new = pool.ite(candidate.hit, new, old);
             let array = pool.store(array, index, new);
@@ -539,21 +540,6 @@ impl Machine<'_, '_> {
             self.havoc_object(state, object);
         }
     }
-}
-
-/// Bits with others in place of some of them.
-pub(crate) fn replaced(pool: &mut TermPool, old: Term, new: Term, low: u32) -> Term {
-    let (width, high) = (pool.width(old), low + pool.width(new));
-    let mut bits = new;
-    if low > 0 {
-        let below = pool.extract(low - 1, 0, old);
-        bits = pool.concat(bits, below);
-    }
-    if high < width {
-        let above = pool.extract(width - 1, high, old);
-        bits = pool.concat(above, bits);
-    }
-    bits
 }
 
 /// The alternatives of an address that is a choice: conditions, and the address there.

@@ -36,6 +36,13 @@ pub(crate) enum Place {
     Unknown,
 }
 
+/// A place in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) object: ObjectId,
+    pub(crate) at: Offset,
+}
+
 /// The targets of a pointer.
 pub(crate) type Targets = BTreeMap<Place, Offset>;
 
@@ -214,6 +221,20 @@ impl<'a> PointsTo<'a> {
             | Expr::Cast(..)
             | Expr::PtrDiff { .. } => Targets::new(),
         }
+    }
+
+    /// The objects in which an expression's value may lie as a pointer, and where in them.
+    pub(crate) fn spots(
+        &self,
+        inlined: &Inlined<'_>,
+        objects: &Objects,
+        at: (InstanceId, ExprId),
+    ) -> Vec<Spot> {
+        let spot = |(place, at): (Place, Offset)| match place {
+            Place::Object(object) => Some(Spot { object, at }),
+            Place::Function(_) | Place::Unknown => None,
+        };
+        self.targets(inlined, objects, at).into_iter().filter_map(spot).collect()
     }
 
     /// The places in which an address lies that is computed by subscripts of arrays of known length: the

@@ -48,6 +48,9 @@ pub(crate) enum CallEffect {
 /// The treatment of a call of a function that is not followed.
 pub(crate) fn effect_of(program: &Program, callee: FuncId) -> CallEffect {
     let function = &program.functions[callee];
+    if is_left_out(function) {
+        return CallEffect::Unknown;
+    }
     if let Some(model) = handled_model(program, function) {
         return CallEffect::Model(model);
     }
@@ -98,6 +101,12 @@ pub(crate) fn is_error(function: &Function) -> bool {
 pub(crate) fn is_assertion(function: &Function) -> bool {
     function.body.is_none()
         && matches!(function.name.as_str(), "__VERIFIER_assert" | "__CPROVER_assert")
+}
+
+/// Whether a function is one of the program's whose body was not understood. It may do all that code of
+/// the program can.
+pub(crate) fn is_left_out(function: &Function) -> bool {
+    function.body.is_none() && function.linkage == Linkage::Internal && !function.system
 }
 
 /// Whether each call of an undefined function is an input that tests list.
@@ -183,6 +192,9 @@ impl Code {
                         _ => {}
                     }
                 }
+            } else if is_left_out(function) {
+                named.extend(program.functions.ids());
+                globals.extend(program.globals.ids());
             } else if !function.system {
                 globals.clone_from(&code.known);
             }

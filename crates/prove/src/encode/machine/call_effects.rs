@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use lydian_eval::sort_of;
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::Effects;
-use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Type};
+use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, Function, LocalId, Stmt, StmtId, Type};
 use lydian_smt::{Term, TermPool};
 
 use crate::encode::encoded::GoalMeaning;
 use crate::encode::ids::InstanceId;
 use crate::encode::inlined::calls::{
-    CallEffect, effect_of, is_assertion, is_error, is_final, is_input,
+    CallEffect, effect_of, is_assertion, is_error, is_final, is_input, is_left_out,
 };
 use crate::encode::machine::Machine;
 use crate::encode::pointers::flows::has_function;
@@ -50,7 +50,7 @@ impl Machine<'_, '_> {
             Callee::Indirect(pointer) => {
                 let functions = self.functions_in(&self.targets((instance, *pointer)));
                 functions.iter().for_each(|callee| self.hit_error(pool, state, &call, *callee));
-                self.call_unknown(pool, state, functions);
+                self.call_unknown(pool, state, &call, functions);
                 self.set_any_result(pool, state, (instance, *dst), result_of(self, *ty));
             }
         }
@@ -120,19 +120,15 @@ impl Machine<'_, '_> {
                 if given.iter().any(|given| has_function(self.analysed.inlined, given)) {
                     let functions = given.iter().flat_map(|given| self.functions_in(given));
                     let functions = functions.collect();
-                    self.call_unknown(pool, state, functions);
+                    self.call_unknown(pool, state, call, functions);
                 } else {
                     self.more(format!("the effects of {}", function.name));
                     self.apply(state, &given, effects);
                 }
             }
             CallEffect::Unknown => {
-                let functions = match function.body {
-                    Some(_) => std::iter::once(callee).collect(),
-                    None => BTreeSet::new(),
-                };
                 self.more(format!("the effects of {}", function.name));
-                self.call_unknown(pool, state, functions);
+                self.call_unknown(pool, state, call, BTreeSet::from([callee]));
             }
         }
         if function.noreturn || is_error(function) {
@@ -177,14 +173,19 @@ impl Machine<'_, '_> {
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
+        call: &Call<'_>,
         mut functions: BTreeSet<FuncId>,
     ) {
         functions.extend(self.analysed.pointers.escaped_functions());
-        let run = self.analysed.code.may_run(functions);
-        if !run.is_empty() {
-            let condition = state.guard(pool);
-            self.goals.hit_inside(pool, &run, condition, self.reads.len());
+        let program = &self.analysed.inlined.program.functions;
+        let condition = state.guard(pool);
+        if functions.iter().any(|function| may_fail_unseen(&program[*function])) {
+            let function = self.analysed.inlined.instances[call.instance].function;
+            let meaning = GoalMeaning::Error { function, call: call.stmt };
+            self.goals.hit(pool, meaning, condition, self.reads.len());
         }
+        let run = self.analysed.code.may_run(functions);
+        self.goals.hit_inside(pool, &run, condition, self.reads.len());
         self.begin_anything(pool, state);
         self.havoc_outside(state);
         self.havoc_escaped(state);
@@ -258,6 +259,12 @@ impl Machine<'_, '_> {
             self.havoc_object(state, object);
         }
     }
+}
+
+/// Whether a function that unknown code runs may be the error that is looked for, or have a call of it,
+/// at no place that the program shows.
+fn may_fail_unseen(function: &Function) -> bool {
+    is_error(function) || is_left_out(function)
 }
 
 /// The type of the result of a function of a type.

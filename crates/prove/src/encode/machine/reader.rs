@@ -35,6 +35,17 @@ impl Machine<'_, '_> {
         value
     }
 
+    /// The address that an expression gives, of which [`Machine::beyond`] tells from here on.
+    pub(crate) fn eval_address(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        at: (InstanceId, ExprId),
+    ) -> Term {
+        self.beyond = None;
+        self.eval(pool, state, at)
+    }
+
     /// The value of an `i1` expression of a label, unknown where it traps.
     pub(crate) fn truth(
         &mut self,
@@ -85,7 +96,7 @@ impl Machine<'_, '_> {
     }
 
     /// Whether all addresses that an expression compares for their order, or whose distance it
-    /// computes, lie in one object.
+    /// computes, lie in one object that is no region of several blocks.
     fn is_ordered(&self, instance: InstanceId, expr: ExprId) -> bool {
         let exprs = self.analysed.inlined.instances[instance].exprs;
         let types = &self.analysed.pointers.types;
@@ -105,8 +116,15 @@ impl Machine<'_, '_> {
                 let (a, b) = (self.targets((instance, a)), self.targets((instance, b)));
                 let mut places = a.keys().chain(b.keys());
                 let first = places.next();
-                let known = !matches!(first, Some(Place::Unknown));
-                if !known || places.any(|place| Some(place) != first) {
+                let is_block = match first {
+                    Some(Place::Object(object)) => {
+                        let site = self.analysed.objects.sites.get(object);
+                        site.is_none_or(|site| !site.repeats)
+                    }
+                    Some(Place::Unknown) => false,
+                    Some(Place::Function(_)) | None => true,
+                };
+                if !is_block || places.any(|place| Some(place) != first) {
                     return false;
                 }
             }
@@ -145,6 +163,14 @@ impl StateReader for Reader<'_, '_, '_> {
 
     fn function_address(&mut self, pool: &mut TermPool, id: FuncId) -> Result<Term, Infallible> {
         Ok(pool.bv(64, self.machine.analysed.objects.function_address(id)))
+    }
+
+    fn address_begins(&mut self) -> Option<Term> {
+        self.machine.beyond.take()
+    }
+
+    fn address_ends(&mut self, outer: Option<Term>) {
+        self.machine.beyond = outer;
     }
 
     fn address_of_read(&mut self, addr: ExprId) {

@@ -1,6 +1,7 @@
 //! The effect of one statement, of a call and of a return on a simulated state.
 
 use lydian_base::EntityId;
+use lydian_eval::expr::insert_bit_field;
 use lydian_eval::{Traps, sort_of};
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::stmt::MAX_OBJECT;
@@ -10,7 +11,6 @@ use lydian_smt::{Term, TermPool};
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::machine::Machine;
 use crate::encode::memory::initial::zero;
-use crate::encode::memory::replaced;
 use crate::encode::pointers::objects::ObjectKind;
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;
@@ -39,7 +39,7 @@ impl Machine<'_, '_> {
             }
             Stmt::Store { addr, value: value_expr, ty, .. } => {
                 let value = self.eval(pool, state, (instance, *value_expr));
-                let addr_term = self.eval(pool, state, (instance, *addr));
+                let addr_term = self.eval_address(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
                 let beyond = self.beyond_with_pointers(&targets);
                 let outside = self.outside_of(pool, state, &targets);
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
         at: (InstanceId, ExprId),
         (field, value): (BitField, Term),
     ) {
-        let addr = self.eval(pool, state, at);
+        let addr = self.eval_address(pool, state, at);
         let targets = self.targets(at);
         let beyond = self.beyond_with_pointers(&targets);
         let size = field.bytes();
@@ -161,18 +161,16 @@ impl Machine<'_, '_> {
         let found = self.resolve_for_write(pool, state, (addr, &targets), size, &mut traps);
         Self::leave(pool, state, &traps);
         let outside = self.outside_of(pool, state, &targets);
-        let bits = lydian_eval::to_bytes(pool, value);
-        let bits = pool.resize_unsigned(bits, u32::from(field.bits).max(pool.width(bits)));
-        let bits = pool.extract(u32::from(field.bits) - 1, 0, bits);
+        let value = lydian_eval::to_bytes(pool, value);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
             let old = machine.read_bits(pool, state, candidate, size);
-            let new = replaced(pool, old, bits, field.bit.into());
+            let new = insert_bit_field(pool, field, old, value);
             machine.write_bits(pool, state, candidate, (new, size));
         });
         if let (Some(before), Some(slot)) = (outside, self.analysed.slots.of(SlotKind::Outside)) {
             state.set(slot, Some(before));
             let old = self.read_outside(pool, state, addr, size);
-            let new = replaced(pool, old, bits, field.bit.into());
+            let new = insert_bit_field(pool, field, old, value);
             self.write_outside(pool, state, before, (addr, new));
         }
         if let Some(beyond) = beyond {
@@ -185,7 +183,12 @@ impl Machine<'_, '_> {
         let width = pool.width(size);
         let zero = pool.bv(width, 0);
         let least = if array { pool.sle(size, zero) } else { pool.slt(size, zero) };
-        let most = pool.bv(width, MAX_OBJECT.min(self.analysed.objects.region()));
+        let most = match self.target() {
+            Target::X86_64 => MAX_OBJECT.min(self.analysed.objects.region()),
+            // What is more than a region is given up where it is allocated.
+            Target::I386 => MAX_OBJECT,
+        };
+        let most = pool.bv(width, most);
         let too_large = pool.sgt(size, most);
         let mut traps = Traps::none();
         traps.add(pool, TrapKind::BadSize, least);
@@ -379,21 +382,10 @@ impl Machine<'_, '_> {
         if let (Some(addr), Some(value), Some(from)) = (dst_addr, value, result) {
             let slot = self.slot(SlotKind::ResultAddress(instance));
             let to = self.value(pool, state, slot);
-            let size = self.result_size(instance);
+            let size = inlined.result_size(instance).unwrap_or(0);
             let (to_targets, from_targets) =
                 (self.targets((caller, *addr)), self.targets((instance, value)));
             self.copy(pool, state, ((to, &to_targets), (from, &from_targets)), size);
-        }
-    }
-
-    fn result_size(&self, instance: InstanceId) -> u64 {
-        let inlined = self.analysed.inlined;
-        let ty = inlined.program.functions[inlined.instances[instance].function].ty;
-        match inlined.program.types.get(ty) {
-            lydian_ir::CType::Function { result, .. } => {
-                inlined.program.types.size(*result).unwrap_or(0)
-            }
-            _ => 0,
         }
     }
 

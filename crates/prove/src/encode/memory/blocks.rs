@@ -182,7 +182,7 @@ impl Machine<'_, '_> {
         let most = self.request.limits.pieces;
         let mut pieces = Vec::new();
         let mut add = |base: u64, from: u64, end: u64| {
-            let (from, end) = (from.max(base), end.min(base + size));
+            let (from, end) = (from.max(base), end.min(base.saturating_add(size)));
             if from < end {
                 pieces.push(Piece { start: from - base, size: end - from });
             }
@@ -194,7 +194,7 @@ impl Machine<'_, '_> {
             }
             Layout::Lanes(lanes) => {
                 let base = to.at.start.rem_euclid(lanes.period as i64) as u64;
-                let periods = (base + size).div_ceil(lanes.period);
+                let periods = base.saturating_add(size).div_ceil(lanes.period);
                 if periods.saturating_mul(lanes.lanes.len() as u64) > most as u64 {
                     return None;
                 }

@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{Callee, Expr, ExprId, Stmt, StmtId, Storage, Type};
+use lydian_ir::{Callee, Expr, ExprId, GlobalInit, Stmt, StmtId, Storage, Type};
 
 use crate::encode::ids::{InstanceId, NodeId, ObjectId};
 use crate::encode::inlined::calls::{CallEffect, effect_of};
 use crate::encode::inlined::{Exit, Inlined};
 use crate::encode::pointers::objects::{ObjectKind, Objects};
 use crate::encode::pointers::offset::{Offset, gcd};
-use crate::encode::pointers::{Place, PointsTo, constant};
+use crate::encode::pointers::{Place, PointsTo, Spot, constant};
 
 /// The most accesses that are told apart within an object.
 const MOST_ACCESSES: usize = 4096;
@@ -49,13 +49,6 @@ impl Stretch {
     }
 }
 
-/// A place in an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
-    pub(crate) object: ObjectId,
-    pub(crate) at: Offset,
-}
-
 /// A copy of bytes between objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Copied {
@@ -77,13 +70,15 @@ pub(crate) struct Accesses {
     copies: BTreeSet<Copied>,
 }
 
-/// The objects of which numbers are read where pointers were written, or the other way round.
+/// The objects of which numbers are read where pointers were written, or the other way round, and the
+/// copies of such objects.
 pub(super) fn punned_objects(
     inlined: &Inlined<'_>,
     objects: &Objects,
     pointers: &PointsTo<'_>,
-) -> Vec<ObjectId> {
-    let accesses = Accesses::new(inlined, objects, pointers);
+) -> BTreeSet<ObjectId> {
+    let mut accesses = Accesses::new(inlined, objects, pointers);
+    accesses.add_first_pointers(inlined, objects);
     let mixes = |of: &BTreeSet<Access>| {
         let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
             of.iter().partition(|access| access.ty == Type::Ptr);
@@ -91,7 +86,16 @@ pub(super) fn punned_objects(
         pointers.into_iter().any(meets)
     };
     let of = accesses.of.iter();
-    of.filter(|(_, of)| mixes(of)).map(|(object, _)| *object).collect()
+    let mut found: BTreeSet<ObjectId> =
+        of.filter(|(_, of)| mixes(of)).map(|(object, _)| *object).collect();
+    let mut known = 0;
+    while found.len() > known {
+        known = found.len();
+        let copies = accesses.copies.iter().filter(|copy| found.contains(&copy.from.object));
+        let copies: Vec<ObjectId> = copies.map(|copy| copy.to.object).collect();
+        found.extend(copies);
+    }
+    found
 }
 
 impl Accesses {
@@ -125,6 +129,22 @@ impl Accesses {
         known.insert(Access::plain(Offset::ANY, access.size, access.ty))
     }
 
+    /// Adds the addresses that globals have at first, as if the program wrote them.
+    fn add_first_pointers(&mut self, inlined: &Inlined<'_>, objects: &Objects) {
+        let size = inlined.program.types.target.stored_bytes(Type::Ptr);
+        for (id, global) in inlined.program.globals.iter() {
+            let (Some(object), GlobalInit::Data { relocations, .. }) =
+                (objects.of(ObjectKind::Global(id)), &global.init)
+            else {
+                continue;
+            };
+            for relocation in relocations {
+                let at = Offset::ZERO.plus(relocation.offset as i64);
+                self.add(object, Access::plain(at, size, Type::Ptr));
+            }
+        }
+    }
+
     /// Makes each access to a copy one to what was copied.
     fn hand_on(&mut self, objects: &Objects) {
         let mut changed = true;
@@ -152,8 +172,9 @@ fn handed_on(copy: &Copied, access: Access, size: Option<u64>) -> Option<Access>
     let stride = gcd(gcd(access.at.stride, copy.to.at.stride), copy.from.at.stride);
     let distance = copy.from.at.start.wrapping_sub(copy.to.at.start);
     let at = access.at.plus(distance).with_stride(stride);
-    let is_in =
-        |start: i64| start + access.size as i64 > 0 && size.is_none_or(|size| start < size as i64);
+    let is_in = |start: i64| {
+        start.saturating_add(access.size as i64) > 0 && size.is_none_or(|size| start < size as i64)
+    };
     at.exact().is_none_or(is_in).then(|| Access::plain(at, access.size, access.ty))
 }
 
@@ -166,12 +187,7 @@ struct Scan<'s, 'a> {
 
 impl Scan<'_, '_> {
     fn spots(&self, instance: InstanceId, addr: ExprId) -> Vec<Spot> {
-        let targets = self.pointers.targets(self.inlined, self.objects, (instance, addr));
-        let spot = |(place, at): (Place, Offset)| match place {
-            Place::Object(object) => Some(Spot { object, at }),
-            _ => None,
-        };
-        targets.into_iter().filter_map(spot).collect()
+        self.pointers.spots(self.inlined, self.objects, (instance, addr))
     }
 
     fn access(&mut self, instance: InstanceId, addr: ExprId, ty: Type) {
@@ -228,17 +244,8 @@ impl Scan<'_, '_> {
             && let Some((caller, Stmt::Call { dst_addr: Some(addr), .. })) =
                 self.inlined.call_of(instance)
         {
-            self.copy((caller, *addr), (instance, *value), self.result_size(instance));
-        }
-    }
-
-    /// The size of the struct that a function returns.
-    fn result_size(&self, instance: InstanceId) -> Option<u64> {
-        let program = self.inlined.program;
-        let function = &program.functions[self.inlined.instances[instance].function];
-        match program.types.get(function.ty) {
-            lydian_ir::CType::Function { result, .. } => program.types.size(*result),
-            _ => None,
+            let size = self.inlined.result_size(instance);
+            self.copy((caller, *addr), (instance, *value), size);
         }
     }
 

@@ -31,8 +31,9 @@ impl<'a> PointsTo<'a> {
             found: Self::start(inlined, objects),
             globals_of: FxHashMap::default(),
         };
+        flows.seed_parameters();
         if !is_whole {
-            flows.seed_inputs();
+            flows.seed_globals();
         }
         loop {
             flows.run();
@@ -82,8 +83,8 @@ impl<'a> Flows<'a, '_> {
         self.found.targets(self.inlined, self.objects, (instance, expr))
     }
 
-    /// What callers of the entry function may have done.
-    fn seed_inputs(&mut self) {
+    /// The entry function's parameters are inputs; those of `main`, too.
+    fn seed_parameters(&mut self) {
         let main = self.inlined.main;
         let body = self.inlined.instances[main].body;
         for param in &body.params {
@@ -96,6 +97,10 @@ impl<'a> Flows<'a, '_> {
                 }
             }
         }
+    }
+
+    /// Callers of the entry function may have written to globals.
+    fn seed_globals(&mut self) {
         for id in self.code.known_globals().clone() {
             let object = self.objects.of(ObjectKind::Global(id));
             object.into_iter().for_each(|object| self.found.escape_place(Place::Object(object)));
@@ -167,7 +172,9 @@ impl<'a> Flows<'a, '_> {
                     self.found.write_to(&to, &unknown());
                 }
                 if havoc.memory {
-                    self.escape_globals(self.inlined.program.globals.ids().collect());
+                    // Its operands may be addresses of any object; the program does not say of which.
+                    let all = self.objects.all.ids();
+                    all.for_each(|object| self.found.escape_place(Place::Object(object)));
                 }
             }
             Stmt::Store { .. }
@@ -392,12 +399,16 @@ impl<'a> Flows<'a, '_> {
     }
 }
 
-/// Whether a function of the program is among some targets.
+/// Whether a function that may be the program's is among some targets.
 pub(crate) fn has_function(inlined: &Inlined<'_>, targets: &Targets) -> bool {
     let functions = &inlined.program.functions;
-    targets.keys().any(
-        |place| matches!(place, Place::Function(function) if functions[*function].body.is_some()),
-    )
+    targets.keys().any(|place| match place {
+        Place::Function(function) => {
+            let function = &functions[*function];
+            function.body.is_some() || !function.system
+        }
+        _ => false,
+    })
 }
 
 impl PointsTo<'_> {

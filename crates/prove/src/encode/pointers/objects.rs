@@ -8,13 +8,17 @@
 
 use lydian_base::{Arena, EntityId};
 use lydian_ir::libc::{AllocationFn, LibFn};
-use lydian_ir::{Callee, Expr, FuncId, GlobalId, LocalId, Program, Stmt, StmtId, Storage, Target};
+use lydian_ir::stmt::MAX_OBJECT;
+use lydian_ir::{
+    Callee, ExprId, FuncId, GlobalId, LocalId, Program, Stmt, StmtId, Storage, Target,
+};
 use rustc_hash::FxHashMap;
 
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::inlined::Inlined;
 use crate::encode::inlined::calls::{CallEffect, effect_of};
 use crate::encode::inlined::graph::Graph;
+use crate::encode::pointers::constant;
 use crate::encode::request::EncodeError;
 
 /// The first address that is not near null.
@@ -64,12 +68,14 @@ pub(crate) struct AllocationSite {
 }
 
 impl AllocationSite {
-    /// Distances between the beginnings of blocks are multiples of this.
+    /// Distances between the beginnings of blocks are multiples of this. Blocks of a constant size are
+    /// so far apart, and no address is the end of one and the beginning of the next.
     pub(crate) fn step(&self) -> u64 {
-        match self.size {
-            Some(size) => size.clamp(1, 1 << 30).next_multiple_of(16),
-            None => 16,
-        }
+        let Some(size) = self.size else { return 16 };
+        let size = size.min(MAX_OBJECT);
+        let step = (size + 1).next_multiple_of(16);
+        // Powers of two are simple to divide by.
+        if size.is_power_of_two() { step.next_power_of_two() } else { step }
     }
 }
 
@@ -196,14 +202,7 @@ impl Objects {
 
 /// The blocks that a statement allocates; none if it does not.
 fn site_of(program: &Program, body: &lydian_ir::Body, stmt: &Stmt) -> Option<AllocationSite> {
-    let constant = |expr: lydian_ir::ExprId| match body.exprs[expr] {
-        Expr::Const(_, value) => u64::try_from(value).ok(),
-        Expr::Cast(_, _, inner) => match body.exprs[inner] {
-            Expr::Const(_, value) => u64::try_from(value).ok().filter(|value| *value < 1 << 31),
-            _ => None,
-        },
-        _ => None,
-    };
+    let constant = |expr: ExprId| constant(&body.exprs, expr);
     let site = |size, zeroed| Some(AllocationSite { repeats: false, size, zeroed });
     match stmt {
         Stmt::Alloca { size, .. } => site(constant(*size), false),

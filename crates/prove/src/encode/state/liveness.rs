@@ -8,14 +8,14 @@ use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Expr, ExprId, LocalId, Stmt, StmtId, Storage};
 
-use crate::encode::ids::{InstanceId, NodeId, ObjectId, SlotId};
+use crate::encode::ids::{InstanceId, NodeId, SlotId};
 use crate::encode::inlined::calls::{CallEffect, Code, effect_of};
 use crate::encode::inlined::graph::Graph;
 use crate::encode::inlined::{Exit, Inlined};
-use crate::encode::memory::layout::Layout;
+use crate::encode::memory::layout::{Cell, Lane, Layout};
 use crate::encode::pointers::objects::{ObjectKind, Objects};
 use crate::encode::pointers::offset::Offset;
-use crate::encode::pointers::{Place, PointsTo};
+use crate::encode::pointers::{Place, PointsTo, Spot};
 use crate::encode::state::SlotSet;
 use crate::encode::state::slots::{Layouts, SlotKind, Slots};
 
@@ -118,7 +118,8 @@ impl NodeScan<'_, '_> {
     }
 
     fn reads_slot(&mut self, slot: SlotId) {
-        if !self.written.contains(slot) {
+        let is_constant = self.analysed.layouts.is_constant(self.analysed.slots.all[slot].kind);
+        if !is_constant && !self.written.contains(slot) {
             self.read.insert(slot);
         }
     }
@@ -159,24 +160,19 @@ impl NodeScan<'_, '_> {
         }
     }
 
-    fn spots(&self, instance: InstanceId, addr: ExprId) -> Vec<(ObjectId, Offset)> {
+    fn spots(&self, instance: InstanceId, addr: ExprId) -> Vec<Spot> {
         let Analysed { inlined, objects, pointers, .. } = self.analysed;
-        let targets = pointers.targets(inlined, objects, (instance, addr));
-        let spot = |(place, at): (Place, Offset)| match place {
-            Place::Object(object) => Some((object, at)),
-            _ => None,
-        };
-        targets.into_iter().filter_map(spot).collect()
+        pointers.spots(inlined, objects, (instance, addr))
     }
 
     fn loads(&mut self, instance: InstanceId, addr: ExprId, size: u64) {
         self.reads_outside(instance, addr);
-        for (object, at) in self.spots(instance, addr) {
+        for Spot { object, at } in self.spots(instance, addr) {
             self.reads_kind(SlotKind::End(object));
             let stretches: Vec<(SlotKind, Offset, u64)> = match self.analysed.layouts.of(object) {
                 Layout::Cells(cells) => {
                     let cells = cells.iter().enumerate();
-                    let of = |(nth, cell): (usize, &crate::encode::memory::layout::Cell)| {
+                    let of = |(nth, cell): (usize, &Cell)| {
                         let start = Offset::ZERO.plus(cell.offset as i64);
                         (SlotKind::Cell(object, nth), start, cell.size)
                     };
@@ -185,7 +181,7 @@ impl NodeScan<'_, '_> {
                 Layout::Lanes(lanes) => {
                     let period = lanes.period;
                     let lanes = lanes.lanes.iter().enumerate();
-                    let of = |(nth, lane): (usize, &crate::encode::memory::layout::Lane)| {
+                    let of = |(nth, lane): (usize, &Lane)| {
                         let start = Offset::ZERO.plus(lane.offset as i64).with_stride(period);
                         (SlotKind::Lane(object, nth), start, lane.size)
                     };
@@ -211,7 +207,7 @@ impl NodeScan<'_, '_> {
     /// Reads all of each object that an address may point into.
     fn reads_objects(&mut self, instance: InstanceId, addr: ExprId) {
         self.reads_outside(instance, addr);
-        for (object, _) in self.spots(instance, addr) {
+        for Spot { object, .. } in self.spots(instance, addr) {
             self.reads_kind(SlotKind::End(object));
             for slot in self.analysed.slots.of_object(self.analysed.layouts, object) {
                 self.reads_slot(slot);
@@ -294,7 +290,7 @@ impl NodeScan<'_, '_> {
 
     /// A write reads how much of a region is allocated.
     fn ends(&mut self, instance: InstanceId, addr: ExprId) {
-        for (object, _) in self.spots(instance, addr) {
+        for Spot { object, .. } in self.spots(instance, addr) {
             self.reads_kind(SlotKind::End(object));
         }
     }

@@ -84,9 +84,14 @@ impl Layouts {
         &self.all[lydian_base::EntityId::index(object)]
     }
 
-    /// Whether nothing writes to an object.
-    pub(crate) fn is_constant(&self, object: ObjectId) -> bool {
-        self.constant[lydian_base::EntityId::index(object)]
+    /// Whether a slot is of an object that nothing writes to.
+    pub(crate) fn is_constant(&self, kind: SlotKind) -> bool {
+        match kind {
+            SlotKind::Cell(object, _) | SlotKind::Lane(object, _) => {
+                self.constant[lydian_base::EntityId::index(object)]
+            }
+            _ => false,
+        }
     }
 
     /// The sort of a cell's value: a float where all accesses are of that type, else its bytes.

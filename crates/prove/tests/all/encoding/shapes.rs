@@ -1,8 +1,9 @@
 //! The shapes of systems: points, variables and terms of small programs.
 
+use lydian_ir::Program;
 use lydian_smt::TermPool;
 
-use super::common::{encoded, load, run};
+use super::common::{encoded, load, load_with, run};
 
 #[test]
 fn a_loop_over_an_array_has_one_point_for_the_loop_and_one_array() {
@@ -105,9 +106,12 @@ fn the_inputs_of_an_approach_end_at_the_goal() {
 
 /// Whether a goal of a program may be reached, as far as its terms alone tell.
 fn may_reach(c: &str) -> bool {
-    let unit = load(c);
+    may_reach_in(&load(c).program)
+}
+
+fn may_reach_in(program: &Program) -> bool {
     let mut pool = TermPool::new();
-    let encoded = encoded(&mut pool, &unit.program, "main");
+    let encoded = encoded(&mut pool, program, "main");
     let reaches = encoded.system.goals.values().any(|goal| !goal.approaches.is_empty());
     assert!(!reaches || !encoded.system.inexact.is_empty(), "the reason is told");
     reaches
@@ -139,6 +143,14 @@ fn code_that_is_not_known_may_change_what_it_can_name_or_was_given() {
 }
 
 #[test]
+fn the_arguments_of_a_program_are_inputs() {
+    assert!(may_reach(
+        "void reach_error(void);
+         int main(int n, char **v) { if (n > 1 && v[1][0] == 'x') reach_error(); return 0; }"
+    ));
+}
+
+#[test]
 fn a_recursive_call_may_do_what_its_function_does() {
     let main = |body: &str, test: &str| {
         format!(
@@ -152,6 +164,22 @@ fn a_recursive_call_may_do_what_its_function_does() {
     assert!(!may_reach(&main("n++;", "other == 3")));
     assert!(may_reach(&main("if (k == 1) reach_error();", "0")));
     assert!(may_reach(&main("void (*g)(int) = f; if (k == 5) g(0); n = 7;", "n == 7")));
+    assert!(may_reach(&main("void (*g)(void) = reach_error; if (k == 1) g();", "0")));
+}
+
+#[test]
+fn a_function_that_was_not_understood_may_do_all_that_its_file_can() {
+    let reaches = |body: &str, test: &str| {
+        let mut unit = load(&format!(
+            "void reach_error(void); static int n; static void f(void) {{ {body} }}
+             int main(void) {{ f(); if ({test}) reach_error(); return 0; }}"
+        ));
+        let f = unit.program.function_named("f").expect("f");
+        unit.program.functions[f].body = None;
+        may_reach_in(&unit.program)
+    };
+    assert!(reaches("n = 2;", "n == 2"));
+    assert!(reaches("reach_error();", "0"));
 }
 
 #[test]
@@ -167,6 +195,10 @@ fn a_function_that_is_handed_out_may_be_called_back() {
          static int n;
          static int order(const void *a, const void *b) { n = 1; return *(int *)a - *(int *)b; }
          int main(void) { int t[2] = {2, 1}; qsort(t, 2, 4, order); if (n) reach_error(); return 0; }"
+    ));
+    assert!(may_reach(
+        "void reach_error(void); extern void later(void (*)(void));
+         int main(void) { later(reach_error); return 0; }"
     ));
 }
 
@@ -185,6 +217,68 @@ fn the_number_of_an_address_is_any_number() {
          union u { int *p; unsigned char c[8]; };
          int main(void) { int x; union u u; u.p = &x; if (u.c[1] == 77) reach_error(); return 0; }"
     ));
+    assert!(may_reach(
+        "void reach_error(void); typedef unsigned long size_t;
+         extern void *memcpy(void *, const void *, size_t);
+         int main(void) {
+             int x, *p = &x; unsigned long n, m;
+             memcpy(&n, &p, sizeof n); memcpy(&m, &n, sizeof m);
+             if ((m & 0xfff) == 8) reach_error();
+             return 0;
+         }"
+    ));
+    assert!(may_reach(
+        "void reach_error(void); static int x, *const p = &x;
+         int main(void) {
+             if ((*(unsigned long *)&p & 0xfff) == 8) reach_error();
+             return 0;
+         }"
+    ));
+}
+
+/// Whether a program with a loop that allocates two blocks, `p[0]` and `p[1]`, reaches its error in the
+/// run whose inputs are all zero.
+fn blocks_reach(size: &str, test: &str) -> bool {
+    let unit = load(&format!(
+        "void reach_error(void); typedef unsigned long size_t; extern void *malloc(size_t);
+         int main(void) {{
+             int *p[2];
+             for (int i = 0; i < 2; i++) p[i] = malloc({size});
+             if ({test}) reach_error();
+             return 0;
+         }}"
+    ));
+    let mut pool = TermPool::new();
+    let encoded = encoded(&mut pool, &unit.program, "main");
+    !run(&pool, &encoded, &[]).goals.is_empty()
+}
+
+#[test]
+fn blocks_of_one_place_do_not_touch_and_have_no_order() {
+    for size in ["4", "16", "32", "48"] {
+        assert!(blocks_reach(size, &format!("p[0] + {size} / 4 != p[1]")), "{size}");
+        assert!(blocks_reach(size, "!(p[0] < p[1])"), "{size}");
+        assert!(!blocks_reach(size, "p[0] == p[1]"), "{size}");
+    }
+}
+
+#[test]
+fn an_array_on_the_stack_of_a_32_bit_target_may_be_large() {
+    let unit = load_with(
+        "void reach_error(void); extern int __VERIFIER_nondet_int(void);
+         int main(void) {
+             int n = __VERIFIER_nondet_int();
+             if (n < 20000000) return 0;
+             char a[n];
+             a[0] = 1;
+             reach_error();
+             return 0;
+         }",
+        &["-m32"],
+    );
+    let mut pool = TermPool::new();
+    let encoded = encoded(&mut pool, &unit.program, "main");
+    assert!(!run(&pool, &encoded, &[30_000_000]).goals.is_empty());
 }
 
 #[test]
