@@ -214,6 +214,11 @@ impl AnswerReader<'_> {
     /// The argument, if its certificate stands.
     fn checked(&mut self, goal: GoalId, certificate: &Certificate) -> ErrorAnswer {
         let system = &self.encoded.system;
+        if let Some(function) = self.program.left_out.first() {
+            return ErrorAnswer::Unknown(format!(
+                "`{function}` uses a construct that is not supported, and may lead there"
+            ));
+        }
         match certificate.check(self.pool, system, goal, self.solver, &self.limits) {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,

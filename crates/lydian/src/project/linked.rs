@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use lydian_base::Diagnostic;
 use lydian_clib::{ClibError, Library, Purpose};
-use lydian_frontend::FrontendError;
 use lydian_frontend::clang::ClangError;
 use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{FrontendError, Unit};
 use lydian_ir::link::{LinkedUnits, Role, link};
 
 use super::units;
@@ -20,6 +20,9 @@ pub struct LinkedProgram {
     pub linked: LinkedUnits,
     /// Whether its files are all compiled so that signed overflow wraps.
     pub wraps_on_overflow: bool,
+    /// The names of functions of the files that use a construct which is not supported. In the program
+    /// they have no body.
+    pub left_out: Vec<String>,
 }
 
 /// The files of a program that is to run.
@@ -45,6 +48,7 @@ impl LinkedProgram {
         let wraps_on_overflow = sources.iter().all(|source| source.flags.wraps_on_overflow());
         let library = library(&first.flags, observer)?;
         let loaded = units::load(&units::requests(&sources), observer)?;
+        let left_out = loaded.iter().flat_map(left_out).collect();
         let files = sources.iter().map(|source| &source.file);
         let parts = files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part));
         let linked = match library {
@@ -53,8 +57,12 @@ impl LinkedProgram {
         };
         let linked = linked.map_err(units::unlinked)?;
         tell(observer, &linked.diagnostics);
-        Ok(Self { linked, wraps_on_overflow })
+        Ok(Self { linked, wraps_on_overflow, left_out })
     }
+}
+
+fn left_out(unit: &Unit) -> impl Iterator<Item = String> {
+    unit.left_out.keys().map(|function| unit.program.functions[*function].name.clone())
 }
 
 /// The C library for a target. If its headers are missing or do not suit the target, the program may

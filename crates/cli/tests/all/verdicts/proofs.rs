@@ -132,3 +132,42 @@ int main(void)
         .collect();
     assert_eq!(found, [("check", Some(2)), ("broken", Some(1))], "{ran}");
 }
+
+#[test]
+fn a_function_that_is_not_supported_may_lead_to_every_error() {
+    let place = Workplace::with(&format!(
+        "{HEAD}void strange(int x)
+{{
+    __float128 wide = x;
+    if (wide > 7)
+        reach_error();
+}}
+int main(void)
+{{
+    int x = __VERIFIER_nondet_int();
+    __VERIFIER_assume(x > 10);
+    strange(x);
+    check(x != 5);
+    return 0;
+}}
+"
+    ));
+    let ran = place.done("prove unit.c --time 20");
+    assert!(ran.out.contains("`strange` uses a construct that is not supported"), "{ran}");
+    assert!(!ran.out.contains("unreachable"), "{ran}");
+}
+
+#[test]
+fn arguments_of_main_are_inputs_too() {
+    let place = Workplace::with(&format!(
+        "{HEAD}int main(int argc, char **argv)
+{{
+    if (argc > 1 && argv[1][0] == 'x')
+        reach_error();
+    return 0;
+}}
+"
+    ));
+    let ran = place.done("prove unit.c --time 20");
+    assert!(!ran.out.contains("unreachable ("), "{ran}");
+}
