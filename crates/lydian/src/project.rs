@@ -1,5 +1,6 @@
 //! A loaded and linked program, with the functions of it that the user wants to test.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -39,6 +40,8 @@ pub struct Project {
     pub(crate) spec: InputSpec,
     /// Each has a body.
     pub(crate) functions: Vec<FuncId>,
+    /// The names of functions whose bodies use constructs that are not supported.
+    pub(crate) left_out: BTreeSet<String>,
     pub(crate) texts: SourceTexts,
     pub(crate) build: UserBuild,
     pub(crate) settings: ProjectSettings,

@@ -124,11 +124,11 @@ impl Proofs {
         let program = LinkedProgram::load(&request.program, observer)?;
         let begun = Instant::now();
         let mut pool = TermPool::new();
-        let (encoded, main) = encoded(&mut pool, &program)?;
+        let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
+        let (encoded, main) = encoded(&mut pool, &program, &interruptible)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
-        let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let limits = Limits { end: Some(end), ..interruptible.clone() };
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
         let goals: Vec<_> = encoded.system.goals.ids().collect();
@@ -150,17 +150,23 @@ impl Proofs {
     }
 }
 
-fn encoded(pool: &mut TermPool, program: &LinkedProgram) -> Result<(Encoded, FuncId), Error> {
+fn encoded(
+    pool: &mut TermPool,
+    program: &LinkedProgram,
+    limits: &Limits,
+) -> Result<(Encoded, FuncId), Error> {
     let program = &program.linked.program;
     let main = program.function_named(MAIN).filter(|main| program.functions[*main].body.is_some());
     let main = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
     let request = EncodeRequest {
         program,
         entry: main,
+        whole: true,
         goals: Goals { errors: true, ..Goals::default() },
         semantics: Semantics::default(),
         rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
         limits: EncodeLimits::default(),
+        time: limits,
     };
     let encoded = encode(pool, &request);
     Ok((encoded.map_err(|error| Error::source("encoding", error.to_string()))?, main))

@@ -97,7 +97,10 @@ impl Session<'_, '_> {
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
             let relaxed = self.without_lengths(config);
-            let first = budget.keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget));
+            let kept = Self::time_for_proofs(budget);
+            let first = budget
+                .keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget))
+                .keeping(kept);
             let round =
                 Round { spec: &self.project.spec, concludes: Conclusion::Always, ends_well: false };
             match self.explore(
@@ -121,9 +124,10 @@ impl Session<'_, '_> {
                         relaxed,
                         &mut hyper_coverage,
                         config,
-                        budget,
+                        &budget.keeping(kept),
                         &mut contradictions,
                     )?;
+                    self.prove_unreachable(config, budget, &mut contradictions)?;
                     self.prove_assuming(summary, config, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);

@@ -286,6 +286,8 @@ impl Evidence {
     pub const EXPLORATION: &str = "complete exploration";
     /// The method of a proof that rests on an assumption which a test can show to be too narrow.
     pub const ASSUMING: &str = "local-unsat under assumptions";
+    /// The method of a proof that no run of any length reaches it.
+    pub const ALL_RUNS: &str = "proof over all runs";
     /// The method of an argument for a hyperlabel that rests on arguments of any method for labels.
     pub const DERIVED: &str = "labels that it needs are infeasible";
 

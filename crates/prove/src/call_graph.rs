@@ -1,4 +1,4 @@
-//! Functions that a whole program never calls.
+//! Functions that a program calls, or never calls.
 //!
 //! Nothing in a function that is never entered is covered. A function is entered by a call of its
 //! name in a function that is entered itself, or through a pointer to it. Every function whose
@@ -43,6 +43,29 @@ pub fn never_called(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
         }
     }
     program.functions.iter().map(|(id, _)| id).filter(|id| !entered.contains(id)).collect()
+}
+
+/// The functions that a run beginning with `entry` may enter, if code that is not known calls none: those
+/// that are called by name, and those whose address is taken if there is a call through a pointer.
+pub fn may_be_entered(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
+    let mut entered: BTreeSet<FuncId> = BTreeSet::new();
+    let mut waiting = vec![entry];
+    while let Some(next) = waiting.pop() {
+        if !entered.insert(next) {
+            continue;
+        }
+        let calls = program.functions[next].body.iter().flat_map(|body| body.stmts.values());
+        for stmt in calls {
+            match stmt {
+                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
+                Stmt::Call { callee: Callee::Indirect(_), .. } => {
+                    waiting.extend(program.addressed_functions());
+                }
+                _ => {}
+            }
+        }
+    }
+    entered
 }
 
 /// Whether a function without a body is known to call nothing that is not handed to it.

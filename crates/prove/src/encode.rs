@@ -33,7 +33,9 @@ use std::cell::RefCell;
 use lydian_smt::TermPool;
 
 pub use encoded::{Encoded, GoalMeaning, InputRead};
-pub use request::{EncodeError, EncodeLimits, EncodeRequest, Goals, Rules, UninitialisedRead};
+pub use request::{
+    EncodeError, EncodeLimits, EncodeRequest, GoalChoice, Goals, Rules, UninitialisedRead,
+};
 
 use goals::GoalTable;
 use goals::labels::LabelSites;
@@ -55,7 +57,7 @@ use state::slots::{Layouts, Slots};
 /// Where the entry has no body, and where the program has threads, signals or jumps between functions.
 pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encoded, EncodeError> {
     let program = request.program;
-    let is_whole = program.functions[request.entry].name == "main";
+    let is_whole = request.whole;
     let inlined = Inlined::new(request)?;
     let graph = Graph::new(&inlined);
     let objects = Objects::new(&inlined, &graph)?;
@@ -69,7 +71,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     }
     let sites = LabelSites::new(&inlined, request.goals);
     sites.add_slots(&inlined, &mut slots);
-    let sequences = SequenceSites::new(&inlined, request.goals.sequences);
+    let sequences = SequenceSites::new(&inlined, request.goals);
     sequences.add_slots(&inlined, &mut slots);
     let analysed = Analysed {
         inlined: &inlined,
@@ -96,5 +98,5 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         sites: &sites,
         sequences: &sequences,
     };
-    Ok(Builder::new(machine, &graph, &live).build(pool))
+    Builder::new(machine, &graph, &live).build(pool)
 }

@@ -61,7 +61,8 @@ impl LinkedProgram {
     }
 }
 
-fn left_out(unit: &Unit) -> impl Iterator<Item = String> {
+/// The names of the functions of a unit that use constructs which are not supported.
+pub(super) fn left_out(unit: &Unit) -> impl Iterator<Item = String> {
     unit.left_out.keys().map(|function| unit.program.functions[*function].name.clone())
 }
 

@@ -15,6 +15,7 @@ use lydian_native::{Companion, Libraries};
 
 use super::flags::{check_language, flags_of, rejected};
 use super::functions::{chosen, relevant};
+use super::linked::left_out;
 use super::paths::{absolute, canonical};
 use super::request::ProjectRequest;
 use super::settings_in_c::{self, SettingsInC};
@@ -68,6 +69,8 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let (users, starts) =
         SourceMap::join(&texts).ok_or_else(|| units::unlinked(LinkError::TooLong))?;
     let written = unit.written.clone();
+    let all = std::iter::once(&unit).chain(others.iter().map(|(_, unit)| unit));
+    let left_out = all.flat_map(left_out).collect();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
     let tested_as_whole = program;
     let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
@@ -94,6 +97,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     Ok(Project {
         spec,
         functions,
+        left_out,
         texts: SourceTexts::new(map, users, starts, written),
         build: UserBuild { file: request.file.clone(), flags, companions, stubs },
         settings: ProjectSettings { text, accepted, config },

@@ -4,3 +4,4 @@ mod conditional_proofs;
 pub(crate) mod implied_verdicts;
 mod infeasible_vectors;
 mod local;
+mod reachability;

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::Arena;
 use lydian_ir::{Callee, FuncId, Program, Stmt};
-use lydian_objective::FunctionObjectives;
 use lydian_smt::{Term, TermPool};
 
 use crate::encode::encoded::GoalMeaning;
@@ -29,11 +28,9 @@ pub(crate) struct Hit {
 pub(crate) struct GoalTable<'a> {
     pub(crate) all: Arena<GoalId, GoalMeaning>,
     ids: BTreeMap<GoalMeaning, GoalId>,
-    errors: bool,
     /// The calls of error functions in each function of the program that has some.
     errors_in: BTreeMap<FuncId, Vec<GoalMeaning>>,
-    labels: Option<&'a FunctionObjectives>,
-    sequences: Option<&'a FunctionObjectives>,
+    asked: Goals<'a>,
     /// The goals that were hit since the point.
     pub(crate) hits: BTreeMap<GoalId, Hit>,
 }
@@ -44,10 +41,8 @@ impl<'a> GoalTable<'a> {
         let mut table = Self {
             all: Arena::new(),
             ids: BTreeMap::new(),
-            errors: goals.errors,
             errors_in: BTreeMap::new(),
-            labels: goals.labels,
-            sequences: goals.sequences,
+            asked: goals,
             hits: BTreeMap::new(),
         };
         if goals.errors {
@@ -58,19 +53,24 @@ impl<'a> GoalTable<'a> {
         for meaning in table.errors_of(&functions) {
             table.add(meaning);
         }
-        if let Some(labels) = goals.labels {
-            let function = labels.function;
-            for label in labels.labels.ids() {
-                table.add(GoalMeaning::Label { function, label });
-            }
-        }
-        if let Some(objectives) = goals.sequences {
-            let function = objectives.function;
-            for sequence in objectives.sequences.ids() {
-                table.add(GoalMeaning::Sequence { function, sequence });
-            }
+        for meaning in table.labels_and_sequences() {
+            table.add(meaning);
         }
         table
+    }
+
+    /// The labels and sequences that are goals.
+    fn labels_and_sequences(&self) -> Vec<GoalMeaning> {
+        let asked = self.asked;
+        let labels = asked.labels.into_iter().flat_map(|of| {
+            let chosen = of.labels.ids().filter(move |label| asked.has_label(*label));
+            chosen.map(|label| GoalMeaning::Label { function: of.function, label })
+        });
+        let sequences = asked.sequences.into_iter().flat_map(|of| {
+            let chosen = of.sequences.ids().filter(move |id| asked.has_sequence(*id));
+            chosen.map(|sequence| GoalMeaning::Sequence { function: of.function, sequence })
+        });
+        labels.chain(sequences).collect()
     }
 
     fn add(&mut self, meaning: GoalMeaning) -> GoalId {
@@ -91,7 +91,7 @@ impl<'a> GoalTable<'a> {
         condition: Term,
         inputs: usize,
     ) {
-        let is_wanted = self.errors || !matches!(meaning, GoalMeaning::Error { .. });
+        let is_wanted = self.asked.errors || !matches!(meaning, GoalMeaning::Error { .. });
         if !is_wanted || pool.as_bool(condition) == Some(false) {
             return;
         }
@@ -116,16 +116,12 @@ impl<'a> GoalTable<'a> {
         inputs: usize,
     ) {
         let mut reached = self.errors_of(functions);
-        if let Some(labels) = self.labels.filter(|labels| functions.contains(&labels.function)) {
-            let function = labels.function;
-            let labels = labels.labels.ids();
-            reached.extend(labels.map(|label| GoalMeaning::Label { function, label }));
-        }
-        if let Some(own) = self.sequences.filter(|own| functions.contains(&own.function)) {
-            let function = own.function;
-            let sequences = own.sequences.ids();
-            reached.extend(sequences.map(|sequence| GoalMeaning::Sequence { function, sequence }));
-        }
+        reached.extend(self.labels_and_sequences().into_iter().filter(|meaning| match meaning {
+            GoalMeaning::Label { function, .. } | GoalMeaning::Sequence { function, .. } => {
+                functions.contains(function)
+            }
+            GoalMeaning::Error { .. } => false,
+        }));
         reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
     }
 }

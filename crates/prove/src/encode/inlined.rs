@@ -107,9 +107,9 @@ impl<'a> Inlined<'a> {
             blocks: 0,
         };
         let program = request.program;
-        let is_main = program.functions[request.entry].name == "main";
+        let is_whole = request.whole;
         let mut roots = Vec::new();
-        if is_main {
+        if is_whole {
             if !program.run_at(Moment::AtExit).is_empty() {
                 return Err(EncodeError::Unsupported("a function that runs at the exit".into()));
             }

@@ -1,7 +1,12 @@
 //! The request for an encoding.
 
+use std::collections::BTreeSet;
+use std::time::Instant;
+
 use lydian_ir::{FuncId, Program};
-use lydian_objective::FunctionObjectives;
+use lydian_objective::hyper::SequenceId;
+use lydian_objective::{FunctionObjectives, LabelId};
+use lydian_smt::Limits;
 
 use crate::local::Semantics;
 
@@ -10,8 +15,11 @@ use crate::local::Semantics;
 pub struct EncodeRequest<'a> {
     /// The program. It must have passed `lydian_ir::verify`.
     pub program: &'a Program,
-    /// The function where runs begin: `main`, or a function under test.
+    /// The function where runs begin: that of a whole program, or a function under test.
     pub entry: FuncId,
+    /// Whether runs begin with the program. Then globals have their initial values. Else they have
+    /// any.
+    pub whole: bool,
     /// The goals.
     pub goals: Goals<'a>,
     /// The meaning of signed overflow and of conditions that are not reached.
@@ -20,6 +28,19 @@ pub struct EncodeRequest<'a> {
     pub rules: Rules,
     /// The limits.
     pub limits: EncodeLimits,
+    /// When to give up: the end and the interrupt of these limits.
+    pub time: &'a Limits,
+}
+
+impl EncodeRequest<'_> {
+    /// Fails where the time is over.
+    pub(crate) fn check_time(&self) -> Result<(), EncodeError> {
+        let is_over = self.time.end.is_some_and(|end| Instant::now() >= end);
+        match is_over || self.time.interrupted() {
+            true => Err(EncodeError::OutOfTime),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The places that the goals are made for.
@@ -32,6 +53,29 @@ pub struct Goals<'a> {
     pub labels: Option<&'a FunctionObjectives>,
     /// The sequences of one function, each of which is a goal. If there are both, it is one function's.
     pub sequences: Option<&'a FunctionObjectives>,
+    /// The labels and sequences among these that are goals; all if there is no choice.
+    pub choice: Option<&'a GoalChoice>,
+}
+
+/// A choice of the labels and sequences of a function.
+#[derive(Clone, Debug, Default)]
+pub struct GoalChoice {
+    /// The labels that are goals.
+    pub labels: BTreeSet<LabelId>,
+    /// The sequences that are goals.
+    pub sequences: BTreeSet<SequenceId>,
+}
+
+impl Goals<'_> {
+    /// Whether a label is a goal, if labels are.
+    pub(crate) fn has_label(&self, label: LabelId) -> bool {
+        self.choice.is_none_or(|choice| choice.labels.contains(&label))
+    }
+
+    /// Whether a sequence is a goal, if sequences are.
+    pub(crate) fn has_sequence(&self, sequence: SequenceId) -> bool {
+        self.choice.is_none_or(|choice| choice.sequences.contains(&sequence))
+    }
 }
 
 /// The meaning of a read of what was never written.
@@ -81,6 +125,8 @@ pub enum EncodeError {
     /// The program does something that the encoding does not have, and that would add behaviours
     /// anywhere: threads, signals, jumps between functions.
     Unsupported(String),
+    /// The time was over, or the run was told to stop.
+    OutOfTime,
 }
 
 impl std::fmt::Display for EncodeError {
@@ -88,6 +134,7 @@ impl std::fmt::Display for EncodeError {
         match self {
             Self::NoBody(name) => write!(f, "{name} has no body"),
             Self::Unsupported(what) => write!(f, "{what} is not supported"),
+            Self::OutOfTime => f.write_str("out of time"),
         }
     }
 }

@@ -66,7 +66,8 @@ impl<'a> LabelSites<'a> {
         let function = &inlined.program.functions[objectives.function];
         let Some(body) = &function.body else { return sites };
         for (id, label) in objectives.labels.iter() {
-            let asked = goals.labels.map(|_| moments(body, label.site));
+            let is_goal = goals.labels.is_some() && goals.has_label(id);
+            let asked = is_goal.then(|| moments(body, label.site));
             for moment in asked.into_iter().flatten() {
                 sites.at.entry(moment).or_default().push(id);
             }

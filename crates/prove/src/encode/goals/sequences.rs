@@ -21,6 +21,7 @@ use crate::encode::goals::labels::{Moment, Taken, moments, moments_of};
 use crate::encode::ids::{InstanceId, NodeId, SlotId};
 use crate::encode::inlined::Inlined;
 use crate::encode::machine::Machine;
+use crate::encode::request::Goals;
 use crate::encode::state::State;
 use crate::encode::state::liveness::Notes;
 use crate::encode::state::slots::{SlotKind, Slots};
@@ -65,10 +66,12 @@ pub(crate) struct SequenceSites<'a> {
 }
 
 impl<'a> SequenceSites<'a> {
-    pub(crate) fn new(inlined: &Inlined<'a>, objectives: Option<&'a FunctionObjectives>) -> Self {
+    pub(crate) fn new(inlined: &Inlined<'a>, goals: Goals<'a>) -> Self {
+        let objectives = goals.sequences;
         let mut sites = Self { objectives, ..Self::default() };
         let Some(objectives) = objectives else { return sites };
-        for (id, sequence) in objectives.sequences.iter() {
+        let chosen = objectives.sequences.iter().filter(|(id, _)| goals.has_sequence(*id));
+        for (id, sequence) in chosen {
             sites.add(objectives, id, sequence);
         }
         let mut places: BTreeSet<Place> = sites.sets.keys().copied().collect();

@@ -21,6 +21,7 @@ use crate::encode::inlined::graph::Graph;
 use crate::encode::machine::Machine;
 use crate::encode::machine::call_effects::Call;
 use crate::encode::pointers::Place;
+use crate::encode::request::EncodeError;
 use crate::encode::state::liveness::Liveness;
 use crate::encode::state::{State, merged};
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, VarId, Variable};
@@ -68,7 +69,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
     }
 
     /// Simulates from the entry and from each point that is reached.
-    pub(crate) fn build(mut self, pool: &mut TermPool) -> Encoded {
+    pub(crate) fn build(mut self, pool: &mut TermPool) -> Result<Encoded, EncodeError> {
         let entry = self.point(self.machine.analysed.inlined.entry);
         let mut next = 0;
         while let Some(node) = self.point_nodes.get(next).copied() {
@@ -78,9 +79,9 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
                 true => self.initial_state(pool, node),
                 false => self.state_at(pool, node),
             };
-            self.simulate(pool, point, state);
+            self.simulate(pool, point, state)?;
         }
-        self.finish(pool, entry)
+        Ok(self.finish(pool, entry))
     }
 
     /// The point of a node, made if it is new.
@@ -130,7 +131,12 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         state
     }
 
-    fn simulate(&mut self, pool: &mut TermPool, point: PointId, state: State) {
+    fn simulate(
+        &mut self,
+        pool: &mut TermPool,
+        point: PointId,
+        state: State,
+    ) -> Result<(), EncodeError> {
         self.machine.reads.clear();
         self.machine.goals.hits.clear();
         let start = self.point_nodes[point.index()];
@@ -139,6 +145,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         let first = self.graph.position(start).unwrap_or(0);
         waiting.insert(first, (start, vec![state]));
         while let Some((_, (node, states))) = waiting.pop_first() {
+            self.machine.request.check_time()?;
             let Some(state) = self.merge(pool, node, states) else { continue };
             for (to, state) in self.leave_node(pool, node, state) {
                 if state.ended {
@@ -165,6 +172,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             self.approaches.entry(goal).or_default().push((approach, hit.inputs));
         }
         self.inputs.set(point, std::mem::take(&mut self.machine.reads));
+        Ok(())
     }
 
     fn merge(&self, pool: &mut TermPool, node: NodeId, states: Vec<State>) -> Option<State> {

@@ -8,7 +8,7 @@ use lydian_ir::Program;
 use lydian_prove::Semantics;
 use lydian_prove::encode::{EncodeLimits, EncodeRequest, Encoded, Goals, Rules, encode};
 use lydian_prove::system::{GoalId, PointId};
-use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Limits, Model, Term, TermPool, Value};
 
 /// The most transitions of a run.
 const MOST_STEPS: usize = 10_000;
@@ -34,7 +34,7 @@ pub(crate) fn load_with(text: &str, flags: &[&str]) -> Unit {
 
 /// A program's system.
 pub(crate) fn encoded(pool: &mut TermPool, program: &Program, entry: &str) -> Encoded {
-    encoded_for(pool, program, entry, Goals { errors: true, labels: None, sequences: None })
+    encoded_for(pool, program, entry, Goals { errors: true, ..Goals::default() })
 }
 
 /// A program's system for some goals.
@@ -47,10 +47,12 @@ pub(crate) fn encoded_for(
     let request = EncodeRequest {
         program,
         entry: program.function_named(entry).expect("the function exists"),
+        whole: entry == "main",
         goals,
         semantics: Semantics::default(),
         rules: Rules { allocation_succeeds: true, ..Rules::default() },
         limits: EncodeLimits::default(),
+        time: &Limits::none(),
     };
     encode(pool, &request).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,0 +1,324 @@
+//! Proofs that follow control flow, of objectives that exploration left.
+//!
+//! An objective is a place and a predicate, so that it is infeasible where no run reaches the place with
+//! the predicate true ([001] 4.3). `lydian-prove` encodes the function under test as a transition
+//! system whose inputs have any value, and decides whether its goals can be reached. Inputs of every
+//! size and shape are among these, so a proof needs no assumptions.
+//!
+//! Goals are the labels and the sequences that open objectives are or are made of, and the vectors of
+//! decisions with open hyperlabels. A hyperlabel is infeasible if each conjunction of its normal form has
+//! a part that is, or if the vectors that are left do not cover it.
+
+use std::time::{Duration, Instant};
+
+use lydian_base::Budget;
+use lydian_objective::evidence::Evidence;
+use lydian_objective::hyper::SequenceId;
+use lydian_objective::hyper::normal::Part;
+use lydian_objective::{FunctionObjectives, Label, LabelId};
+use lydian_prove::call_graph::may_be_entered;
+use lydian_prove::encode::{
+    EncodeLimits, EncodeRequest, Encoded, GoalChoice, GoalMeaning, Goals, Rules, encode,
+};
+use lydian_prove::engines::{Certificate, Decision, Flaw, Schedule, decide};
+use lydian_prove::system::GoalId;
+use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
+use lydian_symex::{Config, Mode};
+use rustc_hash::FxHashSet;
+
+use super::implied_verdicts::{self, CONJUNCTIONS};
+use super::infeasible_vectors::{self, LabelQuestions};
+use super::local::semantics;
+use crate::error::Error;
+use crate::session::goals::{FunctionUnderTest, Goal};
+use crate::session::state::Session;
+
+/// The most blocks of inlined functions: an encoding of more takes longer than it is worth here.
+const MOST_BLOCKS: usize = 2_000;
+/// The time of one question of the engines.
+const QUESTION: Duration = Duration::from_millis(500);
+/// The time of a question that checks an argument.
+const CHECK: Duration = Duration::from_secs(2);
+
+/// The fraction (one n-th) of a session's time that is reserved for these proofs.
+const SHARE: u32 = 4;
+
+impl Session<'_, '_> {
+    /// The time that is reserved for these proofs.
+    pub(crate) fn time_for_proofs(budget: &Budget) -> Duration {
+        budget.remaining().map_or(Duration::ZERO, |remaining| remaining / SHARE)
+    }
+
+    /// Proves open objectives infeasible that no run reaches, and records the proofs.
+    pub(crate) fn prove_unreachable(
+        &mut self,
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        if config.mode == Mode::Plain || self.calls_what_is_left_out() {
+            return Ok(());
+        }
+        let whole = self.project.entry().is_some();
+        for (at, target) in self.targets.iter().enumerate() {
+            // Other code may call the function with other states.
+            let is_tested = whole || target.objectives.function == self.entry;
+            if is_tested && budget.exceeded().is_none() {
+                let proofs = self.unreachable((at, target), config, budget, contradictions)?;
+                self.record_evidence(&proofs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether runs may enter a function that is not supported, which could do anything.
+    fn calls_what_is_left_out(&self) -> bool {
+        let program = &self.project.program;
+        let is_left_out = |name: &String| self.project.left_out.contains(name);
+        !self.project.left_out.is_empty()
+            && may_be_entered(program, self.entry)
+                .iter()
+                .any(|function| is_left_out(&program.functions[*function].name))
+    }
+
+    /// Proofs for the open objectives of the function under test at a position.
+    fn unreachable(
+        &self,
+        (at, target): (usize, &FunctionUnderTest<'_>),
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+        let whole = self.project.entry().is_some();
+        let program = &self.project.program;
+        let objectives = target.objectives;
+        let Some(body) = &program.functions[objectives.function].body else {
+            return Ok(Vec::new());
+        };
+        let mut left = self.open_goals_of(at, target)?;
+        left.retain(|goal| whole || !implied_verdicts::others_may_cover(program, target, *goal));
+        if left.is_empty() {
+            return Ok(Vec::new());
+        }
+        let short_circuit = semantics(config).short_circuit;
+        let mut vectors = VectorLabels { labels: Vec::new() };
+        infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut vectors);
+        let asked = Asked::new(objectives, &left, vectors.labels);
+        let Some(mut proofs) = self.search(&asked, config, budget) else { return Ok(Vec::new()) };
+        contradictions.append(&mut proofs.refuted);
+        let hypers =
+            infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut proofs);
+        let by_vectors = hypers.into_iter().map(|hyper| Goal::Hyper(at, hyper));
+        let direct = left.iter().copied().filter(|goal| proofs.excludes(objectives, *goal));
+        let mut found: Vec<Goal> = direct.chain(by_vectors).collect();
+        let mut seen = FxHashSet::default();
+        found.retain(|goal| seen.insert(*goal));
+        let own = objectives.labels.ids().filter(|label| proofs.labels.contains(label));
+        found.extend(own.map(|label| Goal::Label(at, label)).filter(|goal| seen.insert(*goal)));
+        Ok(found.into_iter().map(|goal| (goal, self.argument())).collect())
+    }
+
+    fn argument(&self) -> Evidence {
+        let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
+        let surroundings: Vec<&str> = surroundings.map(String::as_str).collect();
+        Evidence::Complete {
+            method: Evidence::ALL_RUNS.to_owned(),
+            preconditions: surroundings.join("; "),
+            assumptions: Vec::new(),
+        }
+    }
+
+    /// Asks the engines about goals; none if the function has no encoding.
+    fn search(&self, asked: &Asked, config: &Config, budget: &Budget) -> Option<Proofs> {
+        let limits = Limits {
+            end: budget.remaining().map(|time| Instant::now() + time),
+            interrupt: Some(budget.cancel_token().flag().clone()),
+            ..Limits::none()
+        };
+        let mut pool = TermPool::new();
+        let begun = Instant::now();
+        let encoded = self.encoded(&mut pool, asked, config, &limits)?;
+        log::info!(
+            "{}: a system of {} points, {} transitions, {} variables and {} goals after {:.1?}",
+            self.name(),
+            encoded.system.points.len(),
+            encoded.system.transitions.len(),
+            encoded.system.variables.len(),
+            encoded.goals.len(),
+            begun.elapsed()
+        );
+        let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
+        let chain = ChainConfig { z3: Z3Use::Off, ..self.chain(self.entry) };
+        let mut solver = standard_chain(&chain);
+        let schedule = Schedule { query: QUESTION, limits: limits.clone(), ..Schedule::default() };
+        let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
+        let mut proofs = Proofs::new(asked);
+        let mut check = Check { pool: &mut pool, encoded: &encoded, solver: &mut *solver, limits };
+        for verdict in verdicts {
+            log::debug!("{}: {:?} by {}", self.name(), encoded.goals[verdict.goal], verdict.engine);
+            let Decision::Unreachable(certificate) = &verdict.decision else { continue };
+            match check.outcome(verdict.goal, certificate) {
+                Ok(()) => proofs.add(encoded.goals[verdict.goal]),
+                Err(Flaw::Open(_)) => {}
+                Err(flaw @ Flaw::Refuted(_)) => {
+                    let name = self.name();
+                    proofs.refuted.push(format!("internal error: a proof about `{name}`: {flaw}"));
+                }
+            }
+        }
+        log::info!(
+            "{}: {} goals are out of reach after {:.1?}",
+            self.name(),
+            proofs.labels.len() + proofs.sequences.len(),
+            begun.elapsed()
+        );
+        Some(proofs)
+    }
+
+    fn encoded(
+        &self,
+        pool: &mut TermPool,
+        asked: &Asked,
+        config: &Config,
+        limits: &Limits,
+    ) -> Option<Encoded> {
+        let request = EncodeRequest {
+            program: &self.project.program,
+            entry: self.entry,
+            whole: self.project.entry().is_some(),
+            goals: Goals {
+                errors: false,
+                labels: Some(&asked.objectives),
+                sequences: Some(&asked.objectives),
+                choice: Some(&asked.goals),
+            },
+            semantics: semantics(config),
+            rules: Rules::default(),
+            limits: EncodeLimits { blocks: MOST_BLOCKS, ..EncodeLimits::default() },
+            time: limits,
+        };
+        match encode(pool, &request) {
+            Ok(encoded) => Some(encoded),
+            Err(error) => {
+                log::info!("{}: no proofs that follow control flow: {error}", self.name());
+                None
+            }
+        }
+    }
+}
+
+/// The objectives that are asked about.
+struct Asked {
+    /// Those of the function, and a label more for each vector.
+    objectives: FunctionObjectives,
+    goals: GoalChoice,
+}
+
+impl Asked {
+    fn new(objectives: &FunctionObjectives, left: &[Goal], vectors: Vec<Label>) -> Self {
+        let mut objectives = objectives.clone();
+        let mut goals = GoalChoice::default();
+        goals.labels.extend(implied_verdicts::labels_of(&objectives, left));
+        for goal in left {
+            let Goal::Hyper(_, hyper) = goal else { continue };
+            objectives.hypers[*hyper].hyper.for_each_part(&mut |part| {
+                if let Part::Sequence(id) = part {
+                    goals.sequences.insert(id);
+                }
+            });
+        }
+        for vector in vectors {
+            goals.labels.insert(objectives.labels.push(vector));
+        }
+        Self { objectives, goals }
+    }
+}
+
+/// Notes the labels that are asked about, and answers nothing.
+struct VectorLabels {
+    labels: Vec<Label>,
+}
+
+impl LabelQuestions for VectorLabels {
+    fn is_possible(&mut self, label: &Label) -> bool {
+        self.labels.push(label.clone());
+        false
+    }
+
+    fn is_impossible(&mut self, _: &Label) -> bool {
+        false
+    }
+}
+
+/// The goals that no run reaches.
+struct Proofs<'a> {
+    asked: &'a Asked,
+    labels: FxHashSet<LabelId>,
+    sequences: FxHashSet<SequenceId>,
+    /// One sentence for each argument that is false, an internal error.
+    refuted: Vec<String>,
+}
+
+impl<'a> Proofs<'a> {
+    fn new(asked: &'a Asked) -> Self {
+        Self {
+            asked,
+            labels: FxHashSet::default(),
+            sequences: FxHashSet::default(),
+            refuted: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, goal: GoalMeaning) {
+        match goal {
+            GoalMeaning::Label { label, .. } => _ = self.labels.insert(label),
+            GoalMeaning::Sequence { sequence, .. } => _ = self.sequences.insert(sequence),
+            GoalMeaning::Error { .. } => {}
+        }
+    }
+
+    /// Whether an objective cannot be covered: it is a label out of reach, or each conjunction of its
+    /// normal form has a part out of reach.
+    fn excludes(&self, objectives: &FunctionObjectives, goal: Goal) -> bool {
+        let Goal::Hyper(_, hyper) = goal else {
+            return goal.label().is_some_and(|label| self.labels.contains(&label));
+        };
+        let Ok(form) = objectives.hypers[hyper].hyper.normal_form(CONJUNCTIONS) else {
+            return false;
+        };
+        let excludes = |part: &Part<'_>| match part {
+            Part::Atom(atom) => {
+                atom.function == objectives.function && self.labels.contains(&atom.label)
+            }
+            Part::Sequence(id) => self.sequences.contains(id),
+        };
+        form.iter().all(|conjunction| conjunction.parts.iter().any(excludes))
+    }
+}
+
+impl LabelQuestions for Proofs<'_> {
+    fn is_possible(&mut self, _: &Label) -> bool {
+        false
+    }
+
+    fn is_impossible(&mut self, label: &Label) -> bool {
+        let labels = &self.asked.objectives.labels;
+        let same = |id: &LabelId| labels[*id].site == label.site && labels[*id].pred == label.pred;
+        self.labels.iter().any(same)
+    }
+}
+
+/// The check of certificates.
+struct Check<'a> {
+    pool: &'a mut TermPool,
+    encoded: &'a Encoded,
+    solver: &'a mut dyn Solver,
+    limits: Limits,
+}
+
+impl Check<'_> {
+    fn outcome(&mut self, goal: GoalId, certificate: &Certificate) -> Result<(), Flaw> {
+        let limits = Limits { time: Some(CHECK), ..self.limits.clone() };
+        certificate.check(self.pool, &self.encoded.system, goal, self.solver, &limits)
+    }
+}
