@@ -129,7 +129,7 @@ impl Session<'_, '_> {
     }
 
     /// Asks the engines about goals; none if the function has no encoding.
-    fn search(&self, asked: &Asked, config: &Config, budget: &Budget) -> Option<Proofs> {
+    fn search<'a>(&self, asked: &'a Asked, config: &Config, budget: &Budget) -> Option<Proofs<'a>> {
         let limits = Limits {
             end: budget.remaining().map(|time| Instant::now() + time),
             interrupt: Some(budget.cancel_token().flag().clone()),
