@@ -121,7 +121,12 @@ fn row(ledger: &Ledger, scope: &EvidenceScope) -> CriterionRow {
 
 fn complete() -> Evidence {
     let method = Evidence::EXPLORATION.to_owned();
-    Evidence::Complete { method, preconditions: "none".into(), assumptions: Vec::new() }
+    Evidence::Complete {
+        method,
+        preconditions: "none".into(),
+        assumptions: Vec::new(),
+        invariants: Vec::new(),
+    }
 }
 
 #[test]
@@ -407,7 +412,12 @@ fn alias() -> Assumption {
 
 fn assuming(assumptions: &[Assumption]) -> Evidence {
     let method = Evidence::EXPLORATION.to_owned();
-    Evidence::Complete { method, preconditions: "none".into(), assumptions: assumptions.to_vec() }
+    Evidence::Complete {
+        method,
+        preconditions: "none".into(),
+        assumptions: assumptions.to_vec(),
+        invariants: Vec::new(),
+    }
 }
 
 #[test]

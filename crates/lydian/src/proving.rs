@@ -21,8 +21,10 @@ use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 use answers::AnswerReader;
+pub use invariants::PointInvariants;
 
 mod answers;
+pub(crate) mod invariants;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
@@ -96,17 +98,6 @@ pub struct Argument {
     pub exhaustive: bool,
     /// What holds whenever control is at a loop's head.
     pub invariants: Vec<PointInvariants>,
-}
-
-/// The invariants of a loop's head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PointInvariants {
-    /// The function.
-    pub function: String,
-    /// The place of the head.
-    pub place: Option<Place>,
-    /// The invariants, as text.
-    pub formulas: Vec<String>,
 }
 
 impl Proofs {

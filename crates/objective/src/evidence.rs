@@ -41,6 +41,9 @@ pub enum Evidence {
         /// The assumptions that it needs and nobody stated.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         assumptions: Vec<Assumption>,
+        /// The invariants that it rests on, for the user to read.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        invariants: Vec<String>,
     },
     /// No state whatever makes the predicate true at its site.
     LocalProof {
@@ -367,6 +370,7 @@ mod tests {
             method: Evidence::ASSUMING.to_owned(),
             preconditions: String::new(),
             assumptions: kinds.iter().map(told).collect(),
+            invariants: Vec::new(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Formulas of invariants as C programmers write them.
 //!
 //! Order is signed unless an operand is shown as `(unsigned)`. A variable has the name that the system
-//! gives it. Bits that are cut out of a value are `x[high:low]`.
+//! gives it. Bits that are cut out of a value are `x[high:low]`, and the lowest ones as a number are
+//! `x mod 8`.
 
 use lydian_smt::{BinOp, Node, Term, TermPool, UnOp};
 
@@ -30,6 +31,10 @@ impl Reader<'_> {
             Node::Ite(test, a, b) => {
                 let [test, a, b] = [test, a, b].map(|part| self.operand(part, depth));
                 format!("{test} ? {a} : {b}")
+            }
+            Node::Extract(a, 0) if self.pool.width(term) < 32 => {
+                let modulus = 1u64 << self.pool.width(term);
+                format!("{} mod {modulus}", self.operand(a, depth))
             }
             Node::Extract(a, low) => {
                 let high = low + self.pool.width(term) - 1;
@@ -63,9 +68,13 @@ impl Reader<'_> {
     /// An operand, in parentheses if it has operands of its own.
     fn operand(&self, term: Term, depth: u32) -> String {
         let text = self.text(term, depth);
-        let is_postfix =
-            matches!(self.pool.node(term), Node::Extract(..) | Node::Bin(BinOp::Select, ..));
-        match self.leaf(term).is_some() || is_postfix || text == "…" || text.starts_with('!') {
+        let is_postfix = match self.pool.node(term) {
+            Node::Extract(..) => text.ends_with(']'),
+            Node::Bin(BinOp::Select, ..) => true,
+            Node::Un(UnOp::Not, inner) => text == format!("!{}", self.operand(inner, depth)),
+            _ => false,
+        };
+        match self.leaf(term).is_some() || is_postfix || text == "…" {
             true => text,
             false => format!("({text})"),
         }
@@ -91,6 +100,15 @@ impl Reader<'_> {
             _ => format!("({})", self.negation(term, depth)),
         };
         format!("{} || {}", opposite(a), opposite(b))
+    }
+
+    /// `factor * a`, where the product has the width of the number that `a` is the lower bits of.
+    fn multiple(&self, a: Term, factor: u64, depth: u32) -> String {
+        let whole = match self.pool.node(a) {
+            Node::Extract(whole, 0) => whole,
+            _ => a,
+        };
+        format!("{factor} * {}", self.operand(whole, depth))
     }
 
     fn unsigned(&self, a: Term, b: Term, sign: &str, depth: u32) -> String {
@@ -132,6 +150,9 @@ impl Reader<'_> {
             BinOp::UDiv => return self.unsigned(a, b, "/", depth),
             BinOp::URem => return self.unsigned(a, b, "%", depth),
             BinOp::LShr => return self.unsigned(a, b, ">>", depth),
+            BinOp::Concat if self.pool.as_u64(b) == Some(0) && self.pool.width(b) < 32 => {
+                return self.multiple(a, 1 << self.pool.width(b), depth);
+            }
             BinOp::Concat => "++",
             BinOp::FpRem => "remainder",
             BinOp::Select => {
@@ -172,7 +193,28 @@ mod tests {
         let x = pool.var("x", Sort::BitVec(8));
         let (bit, one) = (pool.extract(0, 0, x), pool.bv(1, 1));
         let is_odd = pool.eq(bit, one);
-        assert_eq!(formula(&pool, is_odd), "x[0:0] == 1");
+        assert_eq!(formula(&pool, is_odd), "(x mod 2) == 1");
+    }
+
+    #[test]
+    fn a_shift_to_the_left_is_a_product() {
+        let mut pool = TermPool::new();
+        let [x, y] = ["x", "y"].map(|name| pool.var(name, Sort::BitVec(32)));
+        let four = pool.bv(32, 4);
+        let product = pool.mul(x, four);
+        let same = pool.eq(y, product);
+        assert!(formula(&pool, same).contains("(4 * x)"), "{}", formula(&pool, same));
+    }
+
+    #[test]
+    fn a_comparison_that_begins_with_a_negation_is_no_single_operand() {
+        let mut pool = TermPool::new();
+        let [a, b, c] = ["a", "b", "c"].map(|name| pool.var(name, Sort::Bool));
+        let negated = pool.not(a);
+        let same = pool.eq(negated, b);
+        let whole = pool.eq(same, c);
+        let text = formula(&pool, whole);
+        assert_eq!(text.matches('(').count(), text.matches("==").count() - 1, "{text}");
     }
 
     #[test]

@@ -7,9 +7,8 @@ use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
 use lydian_prove::engines::{self, Certificate, Choice, Decision, Flaw, Trace, Verdict};
-use lydian_prove::readable;
 use lydian_prove::system::GoalId;
-use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
+use lydian_smt::{Evaluator, Limits, Model, Solver, TermPool};
 
 use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants};
 use crate::project::linked::LinkedProgram;
@@ -67,26 +66,18 @@ impl AnswerReader<'_> {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,
                 exhaustive: certificate.argument == engines::Argument::Exhaustion,
-                invariants: self.invariants(&certificate.invariants),
+                invariants: PointInvariants::of(
+                    self.pool,
+                    self.encoded,
+                    &certificate.invariants,
+                    &self.program.linked.source,
+                ),
             }),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
             Err(flaw @ Flaw::Open(_)) => {
                 ErrorAnswer::Unknown(format!("an argument was found and not confirmed: {flaw}"))
             }
         }
-    }
-
-    fn invariants(&self, of_points: &[Vec<Term>]) -> Vec<PointInvariants> {
-        let points = self.encoded.system.points.iter();
-        let known = points.zip(of_points).filter(|(_, formulas)| !formulas.is_empty());
-        let text = |formula: &Term| readable::formula(self.pool, *formula);
-        known
-            .map(|((_, point), formulas)| PointInvariants {
-                function: point.name.split(':').next().unwrap_or_default().to_owned(),
-                place: self.place(point.span),
-                formulas: formulas.iter().map(text).collect(),
-            })
-            .collect()
     }
 
     /// The inputs of a run, if the interpreter gets to the call with them.

@@ -76,9 +76,12 @@ fn say(verdict: &Verdict, told: &mut ObjectiveSummary) {
 
 fn argue(argument: &Evidence, told: &mut ObjectiveSummary) {
     argument.method().clone_into(&mut told.reason);
-    if let Evidence::Complete { preconditions, assumptions, .. } = argument {
+    if let Evidence::Complete { preconditions, assumptions, invariants, .. } = argument {
         if !preconditions.is_empty() {
             told.reason += &format!(", with {preconditions}");
+        }
+        if !invariants.is_empty() {
+            told.reason += &format!(": {}", invariants.join("; "));
         }
         told.assumptions.clone_from(assumptions);
     }

@@ -194,6 +194,7 @@ impl Session<'_, '_> {
             method: Evidence::EXPLORATION.to_owned(),
             preconditions: preconditions.join("; "),
             assumptions: abridged(assumed),
+            invariants: Vec::new(),
         }
     }
 }

@@ -133,6 +133,7 @@ impl<'a> Session<'a, '_> {
                     method: Evidence::ASSUMING.to_owned(),
                     preconditions: stated.join("; "),
                     assumptions: assumed,
+                    invariants: Vec::new(),
                 };
                 proofs.push((Goal::Label(at, label), evidence));
             }

@@ -128,7 +128,10 @@ fn infeasible(target: &FunctionUnderTest<'_>, goal: Goal, verdicts: &Verdicts) -
     let method = Evidence::DERIVED.to_owned();
     let (preconditions, assumptions) = (under.join("; "), abridged(assumed));
     Some(match explored {
-        true => Evidence::Complete { method, preconditions, assumptions },
+        true => {
+            let invariants = Vec::new();
+            Evidence::Complete { method, preconditions, assumptions, invariants }
+        }
         false => Evidence::LocalProof { method },
     })
 }

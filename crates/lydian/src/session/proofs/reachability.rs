@@ -9,9 +9,11 @@
 //! decisions with open hyperlabels. A hyperlabel is infeasible if each conjunction of its normal form has
 //! a part that is, or if the vectors that are left do not cover it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use lydian_base::Budget;
+use indexmap::IndexMap;
+use lydian_base::{Budget, EntityId};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -24,12 +26,12 @@ use lydian_prove::engines::{Certificate, Decision, Flaw, Schedule, decide};
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Mode};
-use rustc_hash::FxHashSet;
 
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
+use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
@@ -106,38 +108,48 @@ impl Session<'_, '_> {
         let asked = Asked::new(objectives, &left, vectors.labels);
         let Some(mut proofs) = self.search(&asked, config, budget) else { return Ok(Vec::new()) };
         contradictions.append(&mut proofs.refuted);
-        let hypers =
-            infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut proofs);
-        let by_vectors = hypers.into_iter().map(|hyper| Goal::Hyper(at, hyper));
-        let direct = left.iter().copied().filter(|goal| proofs.excludes(objectives, *goal));
-        let mut found: Vec<Goal> = direct.chain(by_vectors).collect();
-        let mut seen = FxHashSet::default();
-        found.retain(|goal| seen.insert(*goal));
-        let own = objectives.labels.ids().filter(|label| proofs.labels.contains(label));
-        found.extend(own.map(|label| Goal::Label(at, label)).filter(|goal| seen.insert(*goal)));
-        Ok(found.into_iter().map(|goal| (goal, self.argument())).collect())
+        let mut found: IndexMap<Goal, Vec<String>> = IndexMap::new();
+        for goal in &left {
+            found.extend(proofs.of(objectives, *goal).map(|invariants| (*goal, invariants)));
+        }
+        for hyper in
+            infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut proofs)
+        {
+            let invariants = proofs.of_vectors(objectives);
+            found.entry(Goal::Hyper(at, hyper)).or_insert(invariants);
+        }
+        for (label, invariants) in &proofs.labels {
+            if label.index() < objectives.labels.len() {
+                found.entry(Goal::Label(at, *label)).or_insert_with(|| invariants.clone());
+            }
+        }
+        let evidence = found.into_iter().map(|(goal, found)| (goal, self.argument(found)));
+        Ok(evidence.collect())
     }
 
-    fn argument(&self) -> Evidence {
+    fn argument(&self, invariants: Vec<String>) -> Evidence {
         let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
         let surroundings: Vec<&str> = surroundings.map(String::as_str).collect();
         Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: surroundings.join("; "),
             assumptions: Vec::new(),
+            invariants,
         }
     }
 
     /// Asks the engines about goals; none if the function has no encoding.
     fn search<'a>(&self, asked: &'a Asked, config: &Config, budget: &Budget) -> Option<Proofs<'a>> {
+        let begun = Instant::now();
         let limits = Limits {
-            end: budget.remaining().map(|time| Instant::now() + time),
+            end: budget.remaining().map(|time| begun + time),
             interrupt: Some(budget.cancel_token().flag().clone()),
             ..Limits::none()
         };
+        let end = budget.remaining().map(|time| begun + time * 3 / 4);
+        let searching = Limits { end, ..limits.clone() };
         let mut pool = TermPool::new();
-        let begun = Instant::now();
-        let encoded = self.encoded(&mut pool, asked, config, &limits)?;
+        let encoded = self.encoded(&mut pool, asked, config, &searching)?;
         log::info!(
             "{}: a system of {} points, {} transitions, {} variables and {} goals after {:.1?}",
             self.name(),
@@ -150,7 +162,7 @@ impl Session<'_, '_> {
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
         let chain = ChainConfig { z3: Z3Use::Off, ..self.chain(self.entry) };
         let mut solver = standard_chain(&chain);
-        let schedule = Schedule { query: QUESTION, limits: limits.clone(), ..Schedule::default() };
+        let schedule = Schedule { query: QUESTION, limits: searching, ..Schedule::default() };
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let mut proofs = Proofs::new(asked);
         let mut check = Check { pool: &mut pool, encoded: &encoded, solver: &mut *solver, limits };
@@ -158,7 +170,12 @@ impl Session<'_, '_> {
             log::debug!("{}: {:?} by {}", self.name(), encoded.goals[verdict.goal], verdict.engine);
             let Decision::Unreachable(certificate) = &verdict.decision else { continue };
             match check.outcome(verdict.goal, certificate) {
-                Ok(()) => proofs.add(encoded.goals[verdict.goal]),
+                Ok(()) => {
+                    let texts = &self.project.texts.all;
+                    let invariants =
+                        PointInvariants::of(check.pool, &encoded, &certificate.invariants, texts);
+                    proofs.add(encoded.goals[verdict.goal], &invariants);
+                }
                 Err(Flaw::Open(_)) => {}
                 Err(flaw @ Flaw::Refuted(_)) => {
                     let name = self.name();
@@ -250,49 +267,61 @@ impl LabelQuestions for VectorLabels {
     }
 }
 
-/// The goals that no run reaches.
+/// The goals that no run reaches, with the invariants of the proofs.
 struct Proofs<'a> {
     asked: &'a Asked,
-    labels: FxHashSet<LabelId>,
-    sequences: FxHashSet<SequenceId>,
+    labels: BTreeMap<LabelId, Vec<String>>,
+    sequences: BTreeMap<SequenceId, Vec<String>>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
 }
 
 impl<'a> Proofs<'a> {
     fn new(asked: &'a Asked) -> Self {
-        Self {
-            asked,
-            labels: FxHashSet::default(),
-            sequences: FxHashSet::default(),
-            refuted: Vec::new(),
-        }
+        let (labels, sequences) = (BTreeMap::new(), BTreeMap::new());
+        Self { asked, labels, sequences, refuted: Vec::new() }
     }
 
-    fn add(&mut self, goal: GoalMeaning) {
+    fn add(&mut self, goal: GoalMeaning, invariants: &[PointInvariants]) {
+        let invariants = invariants.iter().map(ToString::to_string).collect();
         match goal {
-            GoalMeaning::Label { label, .. } => _ = self.labels.insert(label),
-            GoalMeaning::Sequence { sequence, .. } => _ = self.sequences.insert(sequence),
+            GoalMeaning::Label { label, .. } => _ = self.labels.insert(label, invariants),
+            GoalMeaning::Sequence { sequence, .. } => {
+                self.sequences.insert(sequence, invariants);
+            }
             GoalMeaning::Error { .. } => {}
         }
     }
 
-    /// Whether an objective cannot be covered: it is a label out of reach, or each conjunction of its
-    /// normal form has a part out of reach.
-    fn excludes(&self, objectives: &FunctionObjectives, goal: Goal) -> bool {
+    /// The invariants for which an objective cannot be covered, if it cannot: it is a label out of reach,
+    /// or each conjunction of its normal form has a part out of reach.
+    fn of(&self, objectives: &FunctionObjectives, goal: Goal) -> Option<Vec<String>> {
         let Goal::Hyper(_, hyper) = goal else {
-            return goal.label().is_some_and(|label| self.labels.contains(&label));
+            return self.labels.get(&goal.label()?).cloned();
         };
-        let Ok(form) = objectives.hypers[hyper].hyper.normal_form(CONJUNCTIONS) else {
-            return false;
-        };
-        let excludes = |part: &Part<'_>| match part {
-            Part::Atom(atom) => {
-                atom.function == objectives.function && self.labels.contains(&atom.label)
+        let form = objectives.hypers[hyper].hyper.normal_form(CONJUNCTIONS).ok()?;
+        let of_part = |part: &Part<'_>| match part {
+            Part::Atom(atom) if atom.function == objectives.function => {
+                self.labels.get(&atom.label)
             }
-            Part::Sequence(id) => self.sequences.contains(id),
+            Part::Atom(_) => None,
+            Part::Sequence(id) => self.sequences.get(id),
         };
-        form.iter().all(|conjunction| conjunction.parts.iter().any(excludes))
+        let mut found = Vec::new();
+        for conjunction in &form {
+            let invariants = conjunction.parts.iter().find_map(of_part)?;
+            let new: Vec<String> =
+                invariants.iter().filter(|one| !found.contains(*one)).cloned().collect();
+            found.extend(new);
+        }
+        Some(found)
+    }
+
+    /// The invariants for which vectors of decisions are impossible.
+    fn of_vectors(&self, objectives: &FunctionObjectives) -> Vec<String> {
+        let vectors = self.labels.iter().filter(|(id, _)| id.index() >= objectives.labels.len());
+        let all: BTreeSet<&String> = vectors.flat_map(|(_, invariants)| invariants).collect();
+        all.into_iter().cloned().collect()
     }
 }
 
@@ -304,7 +333,7 @@ impl LabelQuestions for Proofs<'_> {
     fn is_impossible(&mut self, label: &Label) -> bool {
         let labels = &self.asked.objectives.labels;
         let same = |id: &LabelId| labels[*id].site == label.site && labels[*id].pred == label.pred;
-        self.labels.iter().any(same)
+        self.labels.keys().any(same)
     }
 }
 

@@ -183,14 +183,16 @@ impl<'a> SequenceSites<'a> {
     /// Makes the slots of all flags.
     pub(crate) fn add_slots(&self, inlined: &Inlined<'_>, slots: &mut Slots) {
         for (id, instance) in inlined.instances.iter() {
-            if self.objectives.is_none_or(|labels| labels.function != instance.function) {
-                continue;
-            }
-            for flag in 0..self.flags.len() {
+            let own = self.objectives.filter(|labels| labels.function == instance.function);
+            let Some(objectives) = own else { continue };
+            for (flag, content) in self.flags.iter().enumerate() {
                 let kind = self.kind(id, flag);
+                let line = objectives.labels[content.label].place.line;
                 let name = match kind {
-                    SlotKind::Flag(Some(_), _) => format!("{}::flag{flag}", instance.name),
-                    _ => format!("flag{flag}"),
+                    SlotKind::Flag(Some(_), _) => {
+                        format!("{}::since_line_{line}.{flag}", instance.name)
+                    }
+                    _ => format!("since_line_{line}.{flag}"),
                 };
                 slots.add(kind, Sort::Bool, name);
             }

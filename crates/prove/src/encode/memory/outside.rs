@@ -20,7 +20,7 @@ const MOST: u64 = 16;
 /// Makes the slot of the memory outside.
 pub(crate) fn add_slot(slots: &mut Slots) {
     let sort = Sort::Array { index: 64, element: 8 };
-    slots.add(SlotKind::Outside, sort, "outside[]".to_owned());
+    slots.add(SlotKind::Outside, sort, "memory".to_owned());
 }
 
 impl Machine<'_, '_> {
