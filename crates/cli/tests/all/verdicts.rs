@@ -1,6 +1,7 @@
 //! What is covered, infeasible or unknown, worked out by hand.
 
 mod aligned_memory;
+mod all_runs;
 mod assumed_verdicts;
 mod idioms;
 mod nothing_vanishes;
