@@ -190,6 +190,9 @@ pub struct Config {
     pub crash_tests: bool,
     /// Whether allocations of memory always succeed.
     pub allocation_succeeds: bool,
+    /// Whether a path ends that goes on as another path does. Only for labels whose predicates are
+    /// constants: evaluations of decisions are not compared.
+    pub matches_states: bool,
     /// Whether to measure the time spent on terms. The measurement itself takes time.
     pub measure_terms: bool,
     /// Whether inputs get readable values where a path leaves a choice. It has an effect only in
@@ -223,6 +226,7 @@ impl Default for Config {
             stop_when_covered: true,
             crash_tests: true,
             allocation_succeeds: false,
+            matches_states: false,
             measure_terms: false,
             nice_values: false,
             every_path: false,

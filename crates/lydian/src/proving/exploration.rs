@@ -227,6 +227,7 @@ fn config(pause: Pause) -> Config {
         limits,
         crash_tests: false,
         allocation_succeeds: true,
+        matches_states: true,
         pause: Some(pause),
         ..Config::default()
     }

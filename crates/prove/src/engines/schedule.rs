@@ -581,6 +581,29 @@ mod tests {
         }
     }
 
+    /// A companion that has decided one goal.
+    #[derive(Debug)]
+    struct Decided(GoalId);
+
+    impl Companion for Decided {
+        fn has_decided(&self, goal: GoalId) -> bool {
+            goal == self.0
+        }
+
+        fn take_turn(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn a_goal_that_a_companion_has_decided_is_left_to_it() {
+        let example = &LOOPS[1];
+        let mut fixture = system(32, example.text);
+        let companion = Some(Arc::new(Decided(GoalId::from_index(0))) as Arc<dyn Companion>);
+        let schedule = Schedule { rounds: 9, companion, ..Schedule::default() };
+        let verdicts = confirmed(&mut fixture, &schedule);
+        assert!(matches!(verdicts[0].decision, Decision::Unknown(_)), "{verdicts:?}");
+        assert!(matches!(verdicts[1].decision, Decision::Unreachable(_)), "{verdicts:?}");
+    }
+
     #[test]
     fn a_run_that_is_told_to_stop_leaves_goals_unknown() {
         let mut fixture = system(32, LOOPS[0].text);
