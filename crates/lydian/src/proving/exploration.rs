@@ -57,6 +57,7 @@ impl ErrorExploration<'_> {
     pub(super) fn run(&self, board: &Arc<Board>, budget: &Budget) {
         let _party = Party(board);
         let mut program = self.program.linked.program.clone();
+        drop_bodies(&mut program);
         lydian_inputs::prepare(&mut program);
         let open = |why: &str| {
             let all = self.goals.iter();
@@ -201,6 +202,18 @@ impl Objectives {
             goals.insert(LabelRef { func: *func, label }, *goal);
         }
         Self { functions: functions.into_values().collect(), goals }
+    }
+}
+
+/// Leaves error functions and modelled functions of the library without a body: runs end at the former,
+/// and the latter are followed by their models.
+fn drop_bodies(program: &mut Program) {
+    let Program { functions, types, .. } = program;
+    for (_, function) in functions.iter_mut() {
+        let is_modelled = || model_of(types, &function.name, function.ty).is_some();
+        if is_error(function) || function.library && is_modelled() {
+            function.body = None;
+        }
     }
 }
 
