@@ -442,6 +442,16 @@ pub(crate) struct ProveArgs {
     /// Seconds for all proofs together
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time: f64,
+    /// Who looks for answers: the engines of proofs, the exploration of paths, or both
+    #[arg(long, value_enum, default_value = "together")]
+    pub(crate) provers: ProversArg,
+    /// How many threads work at once; with one, both parties take turns [default: as many as there are
+    /// cores]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Also write a C file for each error that is reached, to be linked with the program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tests: Option<PathBuf>,
     /// Also write the answers as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -451,6 +461,14 @@ pub(crate) struct ProveArgs {
     /// Compiler flags
     #[arg(last = true, value_name = "FLAGS")]
     pub(crate) flags: Vec<String>,
+}
+
+/// Who looks for answers.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ProversArg {
+    Together,
+    Engines,
+    Exploration,
 }
 
 #[derive(Debug, Args)]

@@ -6,16 +6,16 @@ use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
     ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, Framework, GeneratorOptions,
-    MeasurementOptions, ObjectiveRequest, ProjectRequest, Semantics, SuiteFormat, ValueDecisions,
-    WholeProgramRequest,
+    MeasurementOptions, ObjectiveRequest, ProjectRequest, Provers, Semantics, SuiteFormat,
+    ValueDecisions, WholeProgramRequest,
 };
 use lydian_objective::AcceptedAssumptions;
 use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
     CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExplorationArgs,
-    ExploreArg, FormatArg, GenArgs, LimitArgs, MinimiseArg, ModeArg, ProgramArgs, SearchArg,
-    SemanticsArg, SourceArgs, ValueDecisionsArg,
+    ExploreArg, FormatArg, GenArgs, LimitArgs, MinimiseArg, ModeArg, ProgramArgs, ProversArg,
+    SearchArg, SemanticsArg, SourceArgs, ValueDecisionsArg,
 };
 use crate::exit::Failure;
 
@@ -176,6 +176,16 @@ impl CcArgs {
                 CountsArg::Atomic => Counters::Atomic,
             }),
             off,
+        }
+    }
+}
+
+impl From<ProversArg> for Provers {
+    fn from(who: ProversArg) -> Self {
+        match who {
+            ProversArg::Together => Self::Together,
+            ProversArg::Engines => Self::Engines,
+            ProversArg::Exploration => Self::Exploration,
         }
     }
 }

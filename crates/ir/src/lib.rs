@@ -5,6 +5,8 @@
 //! blocks in arenas; places in the source lie beside them in [`source::FunctionSource`].
 //! The crate knows nothing of objectives, solvers or clang.
 
+mod assigned;
+pub mod beginnings;
 pub mod cexact;
 pub mod cfg;
 pub mod ctext;

@@ -129,13 +129,15 @@ pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
 pub use proving::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, PointInvariants, ProofRequest, Proofs,
+    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, PointInvariants, ProofRequest,
+    Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;
+pub use lydian_ir::beginnings::Beginning;
 pub use lydian_native::cc::Store;
 pub use lydian_objective::{AssumptionKind, Criterion};
 pub use lydian_report::suite::c::frameworks::Framework;

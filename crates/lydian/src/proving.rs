@@ -2,34 +2,65 @@
 //!
 //! A program is encoded as a transition system, and the engines of `lydian-prove` decide its goals. An
 //! answer "reached" counts only if the interpreter, given the inputs of the run that was found, gets to
-//! the same call. An answer "unreachable" has a certificate, whose conditions were checked by
-//! queries of their own.
+//! the same call. An answer "unreachable" of these engines has a certificate, whose conditions were
+//! checked by queries of their own.
+//!
+//! The exploration of `lydian-symex` works on the same goals at the same time ([`exploration`]), and
+//! decides those at which all paths come to an end. The two share the time ([`board`]).
 
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use lydian_base::{CancelToken, Place};
+use lydian_base::{Budget, CancelToken, Place};
 use lydian_ir::FuncId;
 use lydian_prove::Semantics;
 use lydian_prove::encode::{
-    EncodeLimits, EncodeRequest, Encoded, Goals, Rules, UninitialisedRead, encode,
+    EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
 };
-use lydian_prove::engines::{Schedule, decide};
-use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
+use lydian_prove::engines::{Companion, Decision, Schedule, Verdict, decide};
+use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::events::Observer;
+use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 use answers::AnswerReader;
 pub use invariants::PointInvariants;
-
+use board::Board;
+use exploration::ErrorExploration;
 mod answers;
+mod board;
+mod confirmation;
+mod exploration;
 pub(crate) mod invariants;
+mod native_tests;
+
+pub use native_tests::NativeTest;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
 /// The function where a program begins.
 const MAIN: &str = "main";
+/// How often it is looked whether the user asked to stop.
+const LOOK: Duration = Duration::from_millis(10);
+/// The bytes of a thread's stack. Recursive functions walk through terms and expressions.
+const STACK: usize = 64 << 20;
+
+/// Who looks for answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Provers {
+    /// The engines of `lydian-prove` and the exploration, which share the time.
+    #[default]
+    Together,
+    /// The engines alone.
+    Engines,
+    /// The exploration alone.
+    Exploration,
+}
 
 /// A program, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -38,6 +69,11 @@ pub struct ProofRequest {
     pub program: LinkRequest,
     /// The time in all.
     pub time: Duration,
+    /// Who looks for answers.
+    pub provers: Provers,
+    /// How many threads work at once; none for as many as there are cores. With one, the engines and the
+    /// exploration take turns.
+    pub jobs: Option<NonZeroUsize>,
 }
 
 /// Proofs about the errors of a program.
@@ -49,8 +85,11 @@ pub struct Proofs {
     pub inexact: Vec<String>,
     /// The time of encoding, in seconds.
     pub encoding_seconds: f64,
-    /// The time of the engines, in seconds.
+    /// The time of the search for answers, in seconds.
     pub proving_seconds: f64,
+    /// The functions that the program leaves undefined.
+    #[serde(skip)]
+    undefined: Vec<String>,
 }
 
 /// What is known of a call of an error function.
@@ -83,8 +122,12 @@ pub enum ErrorAnswer {
 /// The value of a call that gives the program an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputValue {
-    /// The function that is called.
+    /// The function that is called. For the first value of a variable that begins without one, a name
+    /// that [`Beginning`](lydian_ir::beginnings::Beginning) reads.
     pub function: String,
+    /// The C type of the result, where it is known.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
     /// The bytes of its result, in the order of memory.
     pub bytes: Vec<u8>,
 }
@@ -98,6 +141,9 @@ pub struct Argument {
     pub exhaustive: bool,
     /// What holds whenever control is at a loop's head.
     pub invariants: Vec<PointInvariants>,
+    /// The argument of the exploration, as a sentence; the rest is empty then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths: Option<String>,
 }
 
 impl Proofs {
@@ -112,20 +158,19 @@ impl Proofs {
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
-        let program = LinkedProgram::load(&request.program, observer)?;
+        let mut program = LinkedProgram::load(&request.program, observer)?;
+        lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
         let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let (encoded, main) = encoded(&mut pool, &program, &interruptible)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
-        let limits = Limits { end: Some(end), ..interruptible.clone() };
-        let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
-        let goals: Vec<_> = encoded.system.goals.ids().collect();
-        let mut solver = standard_chain(&config);
-        let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
+        let search = Search { program: &program, main, encoded: &encoded, request, end };
+        let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
+        let (verdicts, board) = search.run(&mut pool, &mut *solver, cancel);
         let proving_seconds = begun.elapsed().as_secs_f64();
+        let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let mut reader = AnswerReader {
             program: &program,
             main,
@@ -134,10 +179,111 @@ impl Proofs {
             solver: &mut *solver,
             limits: Limits { time: Some(CHECK_TIME), ..interruptible },
         };
-        let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        let answer = |one: &Verdict| reader.proof(one, board.finding(one.goal));
+        let mut errors: Vec<_> = verdicts.iter().filter_map(answer).collect();
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
-        Ok(Self { errors, inexact, encoding_seconds, proving_seconds })
+        let functions = program.linked.program.functions.values();
+        let undefined = functions.filter(|function| function.body.is_none());
+        let undefined = undefined.map(|function| function.name.clone()).collect();
+        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined })
+    }
+}
+
+/// The search for answers by all that take part.
+struct Search<'a> {
+    program: &'a LinkedProgram,
+    main: FuncId,
+    encoded: &'a Encoded,
+    request: &'a ProofRequest,
+    end: Instant,
+}
+
+impl Search<'_> {
+    /// What the engines found, and the board with what the exploration found.
+    fn run(
+        &self,
+        pool: &mut TermPool,
+        solver: &mut dyn Solver,
+        cancel: &CancelToken,
+    ) -> (Vec<Verdict>, Arc<Board>) {
+        let jobs = workers::jobs(self.request.jobs);
+        let together = self.request.provers == Provers::Together;
+        let goals = self.encoded.system.goals.len();
+        let board = Arc::new(Board::new(goals, together && jobs == 1));
+        let verdicts = thread::scope(|scope| {
+            let (done, is_done) = mpsc::channel::<()>();
+            let watched = board.clone();
+            scope.spawn(move || {
+                while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                    if cancel.is_cancelled() {
+                        watched.stop();
+                    }
+                }
+            });
+            let explorer = (self.request.provers != Provers::Engines).then(|| {
+                let workers = if together { jobs.saturating_sub(1).max(1) } else { jobs };
+                let board = board.clone();
+                let thread = thread::Builder::new().name("exploration".into()).stack_size(STACK);
+                thread.spawn_scoped(scope, move || self.explore(&board, workers))
+            });
+            let verdicts = match self.request.provers {
+                Provers::Exploration => self.undecided(),
+                _ => self.decide(pool, solver, &board),
+            };
+            board.end_turns();
+            let is_open = |one: &Verdict| {
+                matches!(one.decision, Decision::Unknown(_)) && !board.has_decided(one.goal)
+            };
+            if !verdicts.iter().any(is_open) {
+                board.exploration().cancel();
+            }
+            if let Some(Ok(explorer)) = explorer
+                && let Err(panic) = explorer.join()
+            {
+                std::panic::resume_unwind(panic);
+            }
+            drop(done);
+            verdicts
+        });
+        (verdicts, board)
+    }
+
+    fn decide(
+        &self,
+        pool: &mut TermPool,
+        solver: &mut dyn Solver,
+        board: &Arc<Board>,
+    ) -> Vec<Verdict> {
+        let interrupt = Some(board.engines().flag().clone());
+        let limits = Limits { end: Some(self.end), interrupt, ..Limits::none() };
+        let companion = Some(board.clone() as Arc<dyn Companion>);
+        let schedule = Schedule { rounds: u32::MAX, limits, companion, ..Schedule::default() };
+        let goals: Vec<_> = self.encoded.system.goals.ids().collect();
+        decide(pool, &self.encoded.system, &goals, solver, &schedule)
+    }
+
+    /// Verdicts that say nothing.
+    fn undecided(&self) -> Vec<Verdict> {
+        let why = "the engines were not asked".to_owned();
+        let of = |goal| Verdict { goal, decision: Decision::Unknown(why.clone()), engine: "none" };
+        self.encoded.system.goals.ids().map(of).collect()
+    }
+
+    fn explore(&self, board: &Arc<Board>, workers: usize) {
+        let all = self.encoded.goals.iter();
+        let errors = all.filter_map(|(goal, meaning)| match meaning {
+            GoalMeaning::Error { function, call } => Some((goal, (*function, *call))),
+            _ => None,
+        });
+        let exploration = ErrorExploration {
+            program: self.program,
+            main: self.main,
+            goals: errors.collect(),
+            workers,
+        };
+        let left = self.end.saturating_duration_since(Instant::now());
+        exploration.run(board, &Budget::start(Some(left), board.exploration().clone()));
     }
 }
 

@@ -13,10 +13,11 @@
 //! - `refinement` finds formulas over predicates backwards from the goals.
 //! - `minimisation` keeps the invariants that a proof needs.
 //! - `algebra` decides equations between polynomials, which are hard for a solver.
-//! - `schedule` shares the time among them.
+//! - `schedule` shares the time among them, and with a `companion` beside them.
 
 mod algebra;
 mod certificate;
+mod companion;
 mod induction;
 mod invariants;
 mod minimisation;
@@ -32,5 +33,6 @@ mod trace;
 mod unrolling;
 
 pub use certificate::{Argument, Certificate, Flaw};
+pub use companion::Companion;
 pub use schedule::{Decision, Schedule, Verdict, decide};
 pub use trace::{Choice, Step, Trace};

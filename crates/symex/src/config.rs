@@ -1,5 +1,8 @@
 //! The options of an exploration.
 
+use std::fmt;
+use std::sync::Arc;
+
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +131,28 @@ impl Search {
     }
 }
 
+/// A call that an exploration makes whenever it looks at its clock. It may wait there for others that
+/// share its thread's time.
+#[derive(Clone)]
+pub struct Pause(Arc<dyn Fn() + Send + Sync>);
+
+impl Pause {
+    /// Calls a function.
+    pub fn new(wait: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wait))
+    }
+
+    pub(crate) fn wait(&self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pause").finish_non_exhaustive()
+    }
+}
+
 /// The options of an exploration.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -163,6 +188,11 @@ pub struct Config {
     /// Whether to look for inputs that make the program trap, and to keep a test for each place of
     /// a trap.
     pub crash_tests: bool,
+    /// Whether allocations of memory always succeed.
+    pub allocation_succeeds: bool,
+    /// Whether a path ends that goes on as another path does. Only for labels whose predicates are
+    /// constants: evaluations of decisions are not compared.
+    pub matches_states: bool,
     /// Whether to measure the time spent on terms. The measurement itself takes time.
     pub measure_terms: bool,
     /// Whether inputs get readable values where a path leaves a choice. It has an effect only in
@@ -175,6 +205,8 @@ pub struct Config {
     pub traces: bool,
     /// Whether to record what paths do with the pointers of the inputs, for [`Summary::learned`].
     pub learns: bool,
+    /// Where the exploration may wait for others.
+    pub pause: Option<Pause>,
 }
 
 impl Default for Config {
@@ -193,11 +225,14 @@ impl Default for Config {
             unreached: Unreached::Evaluated,
             stop_when_covered: true,
             crash_tests: true,
+            allocation_succeeds: false,
+            matches_states: false,
             measure_terms: false,
             nice_values: false,
             every_path: false,
             traces: false,
             learns: false,
+            pause: None,
         }
     }
 }

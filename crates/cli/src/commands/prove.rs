@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use lydian::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs, files,
+    Argument, Beginning, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs,
+    files,
 };
 
 use crate::args::ProveArgs;
@@ -19,12 +20,23 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         flags: args.flags.clone(),
         compile_commands: args.compile_commands.clone(),
     };
-    let request = ProofRequest { program, time: time_limit(args.time) };
+    let request = ProofRequest {
+        program,
+        time: time_limit(args.time),
+        provers: args.provers.into(),
+        jobs: args.jobs,
+    };
     let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
     output::text(&shown(&proofs))?;
     if let Some(path) = &args.json {
         let json = serde_json::to_string_pretty(&proofs);
         files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
+    }
+    if let Some(folder) = &args.tests {
+        files::folder(folder)?;
+        for test in proofs.native_tests() {
+            files::file(&folder.join(test.file), &test.text)?;
+        }
     }
     let is_refuted = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.errors.iter().any(is_refuted) {
@@ -66,22 +78,25 @@ fn show(text: &mut String, error: &ErrorProof) {
     }
 }
 
-/// The inputs, whose bytes are shown as a signed number where they are at most eight.
+/// The inputs, in the order of the run.
 fn show_inputs(text: &mut String, inputs: &[InputValue]) {
-    for InputValue { function, bytes } in inputs {
-        let negative = bytes.last().is_some_and(|last| *last >= 0x80);
-        let mut image = [if negative { 0xff } else { 0 }; 8];
-        if bytes.len() <= image.len() {
-            image[..bytes.len()].copy_from_slice(bytes);
-            let _ = writeln!(text, "    {function}() = {}", i64::from_le_bytes(image));
-        } else {
-            let _ = writeln!(text, "    {function}() = bytes {bytes:02x?}");
-        }
+    for input in inputs {
+        let (function, value) = (&input.function, input.number());
+        let _ = match Beginning::of_name(function) {
+            Some(Beginning { function, variable }) => {
+                writeln!(text, "    `{variable}` in `{function}` begins as {value}")
+            }
+            None => writeln!(text, "    {function}() = {value}"),
+        };
     }
 }
 
 fn show_argument(text: &mut String, argument: &Argument) {
-    let Argument { depth, exhaustive, invariants } = argument;
+    let Argument { depth, exhaustive, invariants, paths } = argument;
+    if let Some(paths) = paths {
+        let _ = writeln!(text, "    {paths}");
+        return;
+    }
     for point in invariants {
         let place = point.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
         let _ = writeln!(text, "    always in {}{place}:", point.function);

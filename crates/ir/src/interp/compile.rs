@@ -18,6 +18,8 @@ use crate::program::stmt::{BlockId, Callee, Stmt, Terminator};
 use crate::program::{FuncId, Program};
 use crate::trap::may_trap;
 
+use crate::assigned::{self, DefiniteAssignment, Set};
+
 use super::code::{ArgumentSlot, CallSite, Code, Op, Receive, RootEvent};
 use super::host_call::HostCall;
 use super::layout::{FrameLayout, FrameSize, Home};
@@ -27,12 +29,10 @@ use super::plan::Plan;
 use super::slots::{Slot, is_wide, slots_of};
 
 mod access;
-mod assigned;
 mod branch;
 mod select;
 mod values;
 
-use assigned::{DefiniteAssignment, Set};
 use values::Nodes;
 
 /// How many slots registers can have; the others are far.

@@ -37,7 +37,8 @@ pub(crate) fn within(asked: Option<NonZeroUsize>, left: usize) -> usize {
     (jobs(asked) / left.max(1)).max(1)
 }
 
-fn jobs(asked: Option<NonZeroUsize>) -> usize {
+/// The number of threads: the user's, else one for each core.
+pub(crate) fn jobs(asked: Option<NonZeroUsize>) -> usize {
     let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     asked.unwrap_or_else(cores).get()
 }

@@ -1,7 +1,7 @@
 //! Answers in the terms of the program: what the engines found, confirmed by parties of their own.
 
 use lydian_base::{Place, Span};
-use lydian_ir::interp::{self, End, Location, Options, View, run};
+use lydian_ir::interp::Location;
 use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, StmtId};
@@ -10,12 +10,14 @@ use lydian_prove::engines::{self, Certificate, Choice, Decision, Flaw, Trace, Ve
 use lydian_prove::system::GoalId;
 use lydian_smt::{Evaluator, Limits, Model, Solver, TermPool};
 
+use super::board::Finding;
+use super::confirmation::confirm;
 use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
 
-/// The most steps of the interpreter that confirm an answer.
-const MOST_STEPS: u64 = 200_000_000;
+/// The name of the exploration among the engines.
+const EXPLORATION: &str = "exploration";
 
 /// Reads the engines' verdicts in the terms of the program.
 pub(super) struct AnswerReader<'a> {
@@ -29,8 +31,13 @@ pub(super) struct AnswerReader<'a> {
 }
 
 impl AnswerReader<'_> {
-    /// The answer for a goal; none if the goal is no error.
-    pub(super) fn proof(&mut self, verdict: &Verdict) -> Option<ErrorProof> {
+    /// The answer for a goal by the engines' verdict and what the exploration found; none if the goal is
+    /// no error.
+    pub(super) fn proof(
+        &mut self,
+        verdict: &Verdict,
+        explored: Option<Finding>,
+    ) -> Option<ErrorProof> {
         let GoalMeaning::Error { function, call } = self.encoded.goals[verdict.goal] else {
             return None;
         };
@@ -42,11 +49,12 @@ impl AnswerReader<'_> {
             Decision::Unreachable(certificate) => self.checked(verdict.goal, certificate),
             Decision::Unknown(why) => ErrorAnswer::Unknown(why.clone()),
         };
+        let (answer, engine) = reconciled((answer, verdict.engine), explored);
         Some(ErrorProof {
             place: span.and_then(|span| self.place(span)),
             function: linked.program.functions[function].name.clone(),
             answer,
-            engine: verdict.engine.to_owned(),
+            engine: engine.to_owned(),
         })
     }
 
@@ -72,6 +80,7 @@ impl AnswerReader<'_> {
                     &certificate.invariants,
                     &self.program.linked.source,
                 ),
+                paths: None,
             }),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
             Err(flaw @ Flaw::Open(_)) => {
@@ -89,22 +98,13 @@ impl AnswerReader<'_> {
             object: None,
             writes: Vec::new(),
         };
-        let program = &self.program.linked.program;
         let test = Test {
             externals: inputs.iter().map(external).collect(),
             ..Test::calling(MAIN, self.arguments())
         };
-        let options = Options { max_steps: MOST_STEPS, ..Options::default() };
-        let mut watch = CallWatch { call: to, reached: false };
-        match run(program, &test, &options, &mut watch) {
-            Ok(outcome) if watch.reached && outcome.end != End::Assumption => {
-                ErrorAnswer::Reached(inputs)
-            }
-            Ok(_) => ErrorAnswer::Unknown(
-                "a run that was found is none of the program's: the interpreter does not get there"
-                    .to_owned(),
-            ),
-            Err(error) => ErrorAnswer::Unknown(format!("a run that was found is no test: {error}")),
+        match confirm(&self.program.linked.program, &test, to) {
+            Ok(()) => ErrorAnswer::Reached(inputs),
+            Err(why) => ErrorAnswer::Unknown(why),
         }
     }
 
@@ -141,24 +141,39 @@ impl AnswerReader<'_> {
         let mut evaluator = Evaluator::new();
         evaluator.holds(self.pool, values, read.condition).then_some(())?;
         let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?.low_u128();
-        let size = self.program.linked.program.types.size(read.ty)? as usize;
-        let bytes = bits.to_le_bytes().get(..size)?.to_vec();
-        Some(InputValue { function: read.function.clone(), bytes })
+        let types = &self.program.linked.program.types;
+        let bytes = bits.to_le_bytes().get(..types.size(read.ty)? as usize)?.to_vec();
+        let ty = Some(types.spell(read.ty, "").trim().to_owned());
+        Some(InputValue { function: read.function.clone(), ty, bytes })
     }
 }
 
-/// Notes whether a run comes to a call.
-struct CallWatch {
-    call: (FuncId, StmtId),
-    reached: bool,
-}
-
-impl interp::Observer for CallWatch {
-    fn hears_statements(&self) -> bool {
-        true
-    }
-
-    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
-        self.reached |= self.call == (view.function(), stmt);
+/// The answer that two parties give together, and the one that found it.
+fn reconciled<'e>(
+    (answer, engine): (ErrorAnswer, &'e str),
+    explored: Option<Finding>,
+) -> (ErrorAnswer, &'e str) {
+    let by_paths = |text: String| {
+        let argument =
+            Argument { depth: 0, exhaustive: true, invariants: Vec::new(), paths: Some(text) };
+        (ErrorAnswer::Unreachable(argument), EXPLORATION)
+    };
+    let differ = |text: &str| {
+        let part = format!("{text}, though another engine found the opposite");
+        (ErrorAnswer::Unconfirmed(part), EXPLORATION)
+    };
+    match (answer, explored) {
+        (ErrorAnswer::Unreachable(_), Some(Finding::Reached(_))) => {
+            (ErrorAnswer::Unconfirmed("a run gets there".to_owned()), engine)
+        }
+        (ErrorAnswer::Reached(_), Some(Finding::Unreachable(text))) => differ(&text),
+        (ErrorAnswer::Unknown(_), Some(Finding::Reached(inputs))) => {
+            (ErrorAnswer::Reached(inputs), EXPLORATION)
+        }
+        (ErrorAnswer::Unknown(_), Some(Finding::Unreachable(text))) => by_paths(text),
+        (ErrorAnswer::Unknown(why), Some(Finding::Open(other))) if why != other => {
+            (ErrorAnswer::Unknown(format!("{why}; exploration: {other}")), engine)
+        }
+        (answer, _) => (answer, engine),
     }
 }

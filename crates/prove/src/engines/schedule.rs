@@ -4,6 +4,7 @@
 //! grow threefold. In a round each engine has its share of the time, the cheap ones first. All goals
 //! share one unrolling, one set of invariants, and the lemmas of refinement.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lydian_base::EntityId as _;
@@ -12,6 +13,7 @@ use rustc_hash::FxHashSet;
 
 use crate::engines::algebra::Products;
 use crate::engines::certificate::{Argument, Certificate};
+use crate::engines::companion::Companion;
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
 use crate::engines::invariants::houdini::preserved;
@@ -47,6 +49,8 @@ pub struct Schedule {
     pub query: Duration,
     /// The limits of the whole. Its end and its interrupt are obeyed by all engines.
     pub limits: Limits,
+    /// Another party that decides goals at the same time.
+    pub companion: Option<Arc<dyn Companion>>,
 }
 
 impl Default for Schedule {
@@ -58,6 +62,7 @@ impl Default for Schedule {
             rounds: 7,
             query: Duration::from_secs(2),
             limits: Limits::none(),
+            companion: None,
         }
     }
 }
@@ -106,10 +111,12 @@ pub fn decide(
     let slice = Slice::new(pool, system, goals);
     let mut queries = Queries::new(pool, solver, &schedule.limits, schedule.query);
     let mut session = Session::new(&mut queries, system, &slice, goals);
+    session.companion.clone_from(&schedule.companion);
     session.decide_without_ways();
     let mut share = schedule.first;
     let mut rounds = 0;
     while !session.open().is_empty() && rounds < schedule.rounds && !queries.expired() {
+        session.companion.iter().for_each(|companion| companion.take_turn(share));
         session.round(&mut queries, share, rounds);
         share = share.saturating_mul(schedule.growth);
         rounds += 1;
@@ -137,6 +144,7 @@ struct Session<'s> {
     refinement: Refinement<'s>,
     /// Whether the slice has products of variables.
     multiplies: bool,
+    companion: Option<Arc<dyn Companion>>,
 }
 
 impl<'s> Session<'s> {
@@ -159,13 +167,21 @@ impl<'s> Session<'s> {
             failed: FxHashSet::default(),
             refinement: Refinement::new(queries.pool, system),
             multiplies: multiplies(queries.pool, system),
+            companion: None,
         }
     }
 
     /// The goals of the slice that are not decided.
     fn open(&self) -> Vec<GoalId> {
         let ids = self.slice.system.goals.ids();
-        ids.filter(|goal| self.decided[goal.index()].is_none()).collect()
+        ids.filter(|goal| self.decided[goal.index()].is_none() && !self.is_elsewhere(*goal))
+            .collect()
+    }
+
+    /// Whether the other party has decided a goal of the slice.
+    fn is_elsewhere(&self, goal: GoalId) -> bool {
+        let goal = self.goals[goal.index()];
+        self.companion.as_ref().is_some_and(|companion| companion.has_decided(goal))
     }
 
     fn note(&mut self, goal: GoalId, decision: Decision, engine: &'static str) {
@@ -563,6 +579,29 @@ mod tests {
                 assert_eq!(reached, *expected, "{}, by {}", example.name, verdict.engine);
             }
         }
+    }
+
+    /// A companion that has decided one goal.
+    #[derive(Debug)]
+    struct Decided(GoalId);
+
+    impl Companion for Decided {
+        fn has_decided(&self, goal: GoalId) -> bool {
+            goal == self.0
+        }
+
+        fn take_turn(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn a_goal_that_a_companion_has_decided_is_left_to_it() {
+        let example = &LOOPS[1];
+        let mut fixture = system(32, example.text);
+        let companion = Some(Arc::new(Decided(GoalId::from_index(0))) as Arc<dyn Companion>);
+        let schedule = Schedule { rounds: 9, companion, ..Schedule::default() };
+        let verdicts = confirmed(&mut fixture, &schedule);
+        assert!(matches!(verdicts[0].decision, Decision::Unknown(_)), "{verdicts:?}");
+        assert!(matches!(verdicts[1].decision, Decision::Unreachable(_)), "{verdicts:?}");
     }
 
     #[test]

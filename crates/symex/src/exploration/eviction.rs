@@ -138,6 +138,10 @@ impl State {
         if self.frame().sites_done != sites_done {
             self.frame_mut().sites_done = sites_done;
         }
+        // Its state was compared with others when it came here first.
+        if self.frame().arrived {
+            self.frame_mut().arrived = false;
+        }
     }
 }
 
@@ -156,6 +160,7 @@ fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
         events: SmallVec::new(),
         loops: SmallVec::new(),
         return_to: ReturnTo::default(),
+        arrived: false,
     }
 }
 

@@ -468,6 +468,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             return None;
         }
         self.clock = StepClock { ticks: 0, terms: self.machine.pool.len() };
+        if let Some(pause) = &self.machine.context.config.pause {
+            pause.wait();
+        }
         self.machine.questions.budget.exceeded()
     }
 

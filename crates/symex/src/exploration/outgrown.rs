@@ -29,6 +29,7 @@ impl Engine<'_, '_> {
         if self.machine.take_outgrown() {
             let first = self.machine.start().map(State::fork);
             self.begun_anew += 1;
+            self.merging.visited.clear();
             log::debug!("an object is larger than was planned: the exploration begins anew");
             match first.filter(|_| self.begun_anew <= MOST_BEGINNINGS) {
                 Some(first) => self.push(first),

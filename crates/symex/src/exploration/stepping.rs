@@ -140,10 +140,19 @@ impl Engine<'_, '_> {
         if state.course.steps > limit {
             return Err(Interrupt::End(Ending::Cut(Cut::PathSteps(limit))));
         }
-        match is_in_a_cycle(state) {
+        match is_in_a_cycle(state) || self.goes_on_as_another(state) {
             true => Err(Interrupt::End(Ending::Endless)),
             false => Ok(()),
         }
+    }
+
+    /// Whether a path that just came to a block goes on as another path does.
+    fn goes_on_as_another(&mut self, state: &mut State) -> bool {
+        if !self.machine.context.config.matches_states || !state.frame().arrived {
+            return false;
+        }
+        state.frame_mut().arrived = false;
+        self.merging.was_visited(&mut self.machine, state)
     }
 
     /// Notes the labels just before a statement or terminator. Returns true where there are some.

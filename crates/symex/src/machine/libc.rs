@@ -19,9 +19,11 @@ mod strings;
 mod verification;
 mod write;
 
+use std::borrow::Cow;
+
 use lydian_eval::{Traps, to_bytes};
 use lydian_ir::libc::{EndFn, EnvironmentFn, HintFn, LibFn, Model, library_function};
-use lydian_ir::{CTypeId, TrapKind, Type};
+use lydian_ir::{CTypeId, Target, TrapKind, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::Term;
 
@@ -54,7 +56,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         site: &CallSite,
         arg_types: &[CTypeId],
     ) -> Result<(), Interrupt> {
-        let result = self.result_of_model(state, model, &site.args, arg_types);
+        let args = self.model_arguments(model, &site.args);
+        let result = self.result_of_model(state, model, &args, arg_types);
         let result = result.map_err(|flow| match flow {
             Interrupt::End(Ending::Cut(Cut::Unsupported(what))) if what != model.name => {
                 Interrupt::unsupported(format!("`{}`: {what}", model.name))
@@ -71,6 +74,20 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         state.frame_mut().advance();
         Ok(())
+    }
+
+    /// The arguments of a model, whose sizes have 64 bits on every target.
+    fn model_arguments<'t>(&mut self, model: &Model, args: &'t [Term]) -> Cow<'t, [Term]> {
+        if self.context.program.types.target == Target::X86_64 {
+            return Cow::Borrowed(args);
+        }
+        let letters = model.signature.bytes().skip(1);
+        let widened = args.iter().zip(letters.chain(std::iter::repeat(b'.')));
+        let widened = widened.map(|(arg, letter)| match letter {
+            b'l' => self.pool.resize_unsigned(*arg, 64),
+            _ => *arg,
+        });
+        Cow::Owned(widened.collect())
     }
 
     fn result_of_model(

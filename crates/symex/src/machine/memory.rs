@@ -279,6 +279,11 @@ impl Memory {
         objects.map(move |(index, object)| (ObjectId { region, index: index as u32 }, &**object))
     }
 
+    /// The objects of all regions.
+    pub fn all_objects(&self) -> impl Iterator<Item = &Object> {
+        self.tables.iter().flat_map(|table| table.objects.iter()).map(|object| &**object)
+    }
+
     /// Ends the life of a lazy object, and makes a new one with its contents. Returns the new
     /// object's first address; `None` where there is no room. At most `length` bytes from the first
     /// on belong to the new object, and none before [`REACH`](lydian_inputs::lazy::REACH).

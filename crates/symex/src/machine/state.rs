@@ -145,6 +145,8 @@ pub(crate) struct Frame {
     /// How often the path decided to stay in a loop, by the block of the branch.
     pub(crate) loops: SmallVec<[(BlockId, u32); 2]>,
     pub(crate) return_to: ReturnTo,
+    /// Whether control just came to the block.
+    pub(crate) arrived: bool,
 }
 
 /// The knowledge about the inputs that take a path.
@@ -388,6 +390,7 @@ impl Frame {
             events: SmallVec::new(),
             loops: SmallVec::new(),
             return_to,
+            arrived: false,
         }
     }
 
@@ -448,6 +451,7 @@ impl Frame {
         self.block = block;
         self.next = 0;
         self.sites_done = false;
+        self.arrived = true;
     }
 
     /// Goes past the statement that was executed.

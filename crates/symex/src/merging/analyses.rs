@@ -30,6 +30,7 @@ pub(crate) struct Analyses {
     areas: RefCell<Areas>,
     flows: RefCell<FxHashMap<FuncId, FlowGraph>>,
     hot: RefCell<FxHashMap<(FuncId, bool), Rc<HotVariables>>>,
+    live: RefCell<FxHashMap<FuncId, Rc<HotVariables>>>,
 }
 
 impl Analyses {
@@ -99,6 +100,12 @@ impl Analyses {
         let mut known = self.hot.borrow_mut();
         let hot = known.entry((func, is_called));
         hot.or_insert_with(|| Rc::new(HotVariables::new(body, is_called))).clone()
+    }
+
+    /// The registers of a function that anything depends on.
+    pub(crate) fn live_registers(&self, func: FuncId, body: &Body) -> Rc<HotVariables> {
+        let mut known = self.live.borrow_mut();
+        known.entry(func).or_insert_with(|| Rc::new(HotVariables::live(body))).clone()
     }
 
     fn flow(&self, func: FuncId, body: &Body) -> FlowGraph {

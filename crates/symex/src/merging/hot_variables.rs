@@ -22,13 +22,25 @@ pub(crate) struct HotVariables {
     at_start: Vec<Registers>,
     /// Whether the result of the function is hot.
     result: bool,
+    /// Whether values that are stored to memory are hot.
+    stores: bool,
 }
 
 impl HotVariables {
     /// Analyses a function. `result` says whether its result is hot for its caller.
     pub(crate) fn new(body: &Body, result: bool) -> Self {
+        Self::with(body, result, false)
+    }
+
+    /// Finds the registers that anything depends on: those that are hot, and those whose values are
+    /// stored to memory.
+    pub(crate) fn live(body: &Body) -> Self {
+        Self::with(body, true, true)
+    }
+
+    fn with(body: &Body, result: bool, stores: bool) -> Self {
         let none = vec![0; body.locals.len().div_ceil(64)];
-        let mut this = Self { at_start: vec![none; body.blocks.len()], result };
+        let mut this = Self { at_start: vec![none; body.blocks.len()], result, stores };
         let mut changed = true;
         while changed {
             changed = false;
@@ -56,37 +68,36 @@ impl HotVariables {
             read(body, operand, self.result || !returns, &mut set);
         }
         for stmt in found.stmts.iter().skip(position).rev() {
-            step_back(body, &body.stmts[*stmt], &mut set);
+            self.step_back(body, &body.stmts[*stmt], &mut set);
         }
         set
+    }
+
+    /// Turns the hot registers behind a statement into those before it.
+    fn step_back(&self, body: &Body, stmt: &Stmt, set: &mut Registers) {
+        match stmt {
+            Stmt::Assign { dst, value } => {
+                let matters = holds(set, *dst);
+                set[dst.index() / 64] &= !(1 << (dst.index() % 64));
+                read(body, *value, matters, set);
+            }
+            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
+                read_hot(body, *addr, set);
+                read(body, *value, self.stores, set);
+            }
+            _ => {
+                if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
+                    set[dst.index() / 64] &= !(1 << (dst.index() % 64));
+                }
+                stmt.for_each_expr(|expr| read_hot(body, expr, set));
+            }
+        }
     }
 }
 
 /// Whether a register is in a set.
 pub(crate) fn holds(set: &Registers, register: LocalId) -> bool {
     set[register.index() / 64] >> (register.index() % 64) & 1 == 1
-}
-
-/// Turns the hot registers behind a statement into those before it.
-fn step_back(body: &Body, stmt: &Stmt, set: &mut Registers) {
-    match stmt {
-        Stmt::Assign { dst, value } => {
-            let matters = holds(set, *dst);
-            set[dst.index() / 64] &= !(1 << (dst.index() % 64));
-            read(body, *value, matters, set);
-        }
-        Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
-            read_hot(body, *addr, set);
-            let is_hot = false;
-            read(body, *value, is_hot, set);
-        }
-        _ => {
-            if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
-                set[dst.index() / 64] &= !(1 << (dst.index() % 64));
-            }
-            stmt.for_each_expr(|expr| read_hot(body, expr, set));
-        }
-    }
 }
 
 /// Adds the hot registers of an expression with a hot value.

@@ -433,7 +433,7 @@ impl Builder<'_, '_> {
         match self.code.layout.home(local) {
             Home::Near(slot) => {
                 if let Some(flag) = self.code.layout.flag(local)
-                    && !super::assigned::contains(&self.set, local)
+                    && !crate::assigned::contains(&self.set, local)
                 {
                     self.emit(Op::Check(flag, slot));
                 }

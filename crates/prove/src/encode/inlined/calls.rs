@@ -93,7 +93,7 @@ pub(crate) fn handled_model(program: &Program, function: &Function) -> Option<&'
 }
 
 /// Whether a call of this function is an error that is looked for.
-pub(crate) fn is_error(function: &Function) -> bool {
+pub fn is_error(function: &Function) -> bool {
     ERRORS.contains(&function.name.as_str())
 }
 

@@ -157,11 +157,19 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// The entry of the test's list for one allocation: the choice by which it fails.
     fn next_choice(&mut self, state: &mut State<N>, model: &Model) -> Term {
-        let nth = state.calls_of(model.name);
-        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        let choice = self.choice(state, model);
         self.list(state, model, choice);
         self.note_no_memory(state, choice);
         choice
+    }
+
+    /// The choice by which the next call of an allocator fails.
+    fn choice(&mut self, state: &State<N>, model: &Model) -> Term {
+        if self.context.config.allocation_succeeds {
+            return self.pool.ff();
+        }
+        let nth = state.calls_of(model.name);
+        self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool)
     }
 
     /// Adds an entry to the test's list of allocations, which says whether the allocation fails.
@@ -357,8 +365,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 .map(|(address, _)| address);
         };
         // A failure decides whether the old block lives on, so the path is split on it first.
-        let nth = state.calls_of(model.name);
-        let choice = self.pool.var(&format!("{}()#{nth} == NULL", model.name), Sort::Bool);
+        let choice = self.choice(state, model);
         if self.split_on(state, choice)? {
             return self.failed(state, model);
         }

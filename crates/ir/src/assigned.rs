@@ -11,28 +11,28 @@ use crate::program::stmt::{Block, Stmt};
 const MOST_WORDS: usize = 1 << 21;
 
 /// A set of locals.
-pub(super) type Set = Vec<u64>;
+pub(crate) type Set = Vec<u64>;
 
 /// Which registers are set on every path.
-pub(super) struct DefiniteAssignment {
+pub(crate) struct DefiniteAssignment {
     /// At the start of each block; empty where nothing was analysed.
     at: Vec<Set>,
     /// Registers that may be read unset.
-    pub(super) uncertain: Vec<bool>,
+    pub(crate) uncertain: Vec<bool>,
 }
 
-pub(super) fn contains(set: &Set, local: LocalId) -> bool {
+pub(crate) fn contains(set: &Set, local: LocalId) -> bool {
     set.get(local.index() / 64).is_some_and(|word| word >> (local.index() % 64) & 1 != 0)
 }
 
-pub(super) fn insert(set: &mut Set, local: LocalId) {
+pub(crate) fn insert(set: &mut Set, local: LocalId) {
     if let Some(word) = set.get_mut(local.index() / 64) {
         *word |= 1 << (local.index() % 64);
     }
 }
 
 /// The register that a statement sets.
-pub(super) const fn target(stmt: &Stmt) -> Option<LocalId> {
+pub(crate) const fn target(stmt: &Stmt) -> Option<LocalId> {
     match stmt {
         Stmt::Assign { dst, .. } | Stmt::Alloca { dst, .. } => Some(*dst),
         Stmt::Call { dst, .. } => *dst,
@@ -43,7 +43,7 @@ pub(super) const fn target(stmt: &Stmt) -> Option<LocalId> {
 
 impl DefiniteAssignment {
     /// Linear in the body, but for loops that are entered in several places.
-    pub(super) fn new(body: &Body) -> Self {
+    pub(crate) fn new(body: &Body) -> Self {
         let words = body.locals.len().div_ceil(64);
         if words * body.blocks.len() > MOST_WORDS {
             return Self::nothing_known(body);
@@ -79,7 +79,7 @@ impl DefiniteAssignment {
     }
 
     /// Nothing is known of any register but the parameters.
-    pub(super) fn nothing_known(body: &Body) -> Self {
+    pub(crate) fn nothing_known(body: &Body) -> Self {
         let is_register = |id: LocalId| matches!(body.locals[id].storage, Storage::Register(_));
         let mut uncertain: Vec<bool> = body.locals.ids().map(is_register).collect();
         body.params.iter().for_each(|param| uncertain[param.index()] = false);
@@ -87,7 +87,7 @@ impl DefiniteAssignment {
     }
 
     /// The registers that are set at the start of a block.
-    pub(super) fn at(&self, block: usize) -> Set {
+    pub(crate) fn at(&self, block: usize) -> Set {
         self.at.get(block).cloned().unwrap_or_default()
     }
 

@@ -1,0 +1,47 @@
+//! Runs of the interpreter, which confirm that inputs lead to a call.
+
+use lydian_ir::interp::{self, End, Options, View, run};
+use lydian_ir::test::Test;
+use lydian_ir::{FuncId, Program, StmtId};
+
+/// The most steps of the interpreter that confirm an answer.
+const MOST_STEPS: u64 = 200_000_000;
+/// The most calls that may be open at once in such a run.
+const MOST_CALLS: u32 = 20_000;
+
+/// Whether a test gets to a call.
+///
+/// # Errors
+/// The reason why it does not count.
+pub(super) fn confirm(
+    program: &Program,
+    test: &Test,
+    call: (FuncId, StmtId),
+) -> Result<(), String> {
+    let options = Options { max_steps: MOST_STEPS, max_depth: MOST_CALLS, ..Options::default() };
+    let mut watch = CallWatch { call, reached: false };
+    match run(program, test, &options, &mut watch) {
+        Ok(outcome) if watch.reached && outcome.end != End::Assumption => Ok(()),
+        Ok(_) => {
+            Err("a run that was found is none of the program's: the interpreter does not get there"
+                .to_owned())
+        }
+        Err(error) => Err(format!("a run that was found is no test: {error}")),
+    }
+}
+
+/// Notes whether a run comes to a call.
+struct CallWatch {
+    call: (FuncId, StmtId),
+    reached: bool,
+}
+
+impl interp::Observer for CallWatch {
+    fn hears_statements(&self) -> bool {
+        true
+    }
+
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        self.reached |= self.call == (view.function(), stmt);
+    }
+}

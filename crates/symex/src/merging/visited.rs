@@ -1,0 +1,192 @@
+//! Paths that go on as another path does.
+//!
+//! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
+//! from the registers that are read before they are set, the objects that are alive, and those facts
+//! that share symbols with them, directly or through other facts. The other facts are about inputs
+//! that nothing depends on any more, and some input meets them. Symbols of later inputs are new on
+//! either path. So where all of these are the same as they were on another path, this path reaches no
+//! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
+//! Programs that read inputs for ever in finitely many states so have an end.
+//!
+//! (Boonstoppel, Cadar and Engler, "RWset: Attacking Path Explosion in Constraint-Based Test
+//! Generation", TACAS 2008, section 2, prune such paths. There, a path's facts are left out where
+//! nothing read later depends on them; here, liveness says that of registers alone.)
+//!
+//! Of each state a hash of 128 bits is kept.
+//!
+//! # Where it is not asked
+//! - On paths whose model is to cover labels, which are yet to be given a test.
+//! - On paths that depend on undetermined values, numbers of addresses, volatile memory, or memory that
+//!   came into being.
+//! - A state is asked about once, when control comes to the head, and never while its path is followed
+//!   again: it would meet itself.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use lydian_base::EntityId;
+use lydian_ir::cfg::{Cfg, Dominators, Loops};
+use lydian_ir::{Body, FuncId};
+use lydian_smt::{Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::machine::memory::{Background, Memory};
+use crate::machine::state::Frame;
+use crate::merging::Merging;
+use crate::merging::hot_variables::holds;
+use crate::{Machine, State};
+
+/// States with more facts are not compared, since looking through the facts takes too long.
+const MOST_FACTS: usize = 1 << 10;
+
+/// The states that paths had at heads of loops.
+#[derive(Default)]
+pub(crate) struct VisitedStates {
+    seen: FxHashSet<u128>,
+    /// By function and block: whether it is the head of a loop.
+    heads: FxHashMap<FuncId, Rc<Vec<bool>>>,
+}
+
+impl VisitedStates {
+    /// Forgets all states.
+    pub(crate) fn clear(&mut self) {
+        self.seen.clear();
+    }
+
+    fn is_head(&mut self, body: &Body, frame: &Frame) -> bool {
+        let heads = self.heads.entry(frame.func).or_insert_with(|| {
+            let cfg = Cfg::new(body);
+            let loops = Loops::new(&cfg, &Dominators::new(&cfg));
+            let mut heads = vec![false; body.blocks.len()];
+            loops.loops.values().for_each(|one| heads[one.header.index()] = true);
+            Rc::new(heads)
+        });
+        heads[frame.block.index()]
+    }
+}
+
+impl Merging {
+    /// Whether a state goes on as another one did before. To be asked when control comes to a block.
+    pub(crate) fn was_visited(&mut self, machine: &mut Machine<'_, '_>, state: &State) -> bool {
+        let body = machine.body(state);
+        if !is_comparable(state) || !self.visited.is_head(body, state.frame()) {
+            return false;
+        }
+        let Some(key) = self.key(machine, state) else { return false };
+        !self.visited.seen.insert(key)
+    }
+
+    /// A number for everything that determines how a state goes on.
+    fn key(&self, machine: &mut Machine<'_, '_>, state: &State) -> Option<u128> {
+        let mut key = Key::default();
+        for frame in &state.frames {
+            let body = machine.context.program.functions[frame.func].body.as_ref()?;
+            let live = self.analyses.live_registers(frame.func, body);
+            let live = live.before(body, frame.block, frame.next);
+            key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
+            key.add(&frame.return_to.memory.map(|(_, size)| size));
+            key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
+            key.add(&(frame.made.as_slice(), frame.objects.as_slice(), frame.variable));
+            for (at, value) in frame.registers.iter().enumerate() {
+                if holds(&live, lydian_ir::LocalId::from_index(at)) {
+                    key.add(&(at, value));
+                    key.terms.extend(*value);
+                }
+            }
+        }
+        key.add_memory(&state.memory)?;
+        key.add_facts(&mut machine.pool, &state.path.facts);
+        Some(key.number())
+    }
+}
+
+/// Whether nothing but registers, memory and facts determines how a state goes on.
+fn is_comparable(state: &State) -> bool {
+    !state.pending
+        && !state.course.replay
+        && state.course.check.is_none()
+        && state.frame().next == 0
+        && state.claims.covered.is_empty()
+        && !state.claims.keep
+        && state.passing.queue.is_empty()
+        && !state.depends.are_some()
+        && state.placed.is_none()
+        && state.inputs.volatile.is_empty()
+        && state.inputs.met.is_empty()
+        && !state.inputs.outgrown
+        && state.path.resolved.is_empty()
+        && state.path.expanded.is_empty()
+        && state.path.facts.len() <= MOST_FACTS
+}
+
+/// What determines how a state goes on, hashed.
+#[derive(Default)]
+struct Key {
+    hash: DefaultHasher,
+    other: DefaultHasher,
+    /// The terms in it.
+    terms: Vec<Term>,
+}
+
+impl Key {
+    fn add(&mut self, part: &impl Hash) {
+        part.hash(&mut self.hash);
+        // The second hash is independent of the first, since each part has another prefix.
+        1u8.hash(&mut self.other);
+        part.hash(&mut self.other);
+    }
+
+    /// Adds all objects that are alive and may change; `None` where one came into being.
+    fn add_memory(&mut self, memory: &Memory) -> Option<()> {
+        for object in memory.all_objects().filter(|object| object.alive && !object.read_only) {
+            self.add(&(object.base, object.size, object.length, object.kind as u8));
+            self.terms.extend(object.length);
+            for cell in object.contents.cells() {
+                self.add(&(cell.offset, cell.size, cell.term));
+                self.terms.push(cell.term);
+            }
+            match object.contents.background() {
+                Background::Zero => self.add(&0),
+                Background::Undefined(number) => self.add(&(1, number)),
+                Background::Bytes(bytes) => self.add(&(2, bytes)),
+                Background::Array { term, element } => {
+                    self.add(&(3, term, element));
+                    self.terms.push(*term);
+                }
+                Background::Lazy { .. } => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the facts that share symbols with the terms, directly or through other facts.
+    fn add_facts(&mut self, pool: &mut TermPool, facts: &[Term]) {
+        let mut symbols: FxHashSet<Term> = FxHashSet::default();
+        for term in std::mem::take(&mut self.terms) {
+            symbols.extend(pool.vars_of(term).iter());
+        }
+        let mut left: Vec<_> = facts.iter().map(|fact| (*fact, pool.vars_of(*fact))).collect();
+        let mut related = Vec::new();
+        loop {
+            let before = left.len();
+            left.retain(|(fact, vars)| {
+                let is_related = vars.iter().any(|var| symbols.contains(var));
+                if is_related {
+                    related.push(*fact);
+                    symbols.extend(vars.iter());
+                }
+                !is_related
+            });
+            if left.len() == before {
+                break;
+            }
+        }
+        related.sort_unstable();
+        self.add(&related);
+    }
+
+    fn number(&self) -> u128 {
+        u128::from(self.hash.finish()) << 64 | u128::from(self.other.finish())
+    }
+}
