@@ -14,18 +14,23 @@ use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, Goals, Rules, UninitialisedRead, encode,
 };
 use lydian_prove::engines::{Schedule, decide};
+use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-use answers::AnswerReader;
+use answers::{AnswerReader, arguments};
+use execution::Execution;
 
 mod answers;
+mod execution;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
+/// The part of the time for runs of the program itself.
+const EXECUTION: u32 = 4;
 /// The function where a program begins.
 const MAIN: &str = "main";
 
@@ -121,17 +126,20 @@ impl Proofs {
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
-        let program = LinkedProgram::load(&request.program, observer)?;
+        let program = LinkedProgram::load_needed(&request.program, observer)?;
         let begun = Instant::now();
         let mut pool = TermPool::new();
         let (encoded, main) = encoded(&mut pool, &program)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
+        let mut execution = Execution::new(&program, &encoded, arguments(&program, main));
+        let hits = execution.hits(end.saturating_duration_since(begun) / EXECUTION);
+        let config = ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() };
         let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let limits = Limits { end: Some(end), ..interruptible.clone() };
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
-        let goals: Vec<_> = encoded.system.goals.ids().collect();
+        let is_open = |goal: &GoalId| !hits.iter().any(|hit| hit.goal == *goal);
+        let goals: Vec<_> = encoded.system.goals.ids().filter(is_open).collect();
         let mut solver = standard_chain(&config);
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let proving_seconds = begun.elapsed().as_secs_f64();
@@ -144,6 +152,9 @@ impl Proofs {
             limits: Limits { time: Some(CHECK_TIME), ..interruptible },
         };
         let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        for hit in hits {
+            errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
+        }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         Ok(Self { errors, inexact, encoding_seconds, proving_seconds })
