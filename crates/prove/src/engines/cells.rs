@@ -184,8 +184,16 @@ impl Maker<'_> {
             }
         }
         let general = self.pool.substituted(property, &mut known);
-        let borders = self.all_indexes(self.pool.sort(index));
-        self.propose(general, symbol, &borders);
+        let mut below = Vec::new();
+        for other in self.all_indexes(self.pool.sort(index)) {
+            below.push(self.pool.ult(symbol, other));
+            // Indexes may have fewer bits than the variable that they are of, which may end beyond them.
+            if let Node::Extract(inner, 0) = self.pool.node(other) {
+                let extended = self.pool.zext(symbol, self.pool.width(inner));
+                below.push(self.pool.ult(extended, inner));
+            }
+        }
+        self.propose(general, &below);
     }
 
     /// Candidates with the symbol in place of a variable.
@@ -202,7 +210,9 @@ impl Maker<'_> {
         borders.sort_by_key(|border| *border != variable);
         borders.truncate(MOST_BORDERS / 2);
         borders.extend(self.compared_constants(sort));
-        self.propose(general, symbol, &borders);
+        let below: Vec<Term> =
+            borders.into_iter().map(|border| self.pool.ult(symbol, border)).collect();
+        self.propose(general, &below);
     }
 
     /// The indexes of all reads and writes, over variables.
@@ -244,13 +254,12 @@ impl Maker<'_> {
     }
 
     /// Adds a formula and its negation, for all symbols, and for those on each side of a border.
-    fn propose(&mut self, general: Term, symbol: Term, borders: &[Term]) {
+    fn propose(&mut self, general: Term, below: &[Term]) {
         let negation = self.pool.not(general);
         let mut sides = vec![self.pool.ff()];
-        for border in borders {
-            let below = self.pool.ult(symbol, *border);
-            let above = self.pool.not(below);
-            sides.extend([below, above]);
+        for below in below {
+            let above = self.pool.not(*below);
+            sides.extend([*below, above]);
         }
         for (side, property) in
             sides.into_iter().flat_map(|side| [(side, general), (side, negation)])

@@ -22,25 +22,37 @@ use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
 use crate::system::{PointId, System};
 
-/// The most values that samples may show of a variable that is watched for that.
-const MOST_SAMPLED: usize = 16;
+/// The most values at a point of a variable that may be set to others than constants.
+const MOST_FOUND: usize = 16;
+/// The most values at a point of one that is only set to constants.
+const MOST_SET: usize = 128;
 /// The most variables that are watched.
 const MOST_WATCHED: usize = 24;
 /// The most combinations of all points in the first search. Later ones may find more.
-const MOST_COMBINATIONS: usize = 1_000;
+const MOST_COMBINATIONS: usize = 2_000;
 /// The searches after which no further variable is given up.
 const MOST_SEARCHES: usize = 40;
 
 /// The values of the watched variables.
 type Combination = Vec<u64>;
 
+/// A variable that is watched.
+#[derive(Clone, Copy)]
+struct Watched {
+    /// Its position.
+    at: usize,
+    /// The most values that it may have at a point.
+    most: usize,
+}
+
 /// A search for all combinations.
 pub(crate) struct Values<'s> {
     system: &'s System,
-    /// The positions of the variables that are watched.
-    watched: Vec<usize>,
+    watched: Vec<Watched>,
     /// By point: the combinations that are known.
     known: Vec<FxHashSet<Combination>>,
+    /// By point and watched variable: its values.
+    values: Vec<Vec<FxHashSet<u64>>>,
     /// Combinations whose successors are not known yet; of the entry, an empty one.
     waiting: VecDeque<(PointId, Combination)>,
     searches: usize,
@@ -64,6 +76,7 @@ impl<'s> Values<'s> {
             system,
             watched: Vec::new(),
             known: Vec::new(),
+            values: Vec::new(),
             waiting: VecDeque::new(),
             searches: 0,
             over: false,
@@ -90,7 +103,7 @@ impl<'s> Values<'s> {
                 Look::Done => {
                     self.waiting.pop_front();
                 }
-                Look::TooMany => self.give_up_one(),
+                Look::TooMany => self.give_up_some(),
                 Look::Stopped => return None,
             }
             if self.over {
@@ -104,21 +117,22 @@ impl<'s> Values<'s> {
     fn begin(&mut self) {
         self.searches += 1;
         self.known = vec![FxHashSet::default(); self.system.points.len()];
+        self.values = vec![vec![FxHashSet::default(); self.watched.len()]; self.known.len()];
         self.waiting = [(self.system.entry, Vec::new())].into_iter().collect();
         self.over = self.watched.is_empty() || self.searches > MOST_SEARCHES;
     }
 
-    /// Begins anew without the variable that has the most values at one point.
-    fn give_up_one(&mut self) {
-        let count = |at: usize| {
-            let distinct = |known: &FxHashSet<Combination>| {
-                known.iter().map(|values| values[at]).collect::<FxHashSet<u64>>().len()
-            };
-            self.known.iter().map(distinct).max()
-        };
-        if let Some(most) = (0..self.watched.len()).max_by_key(|at| count(*at)) {
-            self.watched.remove(most);
+    /// Begins anew without the variables that have too many values; if none has, without that of the most.
+    fn give_up_some(&mut self) {
+        let count = |at: usize| self.values.iter().map(|values| values[at].len()).max().unwrap_or(0);
+        let counts: Vec<usize> = (0..self.watched.len()).map(count).collect();
+        let is_over = |at: usize| counts[at] > self.watched[at].most;
+        let mut given_up: Vec<usize> = (0..counts.len()).filter(|at| is_over(*at)).collect();
+        if given_up.is_empty() {
+            given_up.extend((0..counts.len()).max_by_key(|at| counts[*at]));
         }
+        let mut at = 0..counts.len();
+        self.watched.retain(|_| at.next().is_none_or(|at| !given_up.contains(&at)));
         self.begin();
     }
 
@@ -143,8 +157,9 @@ impl<'s> Values<'s> {
                 continue;
             }
             let mut next = Vec::new();
-            for at in &self.watched {
-                next.push(queries.pool.substituted(transition.next[*at], &mut known));
+            for watched in &self.watched {
+                let value = transition.next[watched.at];
+                next.push(queries.pool.substituted(value, &mut known));
             }
             let mut query = premises.clone();
             query.push(guard);
@@ -160,10 +175,11 @@ impl<'s> Values<'s> {
     fn constants(&self, pool: &mut TermPool, combination: &Combination) -> FxHashMap<Term, Term> {
         let symbols: Vec<Term> = self.system.symbols().collect();
         let mut known = FxHashMap::default();
-        for (at, value) in self.watched.iter().zip(combination) {
-            let sort = pool.sort(symbols[*at]);
+        for (watched, value) in self.watched.iter().zip(combination) {
+            let symbol = symbols[watched.at];
+            let sort = pool.sort(symbol);
             let constant = pool.constant(sort, &Value::from_u64(sort, *value));
-            known.insert(symbols[*at], constant);
+            known.insert(symbol, constant);
         }
         known
     }
@@ -214,9 +230,7 @@ impl<'s> Values<'s> {
                 // The model is wrong.
                 return Look::Stopped;
             }
-            self.waiting.push_back((to, values));
-            let count: usize = self.known.iter().map(FxHashSet::len).sum();
-            if count > MOST_COMBINATIONS * (1 + self.searches / 8) {
+            if self.note(to, values) {
                 return Look::TooMany;
             }
             if is_fixed {
@@ -225,10 +239,23 @@ impl<'s> Values<'s> {
         }
     }
 
+    /// Notes a new combination. Whether there are too many.
+    fn note(&mut self, point: PointId, values: Combination) -> bool {
+        let mut is_over = false;
+        for (at, value) in values.iter().enumerate() {
+            let known = &mut self.values[point.index()][at];
+            known.insert(*value);
+            is_over |= known.len() > self.watched[at].most;
+        }
+        self.waiting.push_back((point, values));
+        let count: usize = self.known.iter().map(FxHashSet::len).sum();
+        is_over || count > MOST_COMBINATIONS
+    }
+
     /// That the watched variables have one of the combinations, by point.
     fn formulas(&self, pool: &mut TermPool) -> Invariants {
         let symbols: Vec<Term> = self.system.symbols().collect();
-        let watched: Vec<Term> = self.watched.iter().map(|at| symbols[*at]).collect();
+        let watched: Vec<Term> = self.watched.iter().map(|watched| symbols[watched.at]).collect();
         let mut found = vec![Vec::new(); self.system.points.len()];
         for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
             let mut known: Vec<&[u64]> =
@@ -268,7 +295,7 @@ fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[u64]]) -> Term 
 
 /// The variables that are set to constants and to each other's values only, and those of which samples
 /// show few values.
-fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<usize> {
+fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<Watched> {
     let symbols: Vec<Term> = system.symbols().collect();
     let is_word = |at: &usize| matches!(pool.sort(symbols[*at]), Sort::Bool | Sort::BitVec(1..=64));
     let words: Vec<usize> = (0..symbols.len()).filter(is_word).collect();
@@ -290,13 +317,13 @@ fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<usize
         for point in system.points.ids() {
             values.extend(samples.of(point).iter().filter_map(|state| state[*at].to_u64()));
         }
-        (1..=MOST_SAMPLED).contains(&values.len())
+        (1..=MOST_FOUND).contains(&values.len())
     };
     let (first, second): (Vec<usize>, Vec<usize>) =
         words.into_iter().partition(|at| copied.contains(&symbols[*at]));
-    let mut chosen: Vec<usize> = first.into_iter().chain(second.into_iter().filter(few)).collect();
-    chosen.truncate(MOST_WATCHED);
-    chosen
+    let first = first.into_iter().map(|at| Watched { at, most: MOST_SET });
+    let second = second.into_iter().filter(few).map(|at| Watched { at, most: MOST_FOUND });
+    first.chain(second).take(MOST_WATCHED).collect()
 }
 
 /// The terms that a choice of choices may be.
