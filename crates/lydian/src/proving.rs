@@ -21,6 +21,7 @@ use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
 };
 use lydian_prove::engines::{Companion, Decision, Schedule, Verdict, decide};
+use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
@@ -28,21 +29,25 @@ use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-use answers::AnswerReader;
-pub use invariants::PointInvariants;
+use answers::{AnswerReader, arguments};
 use board::Board;
+use execution::Execution;
 use exploration::ErrorExploration;
+pub use invariants::PointInvariants;
+pub use native_tests::NativeTest;
+
 mod answers;
 mod board;
 mod confirmation;
+mod execution;
 mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
 
-pub use native_tests::NativeTest;
-
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
+/// The part of the time for runs of the program itself.
+const EXECUTION: u32 = 4;
 /// The function where a program begins.
 const MAIN: &str = "main";
 /// How often it is looked whether the user asked to stop.
@@ -158,7 +163,7 @@ impl Proofs {
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
-        let mut program = LinkedProgram::load(&request.program, observer)?;
+        let mut program = LinkedProgram::load_needed(&request.program, observer)?;
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -166,8 +171,16 @@ impl Proofs {
         let (encoded, main) = encoded(&mut pool, &program, &interruptible)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let search = Search { program: &program, main, encoded: &encoded, request, end };
-        let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
+        let mut execution = Execution::new(&program, &encoded, arguments(&program, main));
+        let hits = match request.provers {
+            Provers::Exploration => Vec::new(),
+            _ => execution.hits(end.saturating_duration_since(begun) / EXECUTION),
+        };
+        let is_open = |goal: &GoalId| !hits.iter().any(|hit| hit.goal == *goal);
+        let goals: Vec<_> = encoded.system.goals.ids().filter(is_open).collect();
+        let search = Search { program: &program, main, encoded: &encoded, goals, request, end };
+        let config = ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() };
+        let mut solver = standard_chain(&config);
         let (verdicts, board) = search.run(&mut pool, &mut *solver, cancel);
         let proving_seconds = begun.elapsed().as_secs_f64();
         let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
@@ -181,6 +194,9 @@ impl Proofs {
         };
         let answer = |one: &Verdict| reader.proof(one, board.finding(one.goal));
         let mut errors: Vec<_> = verdicts.iter().filter_map(answer).collect();
+        for hit in hits {
+            errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
+        }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let functions = program.linked.program.functions.values();
@@ -195,6 +211,8 @@ struct Search<'a> {
     program: &'a LinkedProgram,
     main: FuncId,
     encoded: &'a Encoded,
+    /// The goals that are looked for.
+    goals: Vec<GoalId>,
     request: &'a ProofRequest,
     end: Instant,
 }
@@ -259,21 +277,19 @@ impl Search<'_> {
         let limits = Limits { end: Some(self.end), interrupt, ..Limits::none() };
         let companion = Some(board.clone() as Arc<dyn Companion>);
         let schedule = Schedule { rounds: u32::MAX, limits, companion, ..Schedule::default() };
-        let goals: Vec<_> = self.encoded.system.goals.ids().collect();
-        decide(pool, &self.encoded.system, &goals, solver, &schedule)
+        decide(pool, &self.encoded.system, &self.goals, solver, &schedule)
     }
 
     /// Verdicts that say nothing.
     fn undecided(&self) -> Vec<Verdict> {
         let why = "the engines were not asked".to_owned();
         let of = |goal| Verdict { goal, decision: Decision::Unknown(why.clone()), engine: "none" };
-        self.encoded.system.goals.ids().map(of).collect()
+        self.goals.iter().copied().map(of).collect()
     }
 
     fn explore(&self, board: &Arc<Board>, workers: usize) {
-        let all = self.encoded.goals.iter();
-        let errors = all.filter_map(|(goal, meaning)| match meaning {
-            GoalMeaning::Error { function, call } => Some((goal, (*function, *call))),
+        let errors = self.goals.iter().filter_map(|goal| match self.encoded.goals[*goal] {
+            GoalMeaning::Error { function, call } => Some((*goal, (function, call))),
             _ => None,
         });
         let exploration = ErrorExploration {

@@ -33,7 +33,7 @@ use std::cell::RefCell;
 use lydian_smt::TermPool;
 
 pub use encoded::{Encoded, GoalMeaning, InputRead};
-pub use inlined::calls::is_error;
+pub use inlined::calls::{is_assertion, is_error};
 pub use request::{
     EncodeError, EncodeLimits, EncodeRequest, GoalChoice, Goals, Rules, UninitialisedRead,
 };

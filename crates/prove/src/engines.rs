@@ -9,6 +9,8 @@
 //! - `unrolling` follows all runs at once, one transition after the other.
 //! - `sampling` follows single runs with chosen values, and collects states.
 //! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
+//! - `values` finds the combinations of values of variables that have few.
+//! - `cells` finds formulas about all elements of arrays.
 //! - `induction` proves goals by these formulas and by the transitions before the goal.
 //! - `refinement` finds formulas over predicates backwards from the goals.
 //! - `minimisation` keeps the invariants that a proof needs.
@@ -16,6 +18,7 @@
 //! - `schedule` shares the time among them, and with a `companion` beside them.
 
 mod algebra;
+mod cells;
 mod certificate;
 mod companion;
 mod induction;
@@ -31,8 +34,9 @@ mod stage;
 mod testing;
 mod trace;
 mod unrolling;
+mod values;
 
-pub use certificate::{Argument, Certificate, Flaw};
+pub use certificate::{Argument, Certificate, Flaw, Parameters};
 pub use companion::Companion;
 pub use schedule::{Decision, Schedule, Verdict, decide};
 pub use trace::{Choice, Step, Trace};

@@ -5,6 +5,7 @@
 //! certain and which are guesses.
 
 pub(crate) mod bounds;
+pub(crate) mod boxes;
 pub(crate) mod given;
 pub(crate) mod inversion;
 pub(crate) mod linear;

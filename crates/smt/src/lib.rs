@@ -20,8 +20,8 @@ mod z3;
 pub use analysis::given::SimplifiedTerm;
 pub use bitblast::{BitBlastSolver, BlastStatistics, RebuildPolicy, SatBackend};
 pub use decorators::{
-    Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget,
-    Logging, ModelRepair, ModelReuse, Narrowing, QueryLog, Z3Use, standard_chain,
+    Branching, Caching, ChainConfig, CrossCheck, Fallback, IndependentSlices, LinearRefutation,
+    LogTarget, Logging, ModelRepair, ModelReuse, Narrowing, QueryLog, Z3Use, standard_chain,
 };
 pub use solver::{Answer, Limits, Reason, Solver, Subject, Theory};
 pub use terms::eval::Evaluator;

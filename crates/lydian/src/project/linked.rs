@@ -7,7 +7,9 @@ use lydian_clib::{ClibError, Library, Purpose};
 use lydian_frontend::clang::ClangError;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, Unit};
+use lydian_ir::libc::{Source as LibrarySource, library_function};
 use lydian_ir::link::{LinkedUnits, Role, link};
+use lydian_ir::{Function, GlobalInit, Program};
 
 use super::units;
 use crate::error::Error;
@@ -42,12 +44,34 @@ impl LinkedProgram {
     /// # Errors
     /// C that cannot be read or does not link.
     pub fn load(request: &LinkRequest, observer: &dyn Observer) -> Result<Self, Error> {
+        Self::load_with(request, observer, |_| true)
+    }
+
+    /// The same without the C library where the files leave nothing undefined that it has.
+    ///
+    /// # Errors
+    /// C that cannot be read or does not link.
+    pub(crate) fn load_needed(
+        request: &LinkRequest,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        Self::load_with(request, observer, |units| units.iter().any(|unit| needs(&unit.program)))
+    }
+
+    fn load_with(
+        request: &LinkRequest,
+        observer: &dyn Observer,
+        needs_library: impl Fn(&[Unit]) -> bool,
+    ) -> Result<Self, Error> {
         let LinkRequest { files, flags, compile_commands } = request;
         let sources = units::sources(files, flags, compile_commands.as_deref())?;
         let first = sources.first().ok_or_else(|| Error::usage("files", "no C file is named"))?;
         let wraps_on_overflow = sources.iter().all(|source| source.flags.wraps_on_overflow());
-        let library = library(&first.flags, observer)?;
         let loaded = units::load(&units::requests(&sources), observer)?;
+        let library = match needs_library(&loaded) {
+            true => library(&first.flags, observer)?,
+            false => None,
+        };
         let left_out = loaded.iter().flat_map(left_out).collect();
         let files = sources.iter().map(|source| &source.file);
         let parts = files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part));
@@ -59,6 +83,16 @@ impl LinkedProgram {
         tell(observer, &linked.diagnostics);
         Ok(Self { linked, wraps_on_overflow, left_out })
     }
+}
+
+/// Whether a program leaves something undefined that the C library in C may have.
+fn needs(program: &Program) -> bool {
+    let is_open = |function: &&Function| function.body.is_none();
+    let mut open = program.functions.values().filter(is_open).map(|function| &function.name);
+    let in_c = |name: &String| {
+        library_function(name).is_some_and(|found| matches!(found.source, LibrarySource::C(_)))
+    };
+    open.any(in_c) || program.globals.values().any(|global| global.init == GlobalInit::Extern)
 }
 
 /// The names of the functions of a unit that use constructs which are not supported.

@@ -41,15 +41,28 @@ impl AnswerReader<'_> {
         let GoalMeaning::Error { function, call } = self.encoded.goals[verdict.goal] else {
             return None;
         };
-        let linked = &self.program.linked;
-        let location = Location { function, point: Point::Stmt(call) };
-        let span = location_span(&linked.program, location);
         let answer = match &verdict.decision {
             Decision::Reached(trace) => self.confirmed(verdict, trace, (function, call)),
             Decision::Unreachable(certificate) => self.checked(verdict.goal, certificate),
             Decision::Unknown(why) => ErrorAnswer::Unknown(why.clone()),
         };
         let (answer, engine) = reconciled((answer, verdict.engine), explored);
+        self.error(verdict.goal, answer, engine)
+    }
+
+    /// A goal with its answer; none if the goal is no error.
+    pub(super) fn error(
+        &self,
+        goal: GoalId,
+        answer: ErrorAnswer,
+        engine: &str,
+    ) -> Option<ErrorProof> {
+        let GoalMeaning::Error { function, call } = self.encoded.goals[goal] else {
+            return None;
+        };
+        let linked = &self.program.linked;
+        let location = Location { function, point: Point::Stmt(call) };
+        let span = location_span(&linked.program, location);
         Some(ErrorProof {
             place: span.and_then(|span| self.place(span)),
             function: linked.program.functions[function].name.clone(),
@@ -92,32 +105,14 @@ impl AnswerReader<'_> {
     /// The inputs of a run, if the interpreter gets to the call with them.
     fn confirmed(&mut self, verdict: &Verdict, trace: &Trace, to: (FuncId, StmtId)) -> ErrorAnswer {
         let inputs = self.inputs(verdict, trace);
-        let external = |input: &InputValue| ExternalResult {
-            function: input.function.clone(),
-            result: Image { bytes: input.bytes.clone(), pointers: Vec::new() },
-            object: None,
-            writes: Vec::new(),
-        };
         let test = Test {
             externals: inputs.iter().map(external).collect(),
-            ..Test::calling(MAIN, self.arguments())
+            ..Test::calling(MAIN, arguments(self.program, self.main))
         };
         match confirm(&self.program.linked.program, &test, to) {
             Ok(()) => ErrorAnswer::Reached(inputs),
             Err(why) => ErrorAnswer::Unknown(why),
         }
-    }
-
-    /// Zero bytes for the parameters of `main`.
-    fn arguments(&self) -> Vec<Image> {
-        let program = &self.program.linked.program;
-        let body = program.functions[self.main].body.as_ref();
-        let params = body.map_or(&[][..], |body| &body.params);
-        let size = |local: &LocalId| {
-            let ty = body.map(|body| body.locals[*local].ty);
-            ty.and_then(|ty| program.types.size(ty)).unwrap_or(0) as usize
-        };
-        params.iter().map(|local| Image { bytes: vec![0; size(local)], pointers: vec![] }).collect()
     }
 
     /// The values that the run's calls of input functions give, in order.
@@ -175,5 +170,27 @@ fn reconciled<'e>(
             (ErrorAnswer::Unknown(format!("{why}; exploration: {other}")), engine)
         }
         (answer, _) => (answer, engine),
+    }
+}
+
+/// Zero bytes for the parameters of `main`.
+pub(super) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
+    let program = &program.linked.program;
+    let body = program.functions[main].body.as_ref();
+    let params = body.map_or(&[][..], |body| &body.params);
+    let size = |local: &LocalId| {
+        let ty = body.map(|body| body.locals[*local].ty);
+        ty.and_then(|ty| program.types.size(ty)).unwrap_or(0) as usize
+    };
+    params.iter().map(|local| Image { bytes: vec![0; size(local)], pointers: vec![] }).collect()
+}
+
+/// The answer to a call that gives this input.
+pub(super) fn external(input: &InputValue) -> ExternalResult {
+    ExternalResult {
+        function: input.function.clone(),
+        result: Image { bytes: input.bytes.clone(), pointers: Vec::new() },
+        object: None,
+        writes: Vec::new(),
     }
 }

@@ -1,8 +1,10 @@
 //! Runs of the interpreter, which confirm that inputs lead to a call.
 
-use lydian_ir::interp::{self, End, Options, View, run};
+use lydian_ir::interp::{self, End, Location, Options, Outcome, View, run};
+use lydian_ir::source::Point;
 use lydian_ir::test::Test;
-use lydian_ir::{FuncId, Program, StmtId};
+use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, TrapKind};
+use lydian_prove::encode::is_assertion;
 
 /// The most steps of the interpreter that confirm an answer.
 const MOST_STEPS: u64 = 200_000_000;
@@ -21,12 +23,33 @@ pub(super) fn confirm(
     let options = Options { max_steps: MOST_STEPS, max_depth: MOST_CALLS, ..Options::default() };
     let mut watch = CallWatch { call, reached: false };
     match run(program, test, &options, &mut watch) {
-        Ok(outcome) if watch.reached && outcome.end != End::Assumption => Ok(()),
+        Ok(outcome) if watch.reached && counts(program, call, &outcome) => Ok(()),
         Ok(_) => {
             Err("a run that was found is none of the program's: the interpreter does not get there"
                 .to_owned())
         }
         Err(error) => Err(format!("a run that was found is no test: {error}")),
+    }
+}
+
+/// Whether a run that comes to a call shows the error: a call of an assertion may also pass.
+fn counts(program: &Program, call: (FuncId, StmtId), outcome: &Outcome) -> bool {
+    let (function, stmt) = call;
+    let location = Location { function, point: Point::Stmt(stmt) };
+    match is_assertion_call(program, call) {
+        true => outcome.end == End::Trapped(TrapKind::Abort) && outcome.location == Some(location),
+        false => outcome.end != End::Assumption,
+    }
+}
+
+/// Whether a call is of an assertion without a body, which fails only for some arguments.
+pub(super) fn is_assertion_call(program: &Program, (function, call): (FuncId, StmtId)) -> bool {
+    let body = program.functions[function].body.as_ref();
+    match body.map(|body| &body.stmts[call]) {
+        Some(Stmt::Call { callee: Callee::Direct(callee), .. }) => {
+            is_assertion(&program.functions[*callee])
+        }
+        _ => false,
     }
 }
 

@@ -15,17 +15,21 @@
 //! A certificate by exhaustion says instead of 3 that no run has *k* transitions, but for runs that went
 //! where no transitions lead to an approach of the goal. Transitions that the invariants forbid do not
 //! count there.
+//!
+//! Invariants may have parameters: symbols that stand for any value and never change. Such a formula
+//! holds for each value of them. So it is preserved if it is for values that are not known, and may be
+//! used with any terms in their places ([`Parameters`]).
 
 use std::fmt;
 use std::time::Duration;
 
 use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Limits, Reason, Solver, Term, TermPool};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engines::queries::Queries;
 use crate::engines::slicing::leading_to;
-use crate::engines::stage::{Inputs, Stage};
+use crate::engines::stage::{Inputs, Stage, terms_of};
 use crate::engines::unrolling::Unrolling;
 use crate::system::{GoalId, PointId, System, Transition};
 
@@ -41,6 +45,35 @@ pub enum Argument {
     Exhaustion,
 }
 
+/// Symbols that stand for any value in invariants.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters {
+    /// The symbols. No term of the system has them.
+    pub symbols: Vec<Term>,
+    /// Terms that the argument needs in place of the symbols of their sort.
+    pub instances: Vec<Term>,
+}
+
+impl Parameters {
+    /// Formulas with each instance in place of the symbols of its sort; without those that have no
+    /// symbols.
+    pub(crate) fn instances_of(&self, pool: &mut TermPool, formulas: &[Term]) -> Vec<Term> {
+        let mut found = Vec::new();
+        for instance in &self.instances {
+            let sort = pool.sort(*instance);
+            let own = self.symbols.iter().copied().filter(|symbol| pool.sort(*symbol) == sort);
+            let mut known: FxHashMap<Term, Term> = own.map(|symbol| (symbol, *instance)).collect();
+            for formula in formulas {
+                let special = pool.substituted(*formula, &mut known);
+                if special != *formula {
+                    found.push(special);
+                }
+            }
+        }
+        found
+    }
+}
+
 /// An argument for a goal being out of reach.
 #[derive(Clone, Debug)]
 pub struct Certificate {
@@ -48,8 +81,10 @@ pub struct Certificate {
     pub depth: u32,
     /// What is said of so many.
     pub argument: Argument,
-    /// The invariants by point, over the variables' symbols.
+    /// The invariants by point, over the variables' symbols and the parameters.
     pub invariants: Vec<Vec<Term>>,
+    /// The parameters of the invariants. Only arguments of depth 1 by induction have any.
+    pub parameters: Parameters,
 }
 
 /// The reason for which a certificate was not confirmed.
@@ -119,7 +154,23 @@ impl Check<'_, '_> {
             return refuted("each point has its invariants");
         }
         // Inputs are chosen anew in each step, so nothing that is said of them stays true.
-        let variables: FxHashSet<Term> = system.symbols().collect();
+        let mut variables: FxHashSet<Term> = system.symbols().collect();
+        let parameters = &self.certificate.parameters.symbols;
+        let is_plain =
+            self.certificate.depth == 1 && self.certificate.argument == Argument::Induction;
+        if !parameters.is_empty() && !is_plain {
+            return refuted("only plain induction has parameters");
+        }
+        for term in terms_of(system) {
+            let symbols = self.queries.pool.vars_of(term);
+            if symbols.iter().any(|symbol| parameters.contains(symbol)) {
+                return refuted("the system knows no parameters");
+            }
+        }
+        if parameters.iter().any(|parameter| variables.contains(parameter)) {
+            return refuted("parameters are no variables");
+        }
+        variables.extend(parameters);
         for formula in invariants.iter().flatten() {
             let symbols = self.queries.pool.vars_of(*formula);
             if !symbols.iter().all(|symbol| variables.contains(symbol)) {
@@ -170,12 +221,20 @@ impl Check<'_, '_> {
         Ok(())
     }
 
+    /// The invariants of a point, and their instances.
+    fn known(&mut self, point: PointId) -> Vec<Term> {
+        let Certificate { invariants, parameters, .. } = self.certificate;
+        let mut known = invariants[point.index()].clone();
+        known.extend(parameters.instances_of(self.queries.pool, &invariants[point.index()]));
+        known
+    }
+
     /// The knowledge of the states at a point, and the place there. The states at the entry are known.
     fn premises(&mut self, point: PointId) -> (Vec<Term>, Stage) {
         let system = self.system;
         let symbols: Vec<Term> = system.symbols().collect();
         if point != system.entry {
-            let known = self.certificate.invariants[point.index()].clone();
+            let known = self.known(point);
             return (known, Stage::with_own_inputs(system, &symbols));
         }
         let pool = &mut *self.queries.pool;
@@ -235,7 +294,7 @@ impl Check<'_, '_> {
         if self.certificate.depth == 1 {
             // The same as below, point by point.
             for approach in approaches.iter().filter(|way| way.from != self.system.entry) {
-                let mut query = self.certificate.invariants[approach.from.index()].clone();
+                let mut query = self.known(approach.from);
                 query.push(approach.condition);
                 self.refuse(&query, || "the invariants exclude the goal".to_owned())?;
             }
@@ -279,7 +338,12 @@ mod tests {
         let Fixture { mut pool, system } = system(4, &text);
         let goals: Vec<GoalId> = system.goals.ids().collect();
         let formula = system.goals[goals[2]].approaches[0].condition;
-        let certificate = Certificate { depth, argument, invariants: vec![vec![], vec![formula]] };
+        let certificate = Certificate {
+            depth,
+            argument,
+            invariants: vec![vec![], vec![formula]],
+            parameters: Parameters::default(),
+        };
         let mut solver = solver();
         certificate.check(&mut pool, &system, goals[goal], &mut solver, &Limits::none()).is_ok()
     }

@@ -12,6 +12,7 @@ use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 use rustc_hash::FxHashSet;
 
 use crate::engines::algebra::Products;
+use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
 use crate::engines::companion::Companion;
 use crate::engines::induction::Induction;
@@ -27,6 +28,7 @@ use crate::engines::slicing::Slice;
 use crate::engines::stage::terms_of;
 use crate::engines::trace::{Course, Trace};
 use crate::engines::unrolling::Unrolling;
+use crate::engines::values::Values;
 use crate::system::{GoalId, System};
 
 /// The layers of the first round's unrolling.
@@ -137,6 +139,8 @@ struct Session<'s> {
     /// By goal: the number of layers that are known not to reach it.
     clear: Vec<usize>,
     samples: Samples<'s>,
+    values: Values<'s>,
+    cells: Cells<'s>,
     invariants: Invariants,
     /// Candidates for invariants that failed, by the position of their point, while the search for the
     /// others goes on in a later round.
@@ -163,6 +167,8 @@ impl<'s> Session<'s> {
             unrolling: Unrolling::from_entry(queries, system),
             clear: vec![0; goals.len()],
             samples: Samples::new(queries.pool, system),
+            values: Values::new(system),
+            cells: Cells::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
             failed: FxHashSet::default(),
             refinement: Refinement::new(queries.pool, system),
@@ -247,11 +253,13 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        self.enumerate(&mut queries.within(share.saturating_mul(2)));
         self.relate(&mut queries.within(share.saturating_mul(2)), false);
         if round % 2 == 1 || self.multiplies {
             self.relate(&mut queries.within(share.saturating_mul(2)), true);
         }
         self.guess(&mut queries.within(share.saturating_mul(4)), Effort::Low);
+        self.look_at_cells(&mut queries.within(share.saturating_mul(2)));
         self.induct(&mut queries.within(share), round);
         self.refine(&mut queries.within(share.saturating_mul(2)));
         self.guess(&mut queries.within(share.saturating_mul(4)), Effort::High);
@@ -264,6 +272,18 @@ impl<'s> Session<'s> {
         }
         for (goal, course) in self.samples.run(queries, runs, &open) {
             self.note_reached(queries.pool, goal, &course, "sampling");
+        }
+    }
+
+    /// Finds the combinations of values of variables that have few.
+    fn enumerate(&mut self, queries: &mut Queries<'_>) {
+        if self.open().is_empty() {
+            return;
+        }
+        if let Some(found) = self.values.work(queries, &self.samples, &self.invariants) {
+            extend(&mut self.invariants, found);
+            let mut induction = Induction::new(&self.slice.system, &self.invariants);
+            self.prove_by(queries, &mut induction, 1, "values");
         }
     }
 
@@ -402,6 +422,22 @@ impl<'s> Session<'s> {
             let left = &survivors.candidates[at];
             let failed = guesses.into_iter().filter(|guess| !left.contains(guess));
             self.failed.extend(failed.map(|guess| (at, guess)));
+        }
+    }
+
+    /// Proves goals by formulas about all elements of arrays.
+    fn look_at_cells(&mut self, queries: &mut Queries<'_>) {
+        if self.open().is_empty() || self.cells.work(queries, &self.invariants).is_none() {
+            return;
+        }
+        for goal in self.open() {
+            let excluded = self.cells.exclude(queries, goal, &self.invariants);
+            if self.clear[goal.index()] >= 1 && excluded {
+                let all = self.cells.with(&self.invariants);
+                let mut certificate = self.slice.certificate(1, Argument::Induction, &all);
+                certificate.parameters = self.cells.parameters().clone();
+                self.note(goal, Decision::Unreachable(certificate), "cells");
+            }
         }
     }
 

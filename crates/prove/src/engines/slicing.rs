@@ -15,7 +15,7 @@ use lydian_base::{Arena, EntityId as _};
 use lydian_smt::{Evaluator, Model, Sort, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::engines::certificate::{Argument, Certificate};
+use crate::engines::certificate::{Argument, Certificate, Parameters};
 use crate::engines::stage::{Inputs, Stage};
 use crate::engines::trace::{Choice, Course, Step};
 use crate::system::{Approach, GoalId, PointId, System, Transition};
@@ -97,7 +97,7 @@ impl Slice {
                 invariants[target.index()].extend(formulas);
             }
         }
-        Certificate { depth, argument, invariants }
+        Certificate { depth, argument, invariants, parameters: Parameters::default() }
     }
 }
 

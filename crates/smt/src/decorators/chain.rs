@@ -1,8 +1,8 @@
 //! The chain of solvers that the engines use.
 
 use super::{
-    Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget, Logging,
-    ModelRepair, ModelReuse, Narrowing,
+    Branching, Caching, CrossCheck, Fallback, IndependentSlices, LinearRefutation, LogTarget,
+    Logging, ModelRepair, ModelReuse, Narrowing,
 };
 use crate::bitblast::SatBackend;
 use crate::bitblast::{BitBlastSolver, RebuildPolicy};
@@ -50,6 +50,8 @@ pub struct ChainConfig {
     pub repair: bool,
     /// Whether queries are refuted by linear arithmetic before solving.
     pub linear: bool,
+    /// Whether queries with float arithmetic are bisected before solving.
+    pub bisection: bool,
     /// Whether queries are split into independent slices.
     pub slices: bool,
     /// Whether answers are remembered.
@@ -69,6 +71,7 @@ impl Default for ChainConfig {
             models: 4,
             repair: true,
             linear: true,
+            bisection: false,
             slices: true,
             caching: true,
         }
@@ -95,6 +98,9 @@ pub fn standard_chain(config: &ChainConfig) -> Box<dyn Solver> {
         }
         Z3Use::Only => Box::new(z3()),
     };
+    if config.bisection {
+        solver = Box::new(Branching::new(solver));
+    }
     // Below repair, which finds most models for less.
     if config.linear {
         solver = Box::new(LinearRefutation::new(solver));

@@ -32,6 +32,7 @@ macro_rules! forward_to_inner {
     };
 }
 
+mod branching;
 mod caching;
 mod chain;
 mod cross_check;
@@ -43,6 +44,7 @@ mod model_reuse;
 mod narrowing;
 mod query_log;
 
+pub use branching::Branching;
 pub use caching::Caching;
 pub use chain::{ChainConfig, Z3Use, standard_chain};
 pub use cross_check::CrossCheck;

@@ -266,6 +266,10 @@ rules! {
     URemPowerOfTwo: "x % 2^k → 0.x[k-1:0]", ex!(|p, w| x = x(p, w), k = p.bv(w, 4); p.urem(x, k));
     URemNarrow: "0.x % k → 0.(x % k)",
         ex!(|p, w| x = x(p, w), z = p.zext(x, w + 2), k = p.bv(w + 2, 3); p.urem(z, k));
+    URemBothNarrow: "0.x % 0.y → 0.(x % y)",
+        ex!(|p, w| x = x(p, w), y = y(p, w), a = p.zext(x, w + 2), b = p.zext(y, w + 2); p.urem(a, b));
+    SRemNarrow: "s.x %s s.y → s.(x %s y)",
+        ex!(|p, w| x = x(p, w), y = y(p, w), a = p.sext(x, w + 2), b = p.sext(y, w + 2); p.srem(a, b));
     SDivOne: "x /s 1 → x", ex!(|p, w| x = x(p, w), k = p.bv(w, 1); p.sdiv(x, k));
     SDivMinusOne: "x /s −1 → −x", ex!(|p, w| x = x(p, w), k = p.bv_signed(w, -1); p.sdiv(x, k));
     SDivNonNegative: "0.x /s k → 0.x / k",

@@ -173,7 +173,11 @@ fn a_counterexample_as_c_reaches_the_error_natively() {
             .args([place.path("unit.c"), test])
             .output()
             .expect("gcc runs");
-        assert!(compiled.status.success(), "{compiled:?}\n{}", place.read(&format!("{provers}/error-10.c")));
+        assert!(
+            compiled.status.success(),
+            "{compiled:?}\n{}",
+            place.read(&format!("{provers}/error-10.c"))
+        );
         let native = Command::new(place.path("run")).output().expect("it runs");
         use std::os::unix::process::ExitStatusExt as _;
         assert_eq!(native.status.signal(), Some(6), "{provers}: it ends by abort");

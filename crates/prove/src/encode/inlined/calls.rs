@@ -98,7 +98,7 @@ pub fn is_error(function: &Function) -> bool {
 }
 
 /// Whether a call is an error where its argument is false, and the function has no body.
-pub(crate) fn is_assertion(function: &Function) -> bool {
+pub fn is_assertion(function: &Function) -> bool {
     function.body.is_none()
         && matches!(function.name.as_str(), "__VERIFIER_assert" | "__CPROVER_assert")
 }

@@ -11,7 +11,7 @@ use lydian_base::EntityId as _;
 use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Term, TermPool, ones};
 
 use crate::engines::invariants::kernel::kernel;
-use crate::engines::invariants::{Consecution, Invariants, both, settle, words};
+use crate::engines::invariants::{Consecution, Invariants, both, later_terms, settle, words};
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
 use crate::system::{PointId, System, Transition};
@@ -20,6 +20,8 @@ use crate::system::{PointId, System, Transition};
 const MOST_COLUMNS: usize = 24;
 /// The most variables of which products are formed.
 const MOST_FACTORS: usize = 4;
+/// The most conditions that count as numbers.
+const MOST_CONDITIONS: usize = 4;
 /// The most states by which the equations of a point are weakened.
 const MOST_STATES: usize = 400;
 
@@ -33,9 +35,15 @@ pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> V
             None => by_width.push((width, vec![word])),
         }
     }
+    let conditions = conditions(pool, system);
     let mut columns = Vec::new();
-    for (_, mut terms) in by_width {
+    for (width, mut terms) in by_width {
         terms.truncate(MOST_COLUMNS);
+        let (one, zero) = (pool.bv(width, 1), pool.bv(width, 0));
+        let counted = terms.len();
+        for condition in conditions.iter().filter(|_| counted > 1) {
+            terms.push(pool.ite(*condition, one, zero));
+        }
         if products {
             let count = terms.len().min(MOST_FACTORS);
             for (a, b) in (0..count).flat_map(|a| (0..=a).map(move |b| (a, b))) {
@@ -46,6 +54,22 @@ pub(crate) fn columns(pool: &mut TermPool, system: &System, products: bool) -> V
         columns.push(terms);
     }
     columns
+}
+
+/// The conditions over variables on which values of variables depend: as numbers they are 1 and 0.
+fn conditions(pool: &mut TermPool, system: &System) -> Vec<Term> {
+    let mut found = Vec::new();
+    for term in later_terms(pool, system) {
+        let Node::Ite(condition, _, _) = pool.node(term) else { continue };
+        let symbols = pool.vars_of(condition);
+        let fits = !symbols.is_empty() && symbols.iter().all(|s| system.is_variable(*s));
+        if fits && !found.contains(&condition) {
+            found.push(condition);
+        }
+    }
+    found.sort_unstable();
+    found.truncate(MOST_CONDITIONS);
+    found
 }
 
 /// The equations between terms of one width, by point.

@@ -336,11 +336,42 @@ impl TermPool {
             }
         }
         if self.rewriting()
+            && let (Node::Un(UnOp::ZExt, x), Node::Un(UnOp::ZExt, y)) = (self.node(a), self.node(b))
+        {
+            let inner = self.width(x).max(self.width(y));
+            let (x, y) = (self.zext(x, inner), self.zext(y, inner));
+            let t = self.urem(x, y);
+            let t = self.zext(t, w);
+            return self.by(Rule::URemBothNarrow, t);
+        }
+        if self.rewriting()
             && let Some(t) = self.lift_binary(a, b, TermPool::urem)
         {
             return t;
         }
         self.make_bin(BinOp::URem, a, b, sort)
+    }
+
+    /// The bits that a signed number needs, where extensions or its value say so.
+    fn signed_bits(&self, t: Term) -> Option<u32> {
+        match self.node(t) {
+            Node::Un(UnOp::SExt, x) => Some(self.width(x)),
+            Node::Un(UnOp::ZExt, x) => Some(self.width(x) + 1),
+            _ => {
+                let bits = self.as_i64(t)?;
+                Some(65 - bits.leading_zeros().max(bits.leading_ones()))
+            }
+        }
+    }
+
+    /// A signed remainder at the width that both operands need, if that is less than their own.
+    fn narrow_srem(&mut self, a: Term, b: Term, w: u32) -> Option<Term> {
+        let inner = self.signed_bits(a)?.max(self.signed_bits(b)?);
+        (inner < w).then_some(())?;
+        let (x, y) = (self.extract(inner - 1, 0, a), self.extract(inner - 1, 0, b));
+        let t = self.srem(x, y);
+        let t = self.sext(t, w);
+        Some(self.by(Rule::SRemNarrow, t))
     }
 
     /// Whether the sign bit is certainly clear.
@@ -424,6 +455,9 @@ impl TermPool {
                 let whole = self.shl(q, n);
                 let t = self.sub(a, whole);
                 return self.by(Rule::SRemPowerOfTwo, t);
+            }
+            if let Some(t) = self.narrow_srem(a, b, w) {
+                return t;
             }
             if let Some(t) = self.lift_binary(a, b, TermPool::srem) {
                 return t;

@@ -1,0 +1,230 @@
+//! Runs of the program itself, by the interpreter, with chosen inputs.
+//!
+//! They find errors behind long loops, which the engines would follow step by step. Short runs have many
+//! kinds of inputs. A program that asks for no input has one run, which may be long.
+
+use std::time::{Duration, Instant};
+
+use lydian_base::{Rng, StopReason};
+use lydian_ir::interp::{End, Location, Observer, Options, Outcome, Silent, View, run};
+use lydian_ir::source::Point;
+use lydian_ir::test::{Image, Test};
+use lydian_ir::{StmtId, TrapKind};
+use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
+use lydian_prove::system::GoalId;
+use rustc_hash::FxHashMap;
+
+use super::answers::external;
+use super::confirmation::is_assertion_call;
+use super::{InputValue, MAIN};
+use crate::project::linked::LinkedProgram;
+
+/// The statements of a short run.
+const FEW_STEPS: u64 = 50_000;
+/// The most statements of a run.
+const MOST_STEPS: u64 = 1 << 36;
+/// The factor of the statements from one set of runs to the next.
+const GROWTH: u32 = 8;
+/// The most runs with inputs.
+const MOST_RUNS: u64 = 48;
+/// The answers that each function has for a run.
+const ANSWERS: usize = 256;
+
+/// By function: its results, in order.
+type Answers = FxHashMap<String, Vec<InputValue>>;
+
+/// A run that came to a goal.
+pub(super) struct Hit {
+    pub(super) goal: GoalId,
+    pub(super) inputs: Vec<InputValue>,
+}
+
+/// A function that gives inputs.
+#[derive(Clone)]
+struct InputFunction {
+    name: String,
+    /// The size of its result.
+    size: usize,
+    /// The type of its result, as in C.
+    ty: String,
+}
+
+/// Runs of a program.
+pub(super) struct Execution<'a> {
+    program: &'a LinkedProgram,
+    /// The arguments of `main`.
+    arguments: Vec<Image>,
+    /// The goals, with the places of their calls.
+    goals: Vec<(GoalId, Location)>,
+    functions: Vec<InputFunction>,
+    rng: Rng,
+}
+
+impl<'a> Execution<'a> {
+    pub(super) fn new(
+        program: &'a LinkedProgram,
+        encoded: &Encoded,
+        arguments: Vec<Image>,
+    ) -> Self {
+        let goals = encoded.goals.iter().filter_map(|(goal, meaning)| match meaning {
+            GoalMeaning::Error { function, call } => {
+                let location = Location { function: *function, point: Point::Stmt(*call) };
+                Some((goal, location))
+            }
+            _ => None,
+        });
+        let types = &program.linked.program.types;
+        let mut functions: Vec<InputFunction> = Vec::new();
+        let points = encoded.system.points.ids();
+        for InputRead { function, ty, .. } in points.flat_map(|point| &encoded.inputs[point]) {
+            if !functions.iter().any(|known| known.name == *function) {
+                functions.push(InputFunction {
+                    name: function.clone(),
+                    size: types.size(*ty).unwrap_or(0) as usize,
+                    ty: types.spell(*ty, "").trim().to_owned(),
+                });
+            }
+        }
+        Self { program, arguments, goals: goals.collect(), functions, rng: Rng::new(7) }
+    }
+
+    /// Runs for about so long. Gives the first run to each goal.
+    pub(super) fn hits(&mut self, time: Duration) -> Vec<Hit> {
+        let end = Instant::now() + time;
+        let mut found: Vec<Hit> = Vec::new();
+        let mut steps = FEW_STEPS;
+        while steps <= MOST_STEPS {
+            let begun = Instant::now();
+            let stopped = self.runs(steps, end, &mut found);
+            // Runs may take as many times longer as they have more statements.
+            let (took, left) = (begun.elapsed(), end.saturating_duration_since(Instant::now()));
+            if !stopped || found.len() == self.goals.len() || took * GROWTH > left {
+                break;
+            }
+            steps *= u64::from(GROWTH);
+        }
+        found
+    }
+
+    /// Runs of at most so many statements. Whether some would have gone on.
+    fn runs(&mut self, steps: u64, end: Instant, found: &mut Vec<Hit>) -> bool {
+        let (mut stopped, mut asked) = (false, false);
+        for number in 0..MOST_RUNS {
+            if found.len() == self.goals.len() || Instant::now() >= end {
+                break;
+            }
+            let answers = self.answers(number);
+            let Some(outcome) = self.run(&answers, steps, &mut Silent) else { return false };
+            stopped |= matches!(outcome.end, End::Stopped(StopReason::Steps(_)));
+            asked |= !outcome.externals.is_empty();
+            if outcome.end == End::Trapped(TrapKind::Abort) {
+                let goal = self.goal(&answers, &outcome);
+                let goal = goal.filter(|goal| !found.iter().any(|hit| hit.goal == *goal));
+                let inputs = self.inputs(&answers, &outcome);
+                found.extend(goal.map(|goal| Hit { goal, inputs }));
+            }
+            if !asked {
+                break;
+            }
+        }
+        stopped
+    }
+
+    fn run(&self, answers: &Answers, steps: u64, watch: &mut dyn Observer) -> Option<Outcome> {
+        let test = Test {
+            externals: answers.values().flatten().map(external).collect(),
+            ..Test::calling(MAIN, self.arguments.clone())
+        };
+        let options = Options { max_steps: steps, ..Options::default() };
+        run(&self.program.linked.program, &test, &options, watch).ok()
+    }
+
+    /// The goal whose call ended a run.
+    fn goal(&self, answers: &Answers, outcome: &Outcome) -> Option<GoalId> {
+        let at = |location: Location| self.goals.iter().find(|(_, call)| *call == location);
+        if let Some((goal, _)) = outcome.location.and_then(at) {
+            return Some(*goal);
+        }
+        // It may have ended inside of the function that was called. An assertion may have passed.
+        let program = &self.program.linked.program;
+        let ends = |(_, call): &&(GoalId, Location)| match call.point {
+            Point::Stmt(stmt) => !is_assertion_call(program, (call.function, stmt)),
+            Point::Term(_) => false,
+        };
+        let goals: Vec<(GoalId, Location)> = self.goals.iter().filter(ends).copied().collect();
+        let mut watch = CallWatch { goals: &goals, last: None };
+        self.run(answers, outcome.steps + 1, &mut watch)?;
+        watch.last
+    }
+
+    /// The inputs that a run asked for, in order.
+    fn inputs(&self, answers: &Answers, outcome: &Outcome) -> Vec<InputValue> {
+        let mut given: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut inputs = Vec::new();
+        for called in &outcome.externals {
+            let name = self.program.linked.program.functions[*called].name.as_str();
+            let known = self.functions.iter().find(|known| known.name == name);
+            let Some(InputFunction { size, ty, .. }) = known else { continue };
+            let count = given.entry(name).or_default();
+            let value = answers.get(name).and_then(|values| values.get(*count));
+            let zero = || InputValue {
+                function: name.to_owned(),
+                ty: Some(ty.clone()),
+                bytes: vec![0; *size],
+            };
+            inputs.push(value.cloned().unwrap_or_else(zero));
+            *count += 1;
+        }
+        inputs
+    }
+
+    /// The answers of a run. In the first all are zero.
+    fn answers(&mut self, run: u64) -> Answers {
+        let mut answers = Answers::default();
+        if run == 0 {
+            return answers;
+        }
+        let one = self.number(run);
+        for InputFunction { name, size, ty } in self.functions.clone() {
+            let mut values = Vec::new();
+            for _ in 0..ANSWERS {
+                let number = if run % 4 == 1 { one } else { self.number(run) };
+                let bytes = u128::from(number).to_le_bytes()[..size.min(16)].to_vec();
+                let (function, ty) = (name.clone(), Some(ty.clone()));
+                values.push(InputValue { function, ty, bytes });
+            }
+            answers.insert(name, values);
+        }
+        answers
+    }
+
+    /// A number for an input. Those of one run are mostly of one kind.
+    fn number(&mut self, run: u64) -> u64 {
+        let some = self.rng.next_u64();
+        match (run / 4 + some % 2) % 5 {
+            0 => some / 2 % 4,
+            1 => some / 2 % 100,
+            2 => (some / 2 % 20).wrapping_neg(),
+            3 => (1 << (some / 2 % 64)) - (some >> 8 & 1),
+            _ => some.rotate_left(17),
+        }
+    }
+}
+
+/// Notes the goal to whose call a run came last.
+struct CallWatch<'a> {
+    goals: &'a [(GoalId, Location)],
+    last: Option<GoalId>,
+}
+
+impl Observer for CallWatch<'_> {
+    fn hears_statements(&self) -> bool {
+        true
+    }
+
+    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
+        let at = Location { function: view.function(), point: Point::Stmt(stmt) };
+        let goal = self.goals.iter().find(|(_, call)| *call == at);
+        self.last = goal.map(|(goal, _)| *goal).or(self.last);
+    }
+}

@@ -1,0 +1,423 @@
+//! The values that variables of few values have together at each point.
+//!
+//! A state machine in C keeps its state in a variable that is only set to constants. The combinations of
+//! such variables' values that runs have are found one after the other, as explicit-state model checking
+//! finds states: a query asks for a transition from a known combination to an unknown one (Beyer and
+//! Löwe: *Explicit-State Software Model Checking Based on CEGAR and Interpolation*, 2013, for explicit
+//! values beside a path's constraints; Reps, Sagiv and Yorsh: *Symbolic Implementation of the Best
+//! Transformer*, 2004, for the queries). Other variables may have any value that the invariants allow.
+//!
+//! Where a combination is given, most of a transition's terms are constants. So most queries are answered
+//! by the pool's rewrites. A variable that turns out to have many values is given up, and the search
+//! begins anew without it.
+
+use std::collections::VecDeque;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Evaluator, Node, Sort, Term, TermPool, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::engines::invariants::Invariants;
+use crate::engines::queries::Queries;
+use crate::engines::sampling::Samples;
+use crate::system::{PointId, System};
+
+/// The most values at a point of a variable that may be set to others than constants.
+const MOST_FOUND: usize = 16;
+/// The most values at a point of one that is only set to constants.
+const MOST_SET: usize = 128;
+/// The most variables that are watched.
+const MOST_WATCHED: usize = 24;
+/// The most combinations of all points in the first search. Later ones may find more.
+const MOST_COMBINATIONS: usize = 2_000;
+/// The searches after which no further variable is given up.
+const MOST_SEARCHES: usize = 40;
+
+/// The values of the watched variables.
+type Combination = Vec<u64>;
+
+/// A variable that is watched.
+#[derive(Clone, Copy)]
+struct Watched {
+    /// Its position.
+    at: usize,
+    /// The most values that it may have at a point.
+    most: usize,
+}
+
+/// A search for all combinations.
+pub(crate) struct Values<'s> {
+    system: &'s System,
+    watched: Vec<Watched>,
+    /// By point: the combinations that are known.
+    known: Vec<FxHashSet<Combination>>,
+    /// By point and watched variable: its values.
+    values: Vec<Vec<FxHashSet<u64>>>,
+    /// Combinations whose successors are not known yet; of the entry, an empty one.
+    waiting: VecDeque<(PointId, Combination)>,
+    searches: usize,
+    /// Whether there is nothing more to find.
+    over: bool,
+    evaluator: Evaluator,
+}
+
+/// The end of looking at one combination's successors.
+enum Look {
+    Done,
+    TooMany,
+    /// Out of time, or a query had no answer.
+    Stopped,
+}
+
+impl<'s> Values<'s> {
+    /// A search that has not begun.
+    pub(crate) fn new(system: &'s System) -> Self {
+        Self {
+            system,
+            watched: Vec::new(),
+            known: Vec::new(),
+            values: Vec::new(),
+            waiting: VecDeque::new(),
+            searches: 0,
+            over: false,
+            evaluator: Evaluator::new(),
+        }
+    }
+
+    /// Goes on with the search. Gives formulas that hold at the points, once it is complete.
+    pub(crate) fn work(
+        &mut self,
+        queries: &mut Queries<'_>,
+        samples: &Samples<'_>,
+        invariants: &Invariants,
+    ) -> Option<Invariants> {
+        if self.over {
+            return None;
+        }
+        if self.searches == 0 {
+            self.watched = watched(queries.pool, self.system, samples);
+            self.begin();
+        }
+        while let Some((point, combination)) = self.waiting.front().cloned() {
+            match self.look(queries, invariants, point, &combination) {
+                Look::Done => {
+                    self.waiting.pop_front();
+                }
+                Look::TooMany => self.give_up_some(),
+                Look::Stopped => return None,
+            }
+            if self.over {
+                return None;
+            }
+        }
+        self.over = true;
+        (!self.watched.is_empty()).then(|| self.formulas(queries.pool))
+    }
+
+    fn begin(&mut self) {
+        self.searches += 1;
+        self.known = vec![FxHashSet::default(); self.system.points.len()];
+        self.values = vec![vec![FxHashSet::default(); self.watched.len()]; self.known.len()];
+        self.waiting = [(self.system.entry, Vec::new())].into_iter().collect();
+        self.over = self.watched.is_empty() || self.searches > MOST_SEARCHES;
+    }
+
+    /// Begins anew without the variables that have too many values; if none has, without that of the most.
+    fn give_up_some(&mut self) {
+        let count =
+            |at: usize| self.values.iter().map(|values| values[at].len()).max().unwrap_or(0);
+        let counts: Vec<usize> = (0..self.watched.len()).map(count).collect();
+        let is_over = |at: usize| counts[at] > self.watched[at].most;
+        let mut given_up: Vec<usize> = (0..counts.len()).filter(|at| is_over(*at)).collect();
+        if given_up.is_empty() {
+            given_up.extend((0..counts.len()).max_by_key(|at| counts[*at]));
+        }
+        let mut at = 0..counts.len();
+        self.watched.retain(|_| at.next().is_none_or(|at| !given_up.contains(&at)));
+        self.begin();
+    }
+
+    /// Finds the successors of a combination that are not known.
+    fn look(
+        &mut self,
+        queries: &mut Queries<'_>,
+        invariants: &Invariants,
+        point: PointId,
+        combination: &Combination,
+    ) -> Look {
+        let mut known = self.constants(queries.pool, combination);
+        let mut premises = Vec::new();
+        for formula in &invariants[point.index()] {
+            premises.push(queries.pool.substituted(*formula, &mut known));
+        }
+        let system = self.system;
+        for index in system.leaving(point).collect::<Vec<usize>>() {
+            let transition = &system.transitions[index];
+            let guard = queries.pool.substituted(transition.guard, &mut known);
+            if guard == queries.pool.ff() {
+                continue;
+            }
+            let mut next = Vec::new();
+            for watched in &self.watched {
+                let value = transition.next[watched.at];
+                next.push(queries.pool.substituted(value, &mut known));
+            }
+            let mut query = premises.clone();
+            query.push(guard);
+            match self.successors(queries, transition.to, query, &next) {
+                Look::Done => {}
+                end => return end,
+            }
+        }
+        Look::Done
+    }
+
+    /// The watched variables' symbols with their values.
+    fn constants(&self, pool: &mut TermPool, combination: &Combination) -> FxHashMap<Term, Term> {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let mut known = FxHashMap::default();
+        for (watched, value) in self.watched.iter().zip(combination) {
+            let symbol = symbols[watched.at];
+            let sort = pool.sort(symbol);
+            let constant = pool.constant(sort, &Value::from_u64(sort, *value));
+            known.insert(symbol, constant);
+        }
+        known
+    }
+
+    /// Adds the combinations of some terms' values at a point.
+    fn successors(
+        &mut self,
+        queries: &mut Queries<'_>,
+        to: PointId,
+        mut query: Vec<Term>,
+        next: &[Term],
+    ) -> Look {
+        let constant: Vec<Option<u64>> =
+            next.iter().map(|term| queries.pool.is_const(*term)?.to_u64()).collect();
+        let agrees = |values: &&Combination| {
+            values
+                .iter()
+                .zip(&constant)
+                .all(|(value, constant)| constant.is_none_or(|c| c == *value))
+        };
+        let mut alike: Vec<Combination> =
+            self.known[to.index()].iter().filter(agrees).cloned().collect();
+        alike.sort_unstable();
+        let is_fixed = constant.iter().all(Option::is_some);
+        if is_fixed && !alike.is_empty() {
+            return Look::Done;
+        }
+        for values in &alike {
+            let same = equal(queries.pool, next, values);
+            query.push(queries.pool.not(same));
+        }
+        loop {
+            if queries.expired() {
+                return Look::Stopped;
+            }
+            let model = match queries.check(&query) {
+                Answer::Unsat { .. } => return Look::Done,
+                Answer::Sat(model) => model,
+                Answer::Unknown(_) => return Look::Stopped,
+            };
+            let mut values = Vec::new();
+            for term in next {
+                values.push(self.evaluator.eval_u64(queries.pool, &model, *term));
+            }
+            let same = equal(queries.pool, next, &values);
+            query.push(queries.pool.not(same));
+            if !self.known[to.index()].insert(values.clone()) {
+                // The model is wrong.
+                return Look::Stopped;
+            }
+            if self.note(to, values) {
+                return Look::TooMany;
+            }
+            if is_fixed {
+                return Look::Done;
+            }
+        }
+    }
+
+    /// Notes a new combination. Whether there are too many.
+    fn note(&mut self, point: PointId, values: Combination) -> bool {
+        let mut is_over = false;
+        for (at, value) in values.iter().enumerate() {
+            let known = &mut self.values[point.index()][at];
+            known.insert(*value);
+            is_over |= known.len() > self.watched[at].most;
+        }
+        self.waiting.push_back((point, values));
+        let count: usize = self.known.iter().map(FxHashSet::len).sum();
+        is_over || count > MOST_COMBINATIONS
+    }
+
+    /// That the watched variables have one of the combinations, by point.
+    fn formulas(&self, pool: &mut TermPool) -> Invariants {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let watched: Vec<Term> = self.watched.iter().map(|watched| symbols[watched.at]).collect();
+        let mut found = vec![Vec::new(); self.system.points.len()];
+        for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
+            let mut known: Vec<&[u64]> =
+                self.known[point.index()].iter().map(Vec::as_slice).collect();
+            known.sort_unstable();
+            found[point.index()].push(any_of(pool, &watched, &known));
+        }
+        found
+    }
+}
+
+/// That terms have these values.
+fn equal(pool: &mut TermPool, terms: &[Term], values: &[u64]) -> Term {
+    let mut all = Vec::new();
+    for (term, value) in terms.iter().zip(values) {
+        let sort = pool.sort(*term);
+        let constant = pool.constant(sort, &Value::from_u64(sort, *value));
+        all.push(pool.eq(*term, constant));
+    }
+    pool.and_all(all)
+}
+
+/// That terms have one of some combinations of values, which are in order.
+fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[u64]]) -> Term {
+    let Some((first, rest)) = terms.split_first() else {
+        return pool.bool(!combinations.is_empty());
+    };
+    let mut cases = Vec::new();
+    for group in combinations.chunk_by(|a, b| a[0] == b[0]) {
+        let is_first = equal(pool, &[*first], &group[0][..1]);
+        let of_rest: Vec<&[u64]> = group.iter().map(|values| &values[1..]).collect();
+        let is_rest = any_of(pool, rest, &of_rest);
+        cases.push(pool.and(is_first, is_rest));
+    }
+    pool.or_all(cases)
+}
+
+/// The variables that are set to constants and to each other's values only, and those of which samples
+/// show few values.
+fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<Watched> {
+    let symbols: Vec<Term> = system.symbols().collect();
+    let is_word = |at: &usize| matches!(pool.sort(symbols[*at]), Sort::Bool | Sort::BitVec(1..=64));
+    let words: Vec<usize> = (0..symbols.len()).filter(is_word).collect();
+    let mut copied: FxHashSet<Term> = words.iter().map(|at| symbols[*at]).collect();
+    loop {
+        let before = copied.len();
+        for at in &words {
+            let mut ends = system.transitions.iter().flat_map(|t| leaves(pool, t.next[*at]));
+            if !ends.all(|leaf| pool.is_const(leaf).is_some() || copied.contains(&leaf)) {
+                copied.remove(&symbols[*at]);
+            }
+        }
+        if copied.len() == before {
+            break;
+        }
+    }
+    let few = |at: &usize| {
+        let mut values: FxHashSet<u64> = FxHashSet::default();
+        for point in system.points.ids() {
+            values.extend(samples.of(point).iter().filter_map(|state| state[*at].to_u64()));
+        }
+        (1..=MOST_FOUND).contains(&values.len())
+    };
+    let (first, second): (Vec<usize>, Vec<usize>) =
+        words.into_iter().partition(|at| copied.contains(&symbols[*at]));
+    let first = first.into_iter().map(|at| Watched { at, most: MOST_SET });
+    let second = second.into_iter().filter(few).map(|at| Watched { at, most: MOST_FOUND });
+    first.chain(second).take(MOST_WATCHED).collect()
+}
+
+/// The terms that a choice of choices may be.
+fn leaves(pool: &TermPool, term: Term) -> Vec<Term> {
+    let (mut waiting, mut seen, mut found) = (vec![term], FxHashSet::default(), Vec::new());
+    while let Some(next) = waiting.pop() {
+        if !seen.insert(next) {
+            continue;
+        }
+        match pool.node(next) {
+            Node::Ite(_, yes, no) => waiting.extend([yes, no]),
+            _ => found.push(next),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lydian_smt::{Limits, Model};
+
+    use super::*;
+    use crate::engines::certificate::{Argument, Certificate, Parameters};
+    use crate::engines::slicing::Slice;
+    use crate::engines::testing::search::{reachable, value};
+    use crate::engines::testing::{Fixture, random, solver, system as parsed};
+
+    /// The formulas for a system, with the number of variables that were watched at the end.
+    fn found(fixture: &mut Fixture) -> (Option<Invariants>, usize) {
+        let Fixture { pool, system } = fixture;
+        let (mut solver, limits) = (solver(), Limits::none());
+        let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
+        let mut samples = Samples::new(queries.pool, system);
+        samples.run(&queries, 5, &[]);
+        let none = vec![Vec::new(); system.points.len()];
+        let mut values = Values::new(system);
+        (values.work(&mut queries, &samples, &none), values.watched.len())
+    }
+
+    #[test]
+    fn all_states_of_random_systems_have_combinations_that_are_found() {
+        let mut held = 0;
+        for seed in 7000..7150 {
+            let mut fixture = random(seed);
+            let goals = fixture.goals();
+            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
+            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
+            let reached = reachable(&mut fixture);
+            let (Some(found), _) = found(&mut fixture) else { continue };
+            let symbols: Vec<Term> = fixture.system.symbols().collect();
+            let mut evaluator = Evaluator::new();
+            for (point, state) in &reached.states {
+                let values = symbols
+                    .iter()
+                    .zip(state)
+                    .map(|(symbol, bits)| (*symbol, value(fixture.pool.sort(*symbol), *bits)));
+                let model = Model::from_values(values.collect());
+                for formula in &found[point.index()] {
+                    assert!(evaluator.holds(&fixture.pool, &model, *formula), "seed {seed}");
+                    held += 1;
+                }
+            }
+        }
+        assert!(held > 300, "{held}");
+    }
+
+    #[test]
+    fn a_state_machine_is_proved_and_its_counters_are_given_up() {
+        let mut fixture = parsed(
+            16,
+            "vars s f n
+             inputs a
+             start s = 100, f = 0, n = 0
+             p0 -> p1
+             p1 -> p1 if s == 100 && a > 3: s := 200, n := n + 1
+             p1 -> p1 if s == 200 && f == 0: s := 300, f := 1, n := n + 1
+             p1 -> p1 if s == 200 && f == 1: s := 400, n := n + 1
+             p1 -> p1 if s == 300 && a < n: s := 100, f := 2, n := n + 1
+             p1 -> !bad if s == 400",
+        );
+        let (invariants, watched) = found(&mut fixture);
+        assert_eq!(watched, 2, "those of the states, not that of the steps");
+        let certificate = Certificate {
+            depth: 1,
+            argument: Argument::Induction,
+            invariants: invariants.unwrap(),
+            parameters: Parameters::default(),
+        };
+        let goal = fixture.goals()[0];
+        let Fixture { pool, system } = &mut fixture;
+        let checked = certificate.check(pool, system, goal, &mut solver(), &Limits::none());
+        assert!(checked.is_ok(), "{checked:?}");
+    }
+}
