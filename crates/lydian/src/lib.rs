@@ -98,6 +98,8 @@
 //! }
 //! ```
 
+pub mod certificates;
+mod checking;
 mod configuration;
 mod coverage_data;
 mod error;
@@ -122,6 +124,8 @@ pub use events::{Event, Observer};
 pub use generation::{
     FunctionShare, Generation, GenerationEnd, Generator, GeneratorOptions, OBJECTIVES_FILE,
 };
+pub use certificates::Certificates;
+pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use measurement::MeasurementOptions;
 pub use measurement::suite_coverage::{MissingObjective, SuiteCoverage};
 pub use objectives::{ObjectiveRequest, Objectives, Semantics};

@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
+use crate::certificates::Certificates;
 use answers::AnswerReader;
 
 mod answers;
@@ -49,6 +50,9 @@ pub struct Proofs {
     pub encoding_seconds: f64,
     /// The time of the engines, in seconds.
     pub proving_seconds: f64,
+    /// The certificates of what is unreachable.
+    #[serde(skip)]
+    pub certificates: Certificates,
 }
 
 /// What is known of a call of an error function.
@@ -143,10 +147,19 @@ impl Proofs {
             solver: &mut *solver,
             limits: Limits { time: Some(CHECK_TIME), ..interruptible },
         };
-        let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        let mut errors = Vec::new();
+        let mut proofs = Vec::new();
+        for verdict in &verdicts {
+            if let Some(proof) = reader.proof(verdict) {
+                proofs.extend(reader.certified(verdict, &proof));
+                errors.push(proof);
+            }
+        }
+        let certificates =
+            Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
-        Ok(Self { errors, inexact, encoding_seconds, proving_seconds })
+        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, certificates })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod aligned_memory;
 mod assumed_verdicts;
+mod certificates;
 mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;
