@@ -183,7 +183,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
             known.push(arrival.guard);
             let holds = self.invariants.on(&mut machine, &mut arrival, to);
             let names = (self.name(point), self.name(to));
-            let condition = format!("the way from {} to {} preserves the invariants", names.0, names.1);
+            let condition =
+                format!("the way from {} to {} preserves the invariants", names.0, names.1);
             if !holds.is_empty() {
                 self.preserves(&mut machine, &known, &holds, &condition)?;
             }

@@ -61,9 +61,7 @@ impl Machine<'_, '_> {
                 let width = self.scene.address_bits();
                 Value::plain(constant(&mut self.terms, *ty, *bits, width))
             }
-            Expr::Local(local) => {
-                self.get(state, Key::Register(instance, local.index() as u32))
-            }
+            Expr::Local(local) => self.get(state, Key::Register(instance, local.index() as u32)),
             Expr::AddrLocal(local) => {
                 let object = self.scene.objects.local(instance, *local);
                 self.start_of(object)
@@ -100,8 +98,7 @@ impl Machine<'_, '_> {
                 (Type::Ptr, to) => self.as_number(known[from], to),
                 (_, Type::Ptr) => self.as_pointer((instance, *from), known),
                 (from_ty, to) => {
-                    let meaning =
-                        cast(&mut self.terms, *op, (from_ty, to), known[from].term);
+                    let meaning = cast(&mut self.terms, *op, (from_ty, to), known[from].term);
                     self.settled(state, to, meaning)
                 }
             },
@@ -209,7 +206,8 @@ impl Machine<'_, '_> {
             Some(base) => Some(base.object),
             None => {
                 let targets = self.scene.pointers.of(instance, expr);
-                let one = targets.objects.len() == 1 && !targets.any && targets.functions.is_empty();
+                let one =
+                    targets.objects.len() == 1 && !targets.any && targets.functions.is_empty();
                 targets.objects.keys().next().copied().filter(|_| one)
             }
         };
@@ -224,12 +222,7 @@ impl Machine<'_, '_> {
     }
 
     /// The distance between two addresses in elements, 64 bits.
-    fn distance(
-        &mut self,
-        instance: usize,
-        [a, b]: [(ExprId, Value); 2],
-        size: u64,
-    ) -> Value {
+    fn distance(&mut self, instance: usize, [a, b]: [(ExprId, Value); 2], size: u64) -> Value {
         if !self.in_one_block(instance, [a, b]) || size == 0 {
             return self.anything(Type::Int(64));
         }
@@ -248,4 +241,3 @@ impl Machine<'_, '_> {
         Value::plain(self.terms.arithmetic(head, bytes, by))
     }
 }
-

@@ -3,9 +3,7 @@
 use lydian_base::EntityId;
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
-use lydian_ir::{
-    CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage,
-};
+use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage};
 
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
@@ -44,8 +42,7 @@ impl Machine<'_, '_> {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let found = self.resolve_for_write(state, (address, targets), field.bytes());
                 for candidate in &found.candidates {
-                    let old =
-                        self.read(state, candidate.object, candidate.offset, field.bytes());
+                    let old = self.read(state, candidate.object, candidate.offset, field.bytes());
                     let new = with_bit_field(&mut self.terms, *field, old, value);
                     self.write(state, *candidate, new);
                 }
@@ -129,7 +126,12 @@ impl Machine<'_, '_> {
     }
 
     /// Makes a block of a size at a place, and returns its address.
-    fn allocate(&mut self, state: &mut State, (instance, stmt): (usize, StmtId), size: Term) -> Value {
+    fn allocate(
+        &mut self,
+        state: &mut State,
+        (instance, stmt): (usize, StmtId),
+        size: Term,
+    ) -> Value {
         let width = self.scene.address_bits();
         let object = self.scene.objects.allocated(instance, stmt);
         let site = object.and_then(|object| Some((object, self.scene.objects.all[object].site?)));
@@ -200,8 +202,7 @@ impl Machine<'_, '_> {
         let Stmt::Call { args, dst_addr, .. } = &instances[caller].body.stmts[stmt] else {
             return;
         };
-        let values: Vec<Value> =
-            args.iter().map(|arg| self.eval(state, (caller, *arg))).collect();
+        let values: Vec<Value> = args.iter().map(|arg| self.eval(state, (caller, *arg))).collect();
         let result = dst_addr.map(|addr| self.eval(state, (caller, addr)));
         let body = instances[callee].body;
         for (local, content) in body.locals.iter() {
@@ -245,8 +246,7 @@ impl Machine<'_, '_> {
                     Some(ty) => {
                         let bytes = self.scene.objects.target.stored_bytes(ty);
                         let bits = self.as_bytes(value.term);
-                        let value =
-                            self.coerced(Value::plain(bits), Sort::Bits(bytes as u32 * 8));
+                        let value = self.coerced(Value::plain(bits), Sort::Bits(bytes as u32 * 8));
                         self.store_bits(state, (to, &targets), value.term);
                     }
                     None => {
@@ -407,10 +407,8 @@ impl Machine<'_, '_> {
                 size.term
             }
             (Effect::Calloc, [count, size]) => {
-                let (count, size) = (
-                    self.terms.resize(count.term, 128),
-                    self.terms.resize(size.term, 128),
-                );
+                let (count, size) =
+                    (self.terms.resize(count.term, 128), self.terms.resize(size.term, 128));
                 let product = self.terms.arithmetic("bvmul", count, size);
                 let most = self.terms.bits(128, u64::MAX.into());
                 let fits = self.terms.compare("bvule", product, most);

@@ -237,9 +237,7 @@ impl Formula {
             }
             Node::Part(at) => part(*at).filter(|sort| !matches!(sort, Sort::Array(..)))?,
             Node::Element(at, index) => match (part(*at)?, self.nodes.get(*index)?.1) {
-                (Sort::Array(bits, element), Sort::Bits(own)) if bits == own => {
-                    Sort::Bits(element)
-                }
+                (Sort::Array(bits, element), Sort::Bits(own)) if bits == own => Sort::Bits(element),
                 _ => return None,
             },
             Node::Apply(operator, operands) => {
@@ -306,14 +304,16 @@ impl Formula {
                 _ => {}
             }
         }
-        let (mut named, mut texts) = (String::new(), Vec::<String>::new());
+        let (mut named, mut names, mut texts) = (String::new(), 0, Vec::<String>::new());
         let last = self.nodes.len().saturating_sub(1);
         for (at, (node, _)) in self.nodes.iter().enumerate() {
             let mut text = node_text(node, &texts);
             let is_leaf = !matches!(node, Node::Apply(..) | Node::Element(..));
             if at != last && !is_leaf && (uses[at] > 1 || text.len() > LONGEST) {
-                let _ = write!(named, "{}t{at} {text}", if named.is_empty() { "" } else { " " });
-                text = format!("t{at}");
+                let space = if names == 0 { "" } else { " " };
+                let _ = write!(named, "{space}t{names} {text}");
+                text = format!("t{names}");
+                names += 1;
             }
             texts.push(text);
         }

@@ -67,7 +67,12 @@ impl Invariants {
     }
 
     /// A state at a point of which only the invariants are known.
-    pub(crate) fn state_at(&self, machine: &mut Machine<'_, '_>, point: usize, guard: Term) -> State {
+    pub(crate) fn state_at(
+        &self,
+        machine: &mut Machine<'_, '_>,
+        point: usize,
+        guard: Term,
+    ) -> State {
         let mut state = machine.any_state(guard);
         for part in self.ghosts(machine.scene, point) {
             let sort = match self.places[part as usize] {

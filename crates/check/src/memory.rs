@@ -119,12 +119,7 @@ impl Machine<'_, '_> {
     }
 
     /// The value of a type at an address.
-    pub(crate) fn load(
-        &mut self,
-        state: &mut State,
-        place: (Value, &Targets),
-        ty: Type,
-    ) -> Value {
+    pub(crate) fn load(&mut self, state: &mut State, place: (Value, &Targets), ty: Type) -> Value {
         let size = self.scene.objects.target.stored_bytes(ty);
         let bits = self.load_bits(state, place, size);
         Value::plain(match ty {
@@ -290,12 +285,7 @@ impl Machine<'_, '_> {
     }
 
     /// Writes bytes to an address.
-    pub(crate) fn store_bits(
-        &mut self,
-        state: &mut State,
-        place: (Value, &Targets),
-        bits: Term,
-    ) {
+    pub(crate) fn store_bits(&mut self, state: &mut State, place: (Value, &Targets), bits: Term) {
         let size = u64::from(self.terms.width(bits) / 8);
         let found = self.resolve_for_write(state, place, size);
         for candidate in &found.candidates {
@@ -548,7 +538,8 @@ impl Machine<'_, '_> {
                 let offset = self.terms.number(to.offset)? as u64;
                 let mut pieces = Vec::new();
                 for (start, bytes) in cells {
-                    let (from, until) = (offset.max(*start), offset.saturating_add(size).min(start + bytes));
+                    let (from, until) =
+                        (offset.max(*start), offset.saturating_add(size).min(start + bytes));
                     if from < until {
                         pieces.push((from - offset, until - from));
                     }

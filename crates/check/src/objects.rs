@@ -89,10 +89,7 @@ enum Key {
 }
 
 impl Objects {
-    pub(crate) fn new(
-        unfolding: &Unfolding<'_>,
-        certificate: &Certificate,
-    ) -> Result<Self, Fault> {
+    pub(crate) fn new(unfolding: &Unfolding<'_>, certificate: &Certificate) -> Result<Self, Fault> {
         let target = unfolding.program.types.target;
         let mut objects = Self {
             all: Vec::new(),

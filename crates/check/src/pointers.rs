@@ -112,7 +112,12 @@ impl Pointers {
             match &global.init {
                 GlobalInit::Extern => _ = self.known_outside.insert(object),
                 GlobalInit::Zero => {}
-                GlobalInit::Data { relocations, .. } => {
+                GlobalInit::Data { items, relocations } => {
+                    for item in items.iter().filter(|item| item.bytes.iter().any(|byte| *byte != 0))
+                    {
+                        let shape = Shape::Exact(item.offset as i64, item.bytes.len() as u64);
+                        self.uses[object].numbers.insert(shape);
+                    }
                     for relocation in relocations {
                         let targets = match relocation.target {
                             RelocationTarget::Function(function) => Targets::function(function),
@@ -162,7 +167,11 @@ impl Pointers {
             };
             let (is_written, is_read) = (conflicts(&uses.numbers), conflicts(&uses.reads_number));
             if is_written {
-                self.changed |= self.contents[object].add(&Targets::anything());
+                // A pointer of which some bytes were replaced may point anywhere.
+                let mut contents = self.contents[object].moved(None);
+                contents.any = true;
+                self.changed |= self.contents[object].add(&contents);
+                self.escape(&contents);
             }
             if is_read {
                 let contents = self.contents[object].clone();
@@ -469,7 +478,9 @@ impl Pointers {
         let result = match effect {
             Effect::End | Effect::Assume | Effect::Assert => return,
             Effect::Value | Effect::Magnitude => Targets::default(),
-            Effect::First => args.first().map(|arg| self.of(instance, *arg).clone()).unwrap_or_default(),
+            Effect::First => {
+                args.first().map(|arg| self.of(instance, *arg).clone()).unwrap_or_default()
+            }
             Effect::Malloc | Effect::Calloc => scene.allocated(instance, stmt),
             Effect::Realloc => {
                 let mut result = scene.allocated(instance, stmt);
@@ -506,12 +517,7 @@ impl Pointers {
     }
 
     /// Gives the parameters of an instance their targets.
-    fn enter(
-        &mut self,
-        scene: Scene<'_, '_>,
-        (caller, args): (usize, &[ExprId]),
-        callee: usize,
-    ) {
+    fn enter(&mut self, scene: Scene<'_, '_>, (caller, args): (usize, &[ExprId]), callee: usize) {
         let body = scene.unfolding.instances[callee].body;
         for (param, arg) in body.params.iter().zip(args) {
             let value = self.of(caller, *arg).clone();

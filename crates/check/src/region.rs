@@ -63,9 +63,7 @@ impl Machine<'_, '_> {
 
     pub(crate) fn merge(&mut self, states: Vec<State>) -> Option<State> {
         let scene = self.scene;
-        merged(&mut self.terms, states, &mut |terms: &mut Terms, key: Key| {
-            fresh(scene, terms, key)
-        })
+        merged(&mut self.terms, states, &mut |terms: &mut Terms, key: Key| fresh(scene, terms, key))
     }
 
     /// Executes a node, and returns the states at its ways out.
@@ -79,9 +77,7 @@ impl Machine<'_, '_> {
             }
         }
         match content.exit {
-            Exit::Call { stmt, next } => {
-                self.leave_by_call((content.instance, stmt), state, next)
-            }
+            Exit::Call { stmt, next } => self.leave_by_call((content.instance, stmt), state, next),
             Exit::Terminator => self.leave_by_terminator(node, state),
         }
     }

@@ -268,9 +268,7 @@ impl<'a> Unfolding<'a> {
 
     /// The node that executes a statement of an instance.
     pub(crate) fn node_of(&self, instance: usize, stmt: StmtId) -> Option<usize> {
-        self.nodes
-            .iter()
-            .position(|node| node.instance == instance && node.stmts.contains(&stmt))
+        self.nodes.iter().position(|node| node.instance == instance && node.stmts.contains(&stmt))
     }
 }
 

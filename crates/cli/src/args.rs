@@ -65,7 +65,12 @@ impl Command {
         !matches!(
             self,
             // A replay parses in the folder of the case, which is not known yet.
-            Self::Cc(_) | Self::Report(_) | Self::Check(_) | Self::Explain(_) | Self::Trace(_) | Self::Replay(_)
+            Self::Cc(_)
+                | Self::Report(_)
+                | Self::Check(_)
+                | Self::Explain(_)
+                | Self::Trace(_)
+                | Self::Replay(_)
         )
     }
 }

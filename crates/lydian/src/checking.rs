@@ -61,6 +61,8 @@ pub enum CheckResult {
     },
     /// It is no certificate of this version, or of its program.
     IllFormed(String),
+    /// The solver wrote something that is no answer.
+    Unanswered(String),
     /// A condition is false: an internal error, if Lydian wrote the certificate.
     Refuted {
         /// The condition.
@@ -105,9 +107,17 @@ fn checked(file: PathBuf, solver: &Solver) -> Result<CertificateCheck, Error> {
             return Ok(CertificateCheck { file, goal: None, result, conditions: 0, seconds: 0.0 });
         }
     };
-    let report = check(&document, solver).map_err(|error| solver_error(&error))?;
     let goal = &document.certificate.goal;
     let goal = goal.place.clone().unwrap_or_else(|| goal.function.clone());
+    let report = match check(&document, solver) {
+        Ok(report) => report,
+        Err(error @ SolverError::Nonsense(..)) => {
+            let result = CheckResult::Unanswered(error.to_string());
+            let goal = Some(goal);
+            return Ok(CertificateCheck { file, goal, result, conditions: 0, seconds: 0.0 });
+        }
+        Err(error) => return Err(solver_error(&error)),
+    };
     let result = match report.outcome {
         Outcome::Checked => CheckResult::Checked,
         Outcome::Open { condition, reason } => CheckResult::Open { condition, reason },

@@ -117,6 +117,8 @@ mod shared_ledger;
 mod suite;
 pub mod wrapper;
 
+pub use certificates::Certificates;
+pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
 pub use error::{Error, ErrorKind};
@@ -124,8 +126,6 @@ pub use events::{Event, Observer};
 pub use generation::{
     FunctionShare, Generation, GenerationEnd, Generator, GeneratorOptions, OBJECTIVES_FILE,
 };
-pub use certificates::Certificates;
-pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use measurement::MeasurementOptions;
 pub use measurement::suite_coverage::{MissingObjective, SuiteCoverage};
 pub use objectives::{ObjectiveRequest, Objectives, Semantics};

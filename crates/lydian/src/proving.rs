@@ -17,10 +17,10 @@ use lydian_prove::engines::{Schedule, decide};
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
+use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-use crate::certificates::Certificates;
 use answers::AnswerReader;
 
 mod answers;
@@ -155,8 +155,7 @@ impl Proofs {
                 errors.push(proof);
             }
         }
-        let certificates =
-            Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
+        let certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         Ok(Self { errors, inexact, encoding_seconds, proving_seconds, certificates })

@@ -202,7 +202,7 @@ mod tests {
             "(=> x1 (= (extract 7 0 x0) 3:8))",
             "(= (select x2 (extract 7 0 x0)) 0:16)",
             "(fp.leq (fp.add x3 (fp.from_bits 0:64)) x3)",
-            "(let (t2 (bvadd x0 1:32)) (= t2 (bvmul t2 t2)))",
+            "(let (t0 (bvadd x0 1:32)) (= t0 (bvmul t0 t0)))",
         ] {
             let formula = Formula::parse(text, &SORTS).expect(text);
             assert_eq!(formula.text(), text);

@@ -217,8 +217,10 @@ fn trees_of_operators_have_the_values_of_the_interpreter() {
         for _ in 0..60 {
             let pick = |rng: &mut Rng, count: usize| rng.next_u64() as usize % count;
             let op = ops[pick(&mut all.rng, ops.len())];
-            let (a, b) =
-                (values[pick(&mut all.rng, values.len())], values[pick(&mut all.rng, values.len())]);
+            let (a, b) = (
+                values[pick(&mut all.rng, values.len())],
+                values[pick(&mut all.rng, values.len())],
+            );
             let meaning = binary(&mut all.terms, op, ty, a.1, b.1);
             let expected = arith::binary(op, ty, a.0, b.0, Overflow::Wrap);
             all.compare(ty, meaning, expected);

@@ -49,7 +49,8 @@ fn answers_are_what_the_first_line_says() {
 
 #[test]
 fn nonsense_and_silence_are_errors_and_no_answers() {
-    for text in ["echo hello", "exit 3", "echo '(error \"line 1\")'; echo unsat", "printf '\\377'"] {
+    for text in ["echo hello", "exit 3", "echo '(error \"line 1\")'; echo unsat", "printf '\\377'"]
+    {
         let found = answer(text, LONG);
         assert!(matches!(found, Err(SolverError::Nonsense(..))), "{text}: {found:?}");
     }

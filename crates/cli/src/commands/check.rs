@@ -34,6 +34,7 @@ const fn code(check: &CertificateCheck) -> ExitCode {
         CheckResult::Checked => ExitCode::Done,
         CheckResult::Open { .. } => ExitCode::Below,
         CheckResult::IllFormed(_) => ExitCode::Usage,
+        CheckResult::Unanswered(_) => ExitCode::Environment,
         CheckResult::Refuted { .. } => ExitCode::Internal,
     }
 }
@@ -64,7 +65,9 @@ fn show(text: &mut String, check: &CertificateCheck) {
         CheckResult::Open { condition, reason } => {
             writeln!(text, "{file}: not decided ({work}): {condition}: {reason}")
         }
-        CheckResult::IllFormed(what) => writeln!(text, "{file}: {what}"),
+        CheckResult::IllFormed(what) | CheckResult::Unanswered(what) => {
+            writeln!(text, "{file}: {what}")
+        }
         CheckResult::Refuted { condition, model } => {
             let shown: Vec<&str> = model.lines().take(MOST_LINES).collect();
             let model = shown.join("\n    ");

@@ -159,9 +159,7 @@ impl Draft<'_, '_> {
                 let operator = Operator::named("ite")?;
                 self.apply(operator, &[test, a, b])
             }
-            Node::Extract(a, low) => {
-                self.apply(Operator::Extract(low + width - 1, low), &[a])
-            }
+            Node::Extract(a, low) => self.apply(Operator::Extract(low + width - 1, low), &[a]),
             Node::Table(_) | Node::Store(..) | Node::Fma(..) => None,
         }
     }

@@ -299,9 +299,10 @@ fn invariants_that_are_too_weak_are_seen() {
 #[test]
 fn another_goal_is_seen() {
     let (code, said) = changed(|certificate| {
-        certificate["goal"] = json!({"function": "reach_error", "statement": 1});
+        let call = certificate["instances"][1]["call"]["statement"].clone();
+        certificate["goal"] = json!({"function": "main", "statement": call});
     });
-    assert_eq!(code, 2, "{said}");
+    assert_eq!(code, 70, "{said}");
     let (code, said) = changed(|certificate| certificate["goal"]["function"] = json!("nowhere"));
     assert_eq!(code, 2, "{said}");
 }
@@ -333,6 +334,8 @@ fn another_argument_is_seen() {
     let (code, said) = changed(|certificate| certificate["argument"]["depth"] = json!(0));
     assert_eq!(code, 2, "{said}");
     let (code, said) = changed(|certificate| {
+        let point = point_of(certificate);
+        certificate["points"][point]["invariants"] = json!([]);
         certificate["argument"] = json!({"kind": "exhaustion", "depth": 2});
     });
     assert_eq!(code, 70, "{said}");
