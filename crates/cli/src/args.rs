@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Prove that no input leads a program to a call of an error function, or find inputs that do
     Prove(ProveArgs),
+    /// Check certificates of proofs with z3 or cvc5
+    Check(CheckArgs),
     /// Run a program's main in the interpreter, which names undefined behaviour and its place
     Run(RunArgs),
 }
@@ -63,7 +65,12 @@ impl Command {
         !matches!(
             self,
             // A replay parses in the folder of the case, which is not known yet.
-            Self::Cc(_) | Self::Report(_) | Self::Explain(_) | Self::Trace(_) | Self::Replay(_)
+            Self::Cc(_)
+                | Self::Report(_)
+                | Self::Check(_)
+                | Self::Explain(_)
+                | Self::Trace(_)
+                | Self::Replay(_)
         )
     }
 }
@@ -455,6 +462,9 @@ pub(crate) struct ProveArgs {
     /// Also write the answers as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Write a certificate of each proof into this folder, for `lydian check`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) certificates: Option<PathBuf>,
     /// Take the compiler flags from this compile_commands.json
     #[arg(long, value_name = "FILE")]
     pub(crate) compile_commands: Option<PathBuf>,
@@ -469,6 +479,23 @@ pub(crate) enum ProversArg {
     Together,
     Engines,
     Exploration,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "lydian prove program.c --certificates proofs && lydian check proofs")]
+pub(crate) struct CheckArgs {
+    /// Certificates that `prove --certificates` wrote, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Seconds for each condition
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) time: f64,
+    /// The solver [default: z3, else cvc5]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) solver: Option<PathBuf>,
+    /// Also write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

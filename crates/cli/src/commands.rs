@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub(crate) mod cc;
+pub(crate) mod check;
 pub(crate) mod cover;
 pub(crate) mod explain;
 pub(crate) mod gen_tests;

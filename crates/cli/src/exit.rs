@@ -8,7 +8,7 @@ use lydian::{Diagnostic, Error, ErrorKind};
 pub(crate) enum ExitCode {
     /// Everything asked for was done.
     Done = 0,
-    /// A criterion is covered to less than `--fail-under` asks.
+    /// A criterion is covered to less than `--fail-under` asks, or a check has no answer.
     Below = 1,
     /// The command line, the configuration or an objective of the user's is wrong.
     Usage = 2,

@@ -19,8 +19,8 @@ use clap::Parser as _;
 
 use args::{Cli, Command};
 use commands::{
-    cc, cover, explain, gen_tests, init, mark, objectives as list, prove, replay, report, run,
-    show_ir, tests, trace,
+    cc, check, cover, explain, gen_tests, init, mark, objectives as list, prove, replay, report,
+    run, show_ir, tests, trace,
 };
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
@@ -54,6 +54,7 @@ fn run(command: &Command) -> u8 {
         Command::Mark(args) => mark::run(args),
         Command::Trace(args) => trace::run(args).map(done),
         Command::Replay(args) => replay::run(args).map(done),
+        Command::Check(args) => check::run(args).map(done),
         Command::Prove(args) => prove::run(args).map(done),
         Command::Run(args) => run::run(args).map(|status| status.code()),
     };

@@ -98,6 +98,8 @@
 //! }
 //! ```
 
+pub mod certificates;
+mod checking;
 mod configuration;
 mod coverage_data;
 mod error;
@@ -115,6 +117,8 @@ mod shared_ledger;
 mod suite;
 pub mod wrapper;
 
+pub use certificates::Certificates;
+pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
 pub use error::{Error, ErrorKind};

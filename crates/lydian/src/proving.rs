@@ -25,6 +25,7 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
+use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
@@ -95,6 +96,9 @@ pub struct Proofs {
     /// The functions that the program leaves undefined.
     #[serde(skip)]
     undefined: Vec<String>,
+    /// The certificates of what is unreachable.
+    #[serde(skip)]
+    pub certificates: Certificates,
 }
 
 /// What is known of a call of an error function.
@@ -192,17 +196,24 @@ impl Proofs {
             solver: &mut *solver,
             limits: Limits { time: Some(CHECK_TIME), ..interruptible },
         };
-        let answer = |one: &Verdict| reader.proof(one, board.finding(one.goal));
-        let mut errors: Vec<_> = verdicts.iter().filter_map(answer).collect();
+        let mut errors = Vec::new();
+        let mut proofs = Vec::new();
+        for verdict in &verdicts {
+            if let Some(proof) = reader.proof(verdict, board.finding(verdict.goal)) {
+                proofs.extend(reader.certified(verdict, &proof));
+                errors.push(proof);
+            }
+        }
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
+        let certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let functions = program.linked.program.functions.values();
         let undefined = functions.filter(|function| function.body.is_none());
         let undefined = undefined.map(|function| function.name.clone()).collect();
-        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined })
+        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined, certificates })
     }
 }
 

@@ -25,6 +25,7 @@ mod inlined;
 mod machine;
 mod memory;
 mod pointers;
+pub mod provenance;
 mod request;
 mod state;
 

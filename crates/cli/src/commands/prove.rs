@@ -38,6 +38,12 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             files::file(&folder.join(test.file), &test.text)?;
         }
     }
+    if let Some(folder) = &args.certificates {
+        proofs.certificates.write(folder)?;
+        for (function, why) in &proofs.certificates.missing {
+            output::text(&format!("no certificate for the error in {function}: {why}\n"))?;
+        }
+    }
     let is_refuted = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.errors.iter().any(is_refuted) {
         true => ExitCode::Internal,

@@ -3,6 +3,7 @@
 mod aligned_memory;
 mod all_runs;
 mod assumed_verdicts;
+mod certificates;
 mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;

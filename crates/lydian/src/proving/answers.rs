@@ -12,6 +12,8 @@ use lydian_smt::{Evaluator, Limits, Model, Solver, TermPool};
 
 use super::board::Finding;
 use super::confirmation::confirm;
+use crate::certificates::Proof;
+
 use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
@@ -69,6 +71,26 @@ impl AnswerReader<'_> {
             answer,
             engine: engine.to_owned(),
         })
+    }
+
+    /// The proof of a goal that is unreachable.
+    pub(super) fn certified<'v>(
+        &self,
+        verdict: &'v Verdict,
+        proof: &ErrorProof,
+    ) -> Option<Proof<'v>> {
+        let GoalMeaning::Error { function, call } = self.encoded.goals[verdict.goal] else {
+            return None;
+        };
+        match (&verdict.decision, &proof.answer) {
+            (Decision::Unreachable(certificate), ErrorAnswer::Unreachable(_)) => Some(Proof {
+                function,
+                statement: call,
+                place: proof.place.as_ref().map(ToString::to_string),
+                certificate,
+            }),
+            _ => None,
+        }
     }
 
     fn place(&self, span: Span) -> Option<Place> {

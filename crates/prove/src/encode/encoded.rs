@@ -6,6 +6,7 @@ use lydian_objective::LabelId;
 use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
+use crate::encode::provenance::Provenance;
 use crate::system::{GoalId, PointId, System};
 
 /// A program as a transition system, and the way back.
@@ -21,6 +22,8 @@ pub struct Encoded {
     /// How many of the inputs that are read from an approach's point lie before its goal: for each goal,
     /// in the order of its approaches.
     pub inputs_before: Arena<GoalId, Vec<usize>>,
+    /// The parts of the program that the system's variables and points stand for.
+    pub provenance: Provenance,
 }
 
 impl Encoded {

@@ -21,6 +21,7 @@ use crate::encode::inlined::graph::Graph;
 use crate::encode::machine::Machine;
 use crate::encode::machine::call_effects::Call;
 use crate::encode::pointers::Place;
+use crate::encode::provenance::provenance;
 use crate::encode::request::EncodeError;
 use crate::encode::state::liveness::Liveness;
 use crate::encode::state::{State, merged};
@@ -383,12 +384,15 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             goals.push(Goal { name, approaches });
             inputs_before.push(before);
         }
+        let origins = (&slots[..], &self.point_nodes[..]);
+        let provenance = provenance(self.machine.analysed, self.live, origins);
         let assumed = pool.tt();
         let inexact = self.machine.inexact.into_iter().collect();
         let points = self.points;
         let system =
             System { variables, points, entry, initial, assumed, transitions, goals, inexact };
-        Encoded { system, goals: self.machine.goals.all, inputs: self.inputs, inputs_before }
+        let (goals, inputs) = (self.machine.goals.all, self.inputs);
+        Encoded { system, goals, inputs, inputs_before, provenance }
     }
 }
 

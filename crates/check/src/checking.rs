@@ -1,0 +1,149 @@
+//! The check of a certificate.
+
+use std::time::{Duration, Instant};
+
+use lydian_base::EntityId;
+use lydian_ir::{Stmt, StmtId, text, verify};
+
+use crate::conditions::{Asker, Conditions, Failure};
+use crate::document::{Certificate, Document};
+use crate::fault::Fault;
+use crate::invariants::Invariants;
+use crate::library::{goes_elsewhere, may_run};
+use crate::machine::Scene;
+use crate::objects::Objects;
+use crate::pointers::Pointers;
+use crate::solver::{Answer, Solver, SolverError};
+use crate::unfolding::Unfolding;
+
+/// The stack of the thread that checks. The reader of programs follows their nesting.
+const STACK: usize = 256 << 20;
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The certificate stands.
+    Checked,
+    /// A condition is false.
+    Refuted {
+        /// The condition.
+        condition: String,
+        /// The values that show it, as the solver writes them.
+        model: String,
+    },
+    /// The check has no answer.
+    Open {
+        /// The condition, or the part of the program.
+        condition: String,
+        /// Why.
+        reason: String,
+    },
+    /// The certificate does not fit its program.
+    IllFormed(String),
+}
+
+/// The result of a check, and its work.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The result.
+    pub outcome: Outcome,
+    /// How many conditions the solver was asked.
+    pub conditions: u32,
+    /// The time.
+    pub time: Duration,
+}
+
+/// Checks a certificate.
+///
+/// # Errors
+/// The solver does not run, or does not answer.
+pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
+    std::thread::scope(|scope| {
+        let work = || check_here(document, solver);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(report)) => report,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => check_here(document, solver),
+        }
+    })
+}
+
+fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
+    let begun = Instant::now();
+    let mut asking = Asking { solver, asked: 0, error: None };
+    let result = conditions(document, &mut asking);
+    if let Some(error) = asking.error {
+        return Err(error);
+    }
+    let outcome = match result {
+        Ok(()) => Outcome::Checked,
+        Err(Failure::Fault(Fault::Form(what))) => Outcome::IllFormed(what),
+        Err(Failure::Fault(Fault::Unsupported(reason))) => {
+            let condition = "the program".to_owned();
+            Outcome::Open { condition, reason: format!("{reason} is not followed") }
+        }
+        Err(Failure::Refuted(condition, model)) => Outcome::Refuted { condition, model },
+        Err(Failure::Open(condition, reason)) => Outcome::Open { condition, reason },
+    };
+    Ok(Report { outcome, conditions: asking.asked, time: begun.elapsed() })
+}
+
+fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failure> {
+    let certificate = &document.certificate;
+    let program = text::parse(&document.text);
+    let program = program.map_err(|error| Fault::form(format!("the program: {error}")))?;
+    if let Some(violation) = verify::verify(&program).first() {
+        return Err(Fault::form(format!("the program: {}", violation.message)).into());
+    }
+    if !certificate.rules.allocation_succeeds {
+        return Err(Fault::unsupported("allocations that may fail").into());
+    }
+    let unfolding = Unfolding::new(&program, certificate)?;
+    let objects = Objects::new(&unfolding, certificate)?;
+    let run: Vec<_> = unfolding.instances.iter().map(|instance| instance.function).collect();
+    let run = may_run(&program, &run);
+    if let Some(function) = run.iter().find(|at| goes_elsewhere(&program.functions[**at])) {
+        let name = &program.functions[*function].name;
+        return Err(Fault::unsupported(format!("a call of {name}")).into());
+    }
+    let pointers = Pointers::new(&unfolding, &objects);
+    let goal = goal(&unfolding, certificate)?;
+    let scene = Scene { unfolding, objects, pointers, goal };
+    let invariants = Invariants::new(&scene, certificate)?;
+    Conditions::new(&scene, &invariants, certificate, asking).check()
+}
+
+/// The goal, which is a call.
+fn goal(
+    unfolding: &Unfolding<'_>,
+    certificate: &Certificate,
+) -> Result<(lydian_ir::FuncId, StmtId), Fault> {
+    let wanted = &certificate.goal;
+    let function = unfolding.program.function_named(&wanted.function);
+    let function = function.ok_or_else(|| Fault::form("the goal's function is not there"))?;
+    let stmt = StmtId::from_index(wanted.statement as usize);
+    let body = unfolding.program.functions[function].body.as_ref();
+    match body.and_then(|body| body.stmts.get(stmt)) {
+        Some(Stmt::Call { .. }) => Ok((function, stmt)),
+        _ => Err(Fault::form("the goal is no call")),
+    }
+}
+
+/// Asks a solver, and counts.
+struct Asking<'a> {
+    solver: &'a Solver,
+    asked: u32,
+    error: Option<SolverError>,
+}
+
+impl Asker for Asking<'_> {
+    fn ask(&mut self, script: &str) -> Result<Answer, Failure> {
+        self.asked += 1;
+        self.solver.ask(script).map_err(|error| {
+            let message = error.to_string();
+            self.error = Some(error);
+            Failure::Open("the solver".to_owned(), message)
+        })
+    }
+}

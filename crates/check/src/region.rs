@@ -1,0 +1,190 @@
+//! All paths from a point to the next ones.
+//!
+//! Nodes are visited each after those that lead to it, and states are merged where paths meet, so that
+//! the terms of a condition are linear in the number of statements.
+
+use std::collections::BTreeMap;
+
+use lydian_ir::stmt::Terminator;
+use lydian_ir::{Callee, FuncId, Stmt, StmtId, SwitchCase};
+
+use crate::execution::CallSite;
+use crate::fault::Fault;
+use crate::machine::{Machine, fresh};
+use crate::state::{Key, State, merged};
+use crate::terms::{Term, Terms};
+use crate::unfolding::Exit;
+
+/// The most terms of one condition.
+const MOST_TERMS: usize = 2_000_000;
+
+/// The ends of all paths from a point.
+pub(crate) struct Ends {
+    /// The states at the points that come next, by the points' positions.
+    pub(crate) arrivals: BTreeMap<usize, State>,
+    /// Whether one of the paths comes to the goal.
+    pub(crate) goal: Term,
+}
+
+impl Machine<'_, '_> {
+    /// Follows all paths from a point.
+    pub(crate) fn follow(&mut self, point: usize, state: State) -> Result<Ends, Fault> {
+        let unfolding = &self.scene.unfolding;
+        let start = unfolding.points[point];
+        let order = unfolding.between_points(start)?;
+        self.goal = self.terms.truth(false);
+        let mut waiting: BTreeMap<usize, Vec<State>> = BTreeMap::from([(start, vec![state])]);
+        let mut arrived: BTreeMap<usize, Vec<State>> = BTreeMap::new();
+        for node in order {
+            let Some(states) = waiting.remove(&node) else { continue };
+            let Some(state) = self.merge(states) else { continue };
+            if self.terms.len() > MOST_TERMS {
+                return Err(Fault::unsupported("so large a program"));
+            }
+            for (to, state) in self.leave_node(node, state) {
+                if state.has_ended(&self.terms) {
+                    continue;
+                }
+                match unfolding.points.iter().position(|point| *point == to) {
+                    Some(0) => return Err(Fault::form("a run comes to its beginning again")),
+                    Some(point) => arrived.entry(point).or_default().push(state),
+                    None => waiting.entry(to).or_default().push(state),
+                }
+            }
+        }
+        let mut arrivals = BTreeMap::new();
+        for (point, states) in arrived {
+            if let Some(state) = self.merge(states) {
+                arrivals.insert(point, state);
+            }
+        }
+        Ok(Ends { arrivals, goal: self.goal })
+    }
+
+    pub(crate) fn merge(&mut self, states: Vec<State>) -> Option<State> {
+        let scene = self.scene;
+        merged(&mut self.terms, states, &mut |terms: &mut Terms, key: Key| fresh(scene, terms, key))
+    }
+
+    /// Executes a node, and returns the states at its ways out.
+    fn leave_node(&mut self, node: usize, mut state: State) -> Vec<(usize, State)> {
+        let scene = self.scene;
+        let content = &scene.unfolding.nodes[node];
+        for stmt in &content.stmts {
+            self.stmt(&mut state, (content.instance, *stmt));
+            if state.has_ended(&self.terms) {
+                return Vec::new();
+            }
+        }
+        match content.exit {
+            Exit::Call { stmt, next } => self.leave_by_call((content.instance, stmt), state, next),
+            Exit::Terminator => self.leave_by_terminator(node, state),
+        }
+    }
+
+    fn leave_by_call(
+        &mut self,
+        (caller, stmt): (usize, StmtId),
+        mut state: State,
+        next: usize,
+    ) -> Vec<(usize, State)> {
+        let unfolding = &self.scene.unfolding;
+        let content = &unfolding.instances[caller];
+        self.come_to_call(&mut state, (caller, stmt));
+        let Stmt::Call { callee, args, dst, .. } = &content.body.stmts[stmt] else {
+            return Vec::new();
+        };
+        let callees = content.callees.get(&stmt).map(Vec::as_slice).unwrap_or_default();
+        let Callee::Indirect(pointer) = callee else {
+            return callees
+                .iter()
+                .map(|callee| {
+                    let mut state = state.clone();
+                    self.begin_call(&mut state, (caller, stmt), *callee);
+                    (unfolding.entry_of(*callee), state)
+                })
+                .collect();
+        };
+        let value = self.eval(&mut state, (caller, *pointer)).term;
+        let (mut exits, mut others) = (Vec::new(), state.clone());
+        for callee in callees {
+            let address = self.function_address(unfolding.instances[*callee].function).term;
+            let is_called = self.terms.equal(value, address);
+            let is_not = self.terms.not(is_called);
+            others.assume(&mut self.terms, is_not);
+            let mut state = state.clone();
+            state.assume(&mut self.terms, is_called);
+            self.begin_call(&mut state, (caller, stmt), *callee);
+            exits.push((unfolding.entry_of(*callee), state));
+        }
+        let targets = self.scene.pointers.of(caller, *pointer);
+        let is_followed = |function: &FuncId| {
+            callees.iter().any(|callee| unfolding.instances[*callee].function == *function)
+        };
+        let mut left: Vec<FuncId> =
+            targets.functions.iter().copied().filter(|target| !is_followed(target)).collect();
+        if targets.any || !left.is_empty() {
+            if targets.any {
+                left.extend(self.scene.program().addressed_functions());
+            }
+            let site = CallSite { instance: caller, stmt, args, dst: *dst };
+            self.call_unknown(&mut others, site, left);
+            exits.push((next, others));
+        }
+        exits
+    }
+
+    fn leave_by_terminator(&mut self, node: usize, mut state: State) -> Vec<(usize, State)> {
+        let unfolding = &self.scene.unfolding;
+        let content = &unfolding.nodes[node];
+        let instance = content.instance;
+        let body = unfolding.instances[instance].body;
+        match &body.blocks[content.block].term {
+            Terminator::Goto(to) => vec![(unfolding.block(instance, *to), state)],
+            Terminator::Branch { cond, then_to, else_to, .. } => {
+                let test = self.eval(&mut state, (instance, *cond)).term;
+                let not_test = self.terms.not(test);
+                [(test, *then_to), (not_test, *else_to)]
+                    .map(|(test, to)| {
+                        let mut state = state.clone();
+                        state.assume(&mut self.terms, test);
+                        (unfolding.block(instance, to), state)
+                    })
+                    .to_vec()
+            }
+            Terminator::Switch { value, cases, default } => {
+                let value = self.eval(&mut state, (instance, *value)).term;
+                let (mut exits, mut others) = (Vec::new(), state.clone());
+                for case in cases {
+                    let test = in_case(&mut self.terms, value, case);
+                    let not_test = self.terms.not(test);
+                    others.assume(&mut self.terms, not_test);
+                    let mut state = state.clone();
+                    state.assume(&mut self.terms, test);
+                    exits.push((unfolding.block(instance, case.target), state));
+                }
+                exits.push((unfolding.block(instance, *default), others));
+                exits
+            }
+            Terminator::Return(value) => {
+                self.end_call(&mut state, instance, *value);
+                let to = unfolding.instances[instance].returns_to;
+                to.map(|to| (to, state)).into_iter().collect()
+            }
+            Terminator::Trap(_) => Vec::new(),
+        }
+    }
+}
+
+/// Whether a value is one of a case. Bounds that are negative are those of a signed type; where both are
+/// not negative, the order of unsigned numbers is that of signed ones between them.
+fn in_case(terms: &mut Terms, value: Term, case: &SwitchCase) -> Term {
+    let width = terms.width(value);
+    let [low, high] = [case.low, case.high].map(|bound| terms.bits(width, bound as u128));
+    if case.low == case.high {
+        return terms.equal(value, low);
+    }
+    let order = if case.low < 0 { "bvsle" } else { "bvule" };
+    let (above, below) = (terms.compare(order, low, value), terms.compare(order, value, high));
+    terms.and(above, below)
+}

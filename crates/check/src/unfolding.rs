@@ -1,0 +1,328 @@
+//! The program unfolded along the calls that a certificate tells apart, as one graph, and its points.
+//!
+//! The certificate says which calls are followed. Every other call is one of code that is not followed,
+//! whatever it calls. So a wrong list of instances leaves more runs, or is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use lydian_base::{EntityId, SideTable};
+use lydian_ir::stmt::Terminator;
+use lydian_ir::{
+    BlockId, Body, CType, Callee, ExprId, FuncId, Moment, Program, Stmt, StmtId, Type,
+};
+
+use crate::document::Certificate;
+use crate::fault::Fault;
+
+/// An activation.
+#[derive(Debug)]
+pub(crate) struct Instance<'a> {
+    pub(crate) function: FuncId,
+    pub(crate) body: &'a Body,
+    pub(crate) types: Rc<SideTable<ExprId, Type>>,
+    /// The caller and the call.
+    pub(crate) call: Option<(usize, StmtId)>,
+    /// The calls that are followed.
+    pub(crate) callees: BTreeMap<StmtId, Vec<usize>>,
+    /// The node of its block 0; the others follow in the order of the blocks.
+    first: usize,
+    /// The node that control goes to when it returns.
+    pub(crate) returns_to: Option<usize>,
+}
+
+/// A run of statements of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) instance: usize,
+    pub(crate) block: BlockId,
+    pub(crate) stmts: Vec<StmtId>,
+    pub(crate) exit: Exit,
+}
+
+/// The end of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Exit {
+    /// The block's terminator.
+    Terminator,
+    /// A call that is followed, and the node behind it.
+    Call { stmt: StmtId, next: usize },
+}
+
+/// The unfolded program.
+#[derive(Debug)]
+pub(crate) struct Unfolding<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) instances: Vec<Instance<'a>>,
+    pub(crate) nodes: Vec<Node>,
+    /// The nodes of the points, the entry first.
+    pub(crate) points: Vec<usize>,
+}
+
+impl<'a> Unfolding<'a> {
+    pub(crate) fn new(program: &'a Program, certificate: &Certificate) -> Result<Self, Fault> {
+        let mut instances = Vec::new();
+        let mut types = BTreeMap::new();
+        for (at, instance) in certificate.instances.iter().enumerate() {
+            let made = instance_of(program, &instances, instance, &mut types);
+            instances.push(made.map_err(|what| Fault::form(format!("instance {at}: {what}")))?);
+        }
+        let mut unfolding = Self { program, instances, nodes: Vec::new(), points: Vec::new() };
+        unfolding.link_callees()?;
+        unfolding.check_roots(certificate)?;
+        unfolding.add_nodes();
+        unfolding.add_points(certificate)?;
+        Ok(unfolding)
+    }
+
+    /// Tells each instance which calls of it are followed.
+    fn link_callees(&mut self) -> Result<(), Fault> {
+        for at in 0..self.instances.len() {
+            let Some((caller, stmt)) = self.instances[at].call else { continue };
+            let function = self.instances[at].function;
+            let others = self.instances[caller].callees.get(&stmt);
+            let same = |other: &usize| self.instances[*other].function == function;
+            if others.is_some_and(|others| others.iter().any(same)) {
+                return Err(Fault::form("a call has two instances of one function"));
+            }
+            self.instances[caller].callees.entry(stmt).or_default().push(at);
+        }
+        Ok(())
+    }
+
+    /// The instances without a call are those that a run begins with.
+    fn check_roots(&self, certificate: &Certificate) -> Result<(), Fault> {
+        let program = self.program;
+        let entry = program
+            .function_named(&certificate.program.entry)
+            .ok_or_else(|| Fault::form("the entry is not there"))?;
+        if certificate.program.entry != "main" {
+            return Err(Fault::unsupported("a run that does not begin with `main`"));
+        }
+        if !program.run_at(Moment::AtExit).is_empty() {
+            return Err(Fault::unsupported("functions that run at the exit"));
+        }
+        let mut expected = program.run_at(Moment::BeforeMain);
+        expected.push(entry);
+        let roots: Vec<FuncId> = self
+            .instances
+            .iter()
+            .filter(|instance| instance.call.is_none())
+            .map(|instance| instance.function)
+            .collect();
+        if roots == expected {
+            return Ok(());
+        }
+        Err(Fault::form("runs begin with other functions than the instances say"))
+    }
+
+    fn add_nodes(&mut self) {
+        for at in 0..self.instances.len() {
+            let body = self.instances[at].body;
+            self.instances[at].first = self.nodes.len();
+            for (block, _) in body.blocks.iter() {
+                let exit = Exit::Terminator;
+                self.nodes.push(Node { instance: at, block, stmts: Vec::new(), exit });
+            }
+        }
+        for at in 0..self.instances.len() {
+            let body = self.instances[at].body;
+            for (block, content) in body.blocks.iter() {
+                let mut node = self.instances[at].first + block.index();
+                for stmt in &content.stmts {
+                    let callees = self.instances[at].callees.get(stmt).cloned();
+                    let Some(callees) = callees else {
+                        self.nodes[node].stmts.push(*stmt);
+                        continue;
+                    };
+                    let next = self.nodes.len();
+                    let exit = Exit::Terminator;
+                    self.nodes.push(Node { instance: at, block, stmts: Vec::new(), exit });
+                    self.nodes[node].exit = Exit::Call { stmt: *stmt, next };
+                    for callee in callees {
+                        self.instances[callee].returns_to = Some(next);
+                    }
+                    node = next;
+                }
+            }
+        }
+        let roots: Vec<usize> =
+            (0..self.instances.len()).filter(|at| self.instances[*at].call.is_none()).collect();
+        for pair in roots.windows(2) {
+            self.instances[pair[0]].returns_to = Some(self.entry_of(pair[1]));
+        }
+    }
+
+    /// The node where control enters an instance.
+    pub(crate) fn entry_of(&self, instance: usize) -> usize {
+        self.block(instance, self.instances[instance].body.entry)
+    }
+
+    /// The node where a block begins.
+    pub(crate) fn block(&self, instance: usize, block: BlockId) -> usize {
+        self.instances[instance].first + block.index()
+    }
+
+    fn add_points(&mut self, certificate: &Certificate) -> Result<(), Fault> {
+        for (at, point) in certificate.points.iter().enumerate() {
+            let instance = self.instances.get(point.instance);
+            let block = BlockId::from_index(point.block as usize);
+            if instance.is_none_or(|instance| instance.body.blocks.get(block).is_none()) {
+                return Err(Fault::form(format!("point {at} is at no block")));
+            }
+            self.points.push(self.block(point.instance, block));
+        }
+        let root = self.instances.iter().position(|instance| instance.call.is_none());
+        let entry = root.map(|root| self.entry_of(root));
+        if self.points.first().copied() != entry {
+            return Err(Fault::form("the first point is not the entry"));
+        }
+        let different: BTreeSet<usize> = self.points.iter().copied().collect();
+        if different.len() != self.points.len() {
+            return Err(Fault::form("two points are at one place"));
+        }
+        Ok(())
+    }
+
+    /// The nodes that control may go to from a node.
+    pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
+        let content = &self.nodes[node];
+        let instance = &self.instances[content.instance];
+        match content.exit {
+            Exit::Call { stmt, next } => {
+                let mut all: Vec<usize> = instance
+                    .callees
+                    .get(&stmt)
+                    .into_iter()
+                    .flatten()
+                    .map(|callee| self.entry_of(*callee))
+                    .collect();
+                if self.is_indirect(content.instance, stmt) {
+                    all.push(next);
+                }
+                all
+            }
+            Exit::Terminator => {
+                let term = &instance.body.blocks[content.block].term;
+                if matches!(term, Terminator::Return(_)) {
+                    return instance.returns_to.into_iter().collect();
+                }
+                let mut all = Vec::new();
+                term.for_each_successor(|to| all.push(self.block(content.instance, to)));
+                all
+            }
+        }
+    }
+
+    /// Whether a call goes through a pointer.
+    pub(crate) fn is_indirect(&self, instance: usize, stmt: StmtId) -> bool {
+        let stmt = &self.instances[instance].body.stmts[stmt];
+        matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. })
+    }
+
+    /// The nodes that a node leads to without passing a point, each before those that it leads to.
+    ///
+    /// # Errors
+    /// A cycle without a point.
+    pub(crate) fn between_points(&self, start: usize) -> Result<Vec<usize>, Fault> {
+        let mut visited: BTreeMap<usize, bool> = BTreeMap::from([(start, false)]);
+        let mut stack = vec![(start, self.successors(start))];
+        let mut order = Vec::new();
+        while let Some((node, left)) = stack.last_mut() {
+            let Some(to) = left.pop() else {
+                visited.insert(*node, true);
+                order.push(*node);
+                stack.pop();
+                continue;
+            };
+            if self.points.contains(&to) {
+                continue;
+            }
+            match visited.get(&to) {
+                Some(true) => {}
+                Some(false) => return Err(Fault::form("a cycle passes no point")),
+                None => {
+                    visited.insert(to, false);
+                    stack.push((to, self.successors(to)));
+                }
+            }
+        }
+        order.reverse();
+        Ok(order)
+    }
+
+    /// Whether control may come to a node again and again.
+    pub(crate) fn is_in_cycle(&self, node: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut waiting = self.successors(node);
+        while let Some(at) = waiting.pop() {
+            if at == node {
+                return true;
+            }
+            if seen.insert(at) {
+                waiting.extend(self.successors(at));
+            }
+        }
+        false
+    }
+
+    /// The node that executes a statement of an instance.
+    pub(crate) fn node_of(&self, instance: usize, stmt: StmtId) -> Option<usize> {
+        self.nodes.iter().position(|node| node.instance == instance && node.stmts.contains(&stmt))
+    }
+}
+
+/// The activation that a certificate speaks of, whose caller is one of some.
+fn instance_of<'a>(
+    program: &'a Program,
+    others: &[Instance<'a>],
+    wanted: &crate::document::Instance,
+    types: &mut BTreeMap<FuncId, Rc<SideTable<ExprId, Type>>>,
+) -> Result<Instance<'a>, String> {
+    let function = FuncId::from_index(wanted.function as usize);
+    let content = program.functions.get(function).ok_or("there is no such function")?;
+    if content.name != wanted.name {
+        return Err(format!("the function is {} and not {}", content.name, wanted.name));
+    }
+    let body = content.body.as_ref().ok_or("the function has no body")?;
+    let call = match wanted.call {
+        None => None,
+        Some(call) => {
+            let caller = others.get(call.caller).ok_or("the caller is not before it")?;
+            let stmt = StmtId::from_index(call.statement as usize);
+            check_call(program, caller, stmt, (function, body))?;
+            Some((call.caller, stmt))
+        }
+    };
+    let types = types.entry(function).or_insert_with(|| Rc::new(body.types_in(&body.exprs)));
+    let (types, callees) = (types.clone(), BTreeMap::new());
+    Ok(Instance { function, body, types, call, callees, first: 0, returns_to: None })
+}
+
+/// A statement of the caller may call the function.
+fn check_call(
+    program: &Program,
+    caller: &Instance<'_>,
+    stmt: StmtId,
+    (function, body): (FuncId, &Body),
+) -> Result<(), String> {
+    let Some(Stmt::Call { callee, args, .. }) = caller.body.stmts.get(stmt) else {
+        return Err("there is no such call".to_owned());
+    };
+    let may_be = match callee {
+        Callee::Direct(callee) => *callee == function,
+        Callee::Indirect(_) => true,
+    };
+    if !may_be {
+        return Err("the call is of another function".to_owned());
+    }
+    let ty = program.types.get(program.functions[function].ty);
+    let CType::Function { variadic, params, .. } = ty else {
+        return Err("its type is none of a function".to_owned());
+    };
+    let is_variadic = *variadic && !params.is_empty();
+    if is_variadic || args.len() < body.params.len() {
+        return Err("the arguments are not those of the function".to_owned());
+    }
+    Ok(())
+}

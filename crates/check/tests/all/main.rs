@@ -1,0 +1,5 @@
+//! Tests of the check of certificates.
+
+mod formulas;
+mod meaning;
+mod solvers;

@@ -1,0 +1,80 @@
+//! `lydian check`: certificates of proofs, checked by an external solver.
+
+use std::fmt::Write as _;
+
+use lydian::{CertificateCheck, CheckRequest, CheckResult, Checks, files};
+
+use crate::args::CheckArgs;
+use crate::exit::{ExitCode, Failure};
+use crate::requests::time_limit;
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let cancel = interrupt::install()?;
+    let request = CheckRequest {
+        paths: args.paths.clone(),
+        time: time_limit(args.time),
+        solver: args.solver.clone(),
+    };
+    let checks = Checks::run(&request, &cancel)?;
+    output::text(&shown(&checks))?;
+    if let Some(path) = &args.json {
+        let json = serde_json::to_string_pretty(&checks);
+        files::file(path, &(json.expect("results are valid JSON") + "\n"))?;
+    }
+    if cancel.is_cancelled() {
+        return Ok(ExitCode::Interrupted);
+    }
+    let codes = checks.certificates.iter().map(code);
+    Ok(codes.max().unwrap_or(ExitCode::Done))
+}
+
+const fn code(check: &CertificateCheck) -> ExitCode {
+    match check.result {
+        CheckResult::Checked => ExitCode::Done,
+        CheckResult::Open { .. } => ExitCode::Below,
+        CheckResult::IllFormed(_) => ExitCode::Usage,
+        CheckResult::Unanswered(_) => ExitCode::Environment,
+        CheckResult::Refuted { .. } => ExitCode::Internal,
+    }
+}
+
+/// The results as text.
+fn shown(checks: &Checks) -> String {
+    let mut text = String::new();
+    checks.certificates.iter().for_each(|check| show(&mut text, check));
+    let all = &checks.certificates;
+    let stand = all.iter().filter(|check| check.result == CheckResult::Checked).count();
+    let conditions: u32 = all.iter().map(|check| check.conditions).sum();
+    let seconds: f64 = all.iter().map(|check| check.seconds).sum();
+    let _ = writeln!(
+        text,
+        "{stand} of {} certificates stand ({conditions} conditions, {seconds:.1} s, {})",
+        all.len(),
+        checks.solver
+    );
+    text
+}
+
+fn show(text: &mut String, check: &CertificateCheck) {
+    let file = check.file.display();
+    let goal = check.goal.as_deref().unwrap_or("?");
+    let work = format!("{} conditions, {:.1} s", check.conditions, check.seconds);
+    let _ = match &check.result {
+        CheckResult::Checked => writeln!(text, "{file}: {goal} is unreachable ({work})"),
+        CheckResult::Open { condition, reason } => {
+            writeln!(text, "{file}: not decided ({work}): {condition}: {reason}")
+        }
+        CheckResult::IllFormed(what) | CheckResult::Unanswered(what) => {
+            writeln!(text, "{file}: {what}")
+        }
+        CheckResult::Refuted { condition, model } => {
+            let shown: Vec<&str> = model.lines().take(MOST_LINES).collect();
+            let model = shown.join("\n    ");
+            writeln!(text, "{file}: false ({work}): {condition}\n    {model}")
+        }
+    };
+}
+
+/// How many lines of a solver's values are shown.
+const MOST_LINES: usize = 40;

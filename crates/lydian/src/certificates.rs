@@ -1,0 +1,232 @@
+//! Certificates of the prover as documents, which `lydian check` checks with an external solver.
+
+mod formulas;
+
+use std::path::{Path, PathBuf};
+
+use lydian_base::EntityId;
+use lydian_check::document::{
+    Argument, ArgumentKind, Call, Certificate, EXTENSION, FORMAT, Goal, Instance, Object, Origin,
+    Part, Place, Point, ProgramText, Rules, SignedOverflow, digest,
+};
+use lydian_ir::{FuncId, Program, StmtId, text};
+use lydian_prove::encode::Encoded;
+use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
+use lydian_prove::engines;
+use lydian_smt::{Term, TermPool};
+
+use crate::error::Error;
+use crate::files;
+use crate::project::linked::LinkedProgram;
+use formulas::Translation;
+
+/// How many digits of a program's digest stand in the names of its files.
+const DIGITS: usize = 12;
+
+/// The certificates of the proofs about a program.
+#[derive(Clone, Debug, Default)]
+pub struct Certificates {
+    /// The IR's text.
+    pub text: String,
+    /// The certificates.
+    pub all: Vec<Certificate>,
+    /// Why a proof has none, with the function that has its goal.
+    pub missing: Vec<(String, String)>,
+}
+
+/// A proof that a statement is out of reach.
+pub(crate) struct Proof<'p> {
+    pub(crate) function: FuncId,
+    pub(crate) statement: StmtId,
+    pub(crate) place: Option<String>,
+    pub(crate) certificate: &'p engines::Certificate,
+}
+
+impl Certificates {
+    /// Writes the program and all certificates into a folder. Returns the files of the certificates.
+    ///
+    /// # Errors
+    /// Files that cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        files::folder(folder)?;
+        let mut written = Vec::new();
+        for certificate in &self.all {
+            let short: String = certificate.program.sha256.chars().take(DIGITS).collect();
+            let goal = &certificate.goal;
+            let name = format!("{short}-{}-s{}{EXTENSION}", goal.function, goal.statement);
+            let path = folder.join(name);
+            files::file(&path, &certificate.json())?;
+            written.push(path);
+        }
+        if let Some(certificate) = self.all.first() {
+            files::file(&folder.join(&certificate.program.file), &self.text)?;
+        }
+        Ok(written)
+    }
+
+    /// The certificates of some proofs.
+    pub(crate) fn of_proofs(
+        linked: &LinkedProgram,
+        (encoded, pool): (&Encoded, &TermPool),
+        proofs: &[Proof<'_>],
+    ) -> Self {
+        let mut found = Self::default();
+        if proofs.is_empty() {
+            return found;
+        }
+        let program = &linked.linked.program;
+        found.text = text::print(program);
+        let sha256 = digest(&found.text);
+        let short: String = sha256.chars().take(DIGITS).collect();
+        let writer = Writer {
+            linked,
+            program,
+            encoded,
+            pool,
+            text: ProgramText {
+                file: format!("{short}.ir"),
+                sha256,
+                entry: program.functions[entry_of(encoded)].name.clone(),
+            },
+        };
+        for proof in proofs {
+            match writer.certificate(proof) {
+                Ok(certificate) => found.all.push(certificate),
+                Err(why) => {
+                    let function = program.functions[proof.function].name.clone();
+                    found.missing.push((function, why));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The function where runs begin.
+fn entry_of(encoded: &Encoded) -> FuncId {
+    let roots = encoded.provenance.instances.iter().filter(|instance| instance.call.is_none());
+    roots.last().map_or(FuncId::from_index(0), |root| root.function)
+}
+
+/// Writes the certificates of a program.
+struct Writer<'w> {
+    linked: &'w LinkedProgram,
+    program: &'w Program,
+    encoded: &'w Encoded,
+    pool: &'w TermPool,
+    text: ProgramText,
+}
+
+impl Writer<'_> {
+    fn certificate(&self, proof: &Proof<'_>) -> Result<Certificate, String> {
+        let origins = &self.encoded.provenance;
+        let translation = Translation::new(self.pool, &self.encoded.system, origins);
+        let (state, points) = self.points(&proof.certificate.invariants, translation)?;
+        Ok(Certificate {
+            format: FORMAT,
+            program: self.text.clone(),
+            rules: Rules { signed_overflow: SignedOverflow::Wraps, allocation_succeeds: true },
+            goal: Goal {
+                function: self.program.functions[proof.function].name.clone(),
+                statement: proof.statement.index() as u32,
+                place: proof.place.clone(),
+            },
+            argument: Argument {
+                kind: match proof.certificate.argument {
+                    engines::Argument::Induction => ArgumentKind::Induction,
+                    engines::Argument::Exhaustion => ArgumentKind::Exhaustion,
+                },
+                depth: proof.certificate.depth,
+            },
+            instances: self.instances(),
+            objects: origins.objects.iter().map(object).collect(),
+            functions: self
+                .program
+                .functions
+                .ids()
+                .map(|function| (function.index() as u32, origins.functions[function]))
+                .collect(),
+            state,
+            points,
+        })
+    }
+
+    fn instances(&self) -> Vec<Instance> {
+        let instances = self.encoded.provenance.instances.iter();
+        let written = instances.map(|instance| Instance {
+            function: instance.function.index() as u32,
+            name: self.program.functions[instance.function].name.clone(),
+            call: instance
+                .call
+                .map(|(caller, stmt)| Call { caller, statement: stmt.index() as u32 }),
+        });
+        written.collect()
+    }
+
+    /// The parts of the state that invariants speak of, and the points.
+    fn points(
+        &self,
+        invariants: &[Vec<Term>],
+        mut translation: Translation<'_>,
+    ) -> Result<(Vec<Part>, Vec<Point>), String> {
+        let (system, origins) = (&self.encoded.system, &self.encoded.provenance);
+        let mut formulas = Vec::new();
+        for of_point in invariants {
+            // What has no translation is left out. The argument may stand without it.
+            let texts = of_point.iter().filter_map(|formula| translation.text(*formula));
+            formulas.push(texts.collect::<Vec<String>>());
+        }
+        let mut state = Vec::new();
+        for variable in translation.used() {
+            let place = origins.variables[*variable].map(place);
+            let place = place.ok_or("an invariant is of a note for goals")?;
+            state.push(Part { name: system.variables[*variable].name.clone(), place });
+        }
+        let mut points = Vec::new();
+        for ((point, content), invariants) in system.points.iter().zip(formulas) {
+            let (instance, block) =
+                origins.points[point].ok_or("a loop begins in the midst of a block")?;
+            let live = &origins.live[point];
+            let used = translation.used().iter().enumerate();
+            let current = used.filter(|(_, variable)| live.contains(variable));
+            points.push(Point {
+                instance,
+                block: block.index() as u32,
+                place: (!content.span.is_none())
+                    .then(|| self.linked.linked.source.place(content.span.start).to_string()),
+                current: current.map(|(part, _)| part as u32).collect(),
+                invariants,
+            });
+        }
+        Ok((state, points))
+    }
+}
+
+fn object(object: &lydian_prove::encode::provenance::ObjectOrigin) -> Object {
+    let origin = match object.kind {
+        OriginKind::Global(global) => Origin::Global { global: global.index() as u32 },
+        OriginKind::Local(instance, local) => {
+            Origin::Local { instance, local: local.index() as u32 }
+        }
+        OriginKind::Allocated { instance, stmt, step, repeats, most } => {
+            let statement = stmt.index() as u32;
+            Origin::Allocated { instance, statement, step, repeats, most }
+        }
+    };
+    Object { origin, name: object.name.clone(), address: object.address }
+}
+
+fn place(place: VariablePlace) -> Place {
+    match place {
+        VariablePlace::Register(instance, local) => {
+            Place::Register { instance, local: local.index() as u32 }
+        }
+        VariablePlace::Bytes { object, offset, size, float } => {
+            Place::Bytes { object, offset, size, float }
+        }
+        VariablePlace::Elements { object, offset, size, period, index_bits } => {
+            Place::Elements { object, offset, size, period, index_bits }
+        }
+        VariablePlace::End(object) => Place::End { object },
+    }
+}

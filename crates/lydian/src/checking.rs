@@ -1,0 +1,162 @@
+//! Checks of certificates by an external solver.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lydian_base::CancelToken;
+use lydian_check::document::{DocumentError, EXTENSION};
+use lydian_check::{Document, Outcome, Solver, SolverError, check};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Certificates, and the solver for them.
+#[derive(Clone, Debug)]
+pub struct CheckRequest {
+    /// Certificates, and folders with certificates.
+    pub paths: Vec<PathBuf>,
+    /// The time for each condition.
+    pub time: Duration,
+    /// The solver's name or path; without one z3 or cvc5, which ever is there.
+    pub solver: Option<PathBuf>,
+}
+
+/// The results of all checks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Checks {
+    /// The solver.
+    pub solver: String,
+    /// The certificates, in the order of the request and of their names.
+    pub certificates: Vec<CertificateCheck>,
+}
+
+/// The check of one certificate.
+#[derive(Clone, Debug, Serialize)]
+pub struct CertificateCheck {
+    /// Its file.
+    pub file: PathBuf,
+    /// The place that no run comes to, as the certificate says.
+    pub goal: Option<String>,
+    /// The result.
+    pub result: CheckResult,
+    /// How many conditions the solver was asked.
+    pub conditions: u32,
+    /// The time in seconds.
+    pub seconds: f64,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckResult {
+    /// The certificate stands.
+    Checked,
+    /// A condition has no answer.
+    Open {
+        /// The condition.
+        condition: String,
+        /// Why.
+        reason: String,
+    },
+    /// It is no certificate of this version, or of its program.
+    IllFormed(String),
+    /// The solver wrote something that is no answer.
+    Unanswered(String),
+    /// A condition is false: an internal error, if Lydian wrote the certificate.
+    Refuted {
+        /// The condition.
+        condition: String,
+        /// Values that show it, as the solver writes them.
+        model: String,
+    },
+}
+
+impl Checks {
+    /// Checks certificates. Stops before the next one when cancelled.
+    ///
+    /// # Errors
+    /// No solver, or one that does not work; files that are not there, and a folder without
+    /// certificates.
+    pub fn run(request: &CheckRequest, cancel: &CancelToken) -> Result<Self, Error> {
+        let solver = Solver::find(request.solver.as_deref(), request.time);
+        let solver = solver.map_err(|error| solver_error(&error))?;
+        let mut certificates = Vec::new();
+        for file in files_of(&request.paths)? {
+            if cancel.is_cancelled() {
+                break;
+            }
+            certificates.push(checked(file, &solver)?);
+        }
+        Ok(Self { solver: solver.program().display().to_string(), certificates })
+    }
+}
+
+fn solver_error(error: &SolverError) -> Error {
+    Error::environment("solver", error.to_string())
+}
+
+fn checked(file: PathBuf, solver: &Solver) -> Result<CertificateCheck, Error> {
+    let document = match Document::read(&file) {
+        Ok(document) => document,
+        Err(error @ DocumentError::Access(..)) => {
+            return Err(Error::source("certificate", error.to_string()));
+        }
+        Err(error) => {
+            let result = CheckResult::IllFormed(error.to_string());
+            return Ok(CertificateCheck { file, goal: None, result, conditions: 0, seconds: 0.0 });
+        }
+    };
+    let goal = &document.certificate.goal;
+    let goal = goal.place.clone().unwrap_or_else(|| goal.function.clone());
+    let report = match check(&document, solver) {
+        Ok(report) => report,
+        Err(error @ SolverError::Nonsense(..)) => {
+            let result = CheckResult::Unanswered(error.to_string());
+            let goal = Some(goal);
+            return Ok(CertificateCheck { file, goal, result, conditions: 0, seconds: 0.0 });
+        }
+        Err(error) => return Err(solver_error(&error)),
+    };
+    let result = match report.outcome {
+        Outcome::Checked => CheckResult::Checked,
+        Outcome::Open { condition, reason } => CheckResult::Open { condition, reason },
+        Outcome::IllFormed(what) => CheckResult::IllFormed(what),
+        Outcome::Refuted { condition, model } => CheckResult::Refuted { condition, model },
+    };
+    let (conditions, seconds) = (report.conditions, report.time.as_secs_f64());
+    Ok(CertificateCheck { file, goal: Some(goal), result, conditions, seconds })
+}
+
+/// The certificates among some paths, those in folders by name.
+fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut all = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            all.push(path.clone());
+            continue;
+        }
+        let mut found = in_folder(path)?;
+        if found.is_empty() {
+            let message = format!("there is no certificate in {}", path.display());
+            return Err(Error::source("certificate", message));
+        }
+        found.sort();
+        all.append(&mut found);
+    }
+    Ok(all)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |error: std::io::Error| {
+        Error::source("certificate", format!("cannot read {}: {error}", folder.display()))
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(EXTENSION)) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}

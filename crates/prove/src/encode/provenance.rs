@@ -1,0 +1,192 @@
+//! The parts of the program that a system's variables, points and addresses stand for.
+
+use lydian_base::{Arena, EntityId, SideTable};
+use lydian_ir::{BlockId, FuncId, GlobalId, LocalId, StmtId, Type};
+
+use crate::encode::ids::{NodeId, SlotId};
+use crate::encode::memory::layout::Layout;
+use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::state::liveness::{Analysed, Liveness};
+use crate::encode::state::slots::SlotKind;
+use crate::system::{PointId, VarId};
+
+/// The parts of the program that a system is about.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// The activations that are told apart, callers before those that they call.
+    pub instances: Vec<InstanceOrigin>,
+    /// The memory objects.
+    pub objects: Vec<ObjectOrigin>,
+    /// The number that stands for each function's address.
+    pub functions: SideTable<FuncId, u64>,
+    /// The place of each variable; none for those that are notes for goals.
+    pub variables: Arena<VarId, Option<VariablePlace>>,
+    /// The place of each point; none where it is not the beginning of a block.
+    pub points: Arena<PointId, Option<(usize, BlockId)>>,
+    /// The variables that matter at each point. The others keep the value that they had at the point
+    /// before, whatever the program does to them.
+    pub live: SideTable<PointId, Vec<VarId>>,
+}
+
+/// An activation.
+#[derive(Clone, Debug)]
+pub struct InstanceOrigin {
+    /// Its function.
+    pub function: FuncId,
+    /// The caller, by its position, and the call; none for a function that the run begins with.
+    pub call: Option<(usize, StmtId)>,
+}
+
+/// A memory object.
+#[derive(Clone, Debug)]
+pub struct ObjectOrigin {
+    /// Its origin.
+    pub kind: OriginKind,
+    /// Its name for people.
+    pub name: String,
+    /// The number that stands for the address of its first byte.
+    pub address: u64,
+}
+
+/// The origin of a memory object.
+#[derive(Clone, Copy, Debug)]
+pub enum OriginKind {
+    /// A global.
+    Global(GlobalId),
+    /// A local of an instance.
+    Local(usize, LocalId),
+    /// A statement of an instance that allocates memory.
+    Allocated {
+        /// The instance.
+        instance: usize,
+        /// The statement.
+        stmt: StmtId,
+        /// The distance between blocks, if their size is a constant.
+        step: Option<u64>,
+        /// Whether there may be more than one block.
+        repeats: bool,
+        /// The most bytes of all blocks.
+        most: u64,
+    },
+}
+
+/// The place of a variable.
+#[derive(Clone, Copy, Debug)]
+pub enum VariablePlace {
+    /// A register of an instance.
+    Register(usize, LocalId),
+    /// Bytes of an object.
+    Bytes {
+        /// The object, by its position.
+        object: usize,
+        /// Where they begin.
+        offset: u64,
+        /// How many they are.
+        size: u64,
+        /// Whether the variable is a float.
+        float: bool,
+    },
+    /// Bytes of an object that come again and again.
+    Elements {
+        /// The object, by its position.
+        object: usize,
+        /// Where the first begins.
+        offset: u64,
+        /// The bytes of one.
+        size: u64,
+        /// The distance between two.
+        period: u64,
+        /// The bits of an index.
+        index_bits: u32,
+    },
+    /// How many bytes are allocated at a place.
+    End(usize),
+}
+
+/// The provenance of a system with these slots for variables and these nodes for points.
+pub(crate) fn provenance(
+    analysed: Analysed<'_, '_>,
+    live: &Liveness,
+    (slots, nodes): (&[SlotId], &[NodeId]),
+) -> Provenance {
+    let inlined = analysed.inlined;
+    let instances = inlined.instances.values().map(|instance| InstanceOrigin {
+        function: instance.function,
+        call: instance.call.map(|call| (call.caller.index(), call.stmt)),
+    });
+    let mut functions = SideTable::new(0);
+    for function in inlined.program.functions.ids() {
+        functions.set(function, analysed.objects.function_address(function));
+    }
+    let (mut variables, mut points) = (Arena::new(), Arena::new());
+    for slot in slots {
+        variables.push(place(analysed, *slot));
+    }
+    let mut live_at = SideTable::new(Vec::new());
+    for node in nodes {
+        let content = &inlined.nodes[*node];
+        let is_block = inlined.begins_block(*node);
+        let point = points.push(is_block.then_some((content.instance.index(), content.block)));
+        let live = live.at(*node);
+        let all = slots.iter().enumerate().filter(|(_, slot)| live.contains(**slot));
+        live_at.set(point, all.map(|(at, _)| VarId::from_index(at)).collect());
+    }
+    let (instances, objects) = (instances.collect(), objects(analysed));
+    Provenance { instances, objects, functions, variables, points, live: live_at }
+}
+
+fn objects(analysed: Analysed<'_, '_>) -> Vec<ObjectOrigin> {
+    let objects = analysed.objects;
+    let all = objects.all.iter().map(|(id, object)| ObjectOrigin {
+        kind: match object.kind {
+            ObjectKind::Global(global) => OriginKind::Global(global),
+            ObjectKind::Local(instance, local) => OriginKind::Local(instance.index(), local),
+            ObjectKind::Allocated(instance, stmt) => {
+                let site = objects.sites.get(&id);
+                OriginKind::Allocated {
+                    instance: instance.index(),
+                    stmt,
+                    step: site.filter(|site| site.size.is_some()).map(|site| site.step()),
+                    repeats: site.is_some_and(|site| site.repeats),
+                    most: objects.region(),
+                }
+            }
+        },
+        name: object.name.clone(),
+        address: object.base,
+    });
+    all.collect()
+}
+
+fn place(analysed: Analysed<'_, '_>, slot: SlotId) -> Option<VariablePlace> {
+    match analysed.slots.all[slot].kind {
+        SlotKind::Register(instance, local) => {
+            Some(VariablePlace::Register(instance.index(), local))
+        }
+        SlotKind::End(object) => Some(VariablePlace::End(object.index())),
+        SlotKind::Cell(object, at) => {
+            let Layout::Cells(cells) = analysed.layouts.of(object) else { return None };
+            let cell = &cells[at];
+            let float = matches!(cell.ty, Some(Type::F32 | Type::F64));
+            let (offset, size) = (cell.offset, cell.size);
+            Some(VariablePlace::Bytes { object: object.index(), offset, size, float })
+        }
+        SlotKind::Lane(object, at) => {
+            let Layout::Lanes(lanes) = analysed.layouts.of(object) else { return None };
+            let lane = lanes.lanes[at];
+            Some(VariablePlace::Elements {
+                object: object.index(),
+                offset: lane.offset,
+                size: lane.size,
+                period: lanes.period,
+                index_bits: lanes.index_bits,
+            })
+        }
+        SlotKind::ResultAddress(_)
+        | SlotKind::Reached(..)
+        | SlotKind::Value(..)
+        | SlotKind::Mutant(..)
+        | SlotKind::Flag(..)
+        | SlotKind::Outside => None,
+    }
+}
