@@ -8,13 +8,14 @@
 //! Transformer*, 2004, for the queries). Other variables may have any value that the invariants allow.
 //!
 //! Where a combination is given, most of a transition's terms are constants. So most queries are answered
-//! by the pool's rewrites. A variable that turns out to have many values is given up, and the search
-//! begins anew without it.
+//! by the pool's rewrites. A combination may say nothing of a variable: where it is set to an input or to
+//! another variable of which nothing is known. A variable that turns out to have many values is given up,
+//! and the search begins anew without it.
 
 use std::collections::VecDeque;
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Evaluator, Node, Sort, Term, TermPool, Value};
+use lydian_smt::{Answer, Evaluator, Model, Node, Sort, Term, TermPool, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engines::invariants::Invariants;
@@ -33,8 +34,8 @@ const MOST_COMBINATIONS: usize = 2_000;
 /// The searches after which no further variable is given up.
 const MOST_SEARCHES: usize = 40;
 
-/// The values of the watched variables.
-type Combination = Vec<u64>;
+/// The values of the watched variables; none where a variable may have any.
+type Combination = Vec<Option<u64>>;
 
 /// A variable that is watched.
 #[derive(Clone, Copy)]
@@ -43,6 +44,8 @@ struct Watched {
     at: usize,
     /// The most values that it may have at a point.
     most: usize,
+    /// Whether nothing is said of it where it is set to others than constants.
+    is_loose: bool,
 }
 
 /// A search for all combinations.
@@ -99,7 +102,11 @@ impl<'s> Values<'s> {
             self.begin();
         }
         while let Some((point, combination)) = self.waiting.front().cloned() {
-            match self.look(queries, invariants, point, &combination) {
+            let look = match self.is_covered(point, &combination) {
+                true => Look::Done,
+                false => self.look(queries, invariants, point, &combination),
+            };
+            match look {
                 Look::Done => {
                     self.waiting.pop_front();
                 }
@@ -132,9 +139,23 @@ impl<'s> Values<'s> {
         if given_up.is_empty() {
             given_up.extend((0..counts.len()).max_by_key(|at| counts[*at]));
         }
-        let mut at = 0..counts.len();
-        self.watched.retain(|_| at.next().is_none_or(|at| !given_up.contains(&at)));
+        let watched = std::mem::take(&mut self.watched);
+        for (at, watched) in watched.into_iter().enumerate() {
+            if !given_up.contains(&at) {
+                self.watched.push(watched);
+            } else if !watched.is_loose {
+                self.watched.push(Watched { is_loose: true, ..watched });
+            }
+        }
         self.begin();
+    }
+
+    /// Whether another combination that is known has all states of one.
+    fn is_covered(&self, point: PointId, combination: &Combination) -> bool {
+        let mut others = self.known[point.index()].iter().filter(|other| *other != combination);
+        others.any(|other| {
+            other.iter().zip(combination).all(|(other, own)| other.is_none() || other == own)
+        })
     }
 
     /// Finds the successors of a combination that are not known.
@@ -177,6 +198,7 @@ impl<'s> Values<'s> {
         let symbols: Vec<Term> = self.system.symbols().collect();
         let mut known = FxHashMap::default();
         for (watched, value) in self.watched.iter().zip(combination) {
+            let Some(value) = value else { continue };
             let symbol = symbols[watched.at];
             let sort = pool.sort(symbol);
             let constant = pool.constant(sort, &Value::from_u64(sort, *value));
@@ -196,18 +218,13 @@ impl<'s> Values<'s> {
         let constant: Vec<Option<u64>> =
             next.iter().map(|term| queries.pool.is_const(*term)?.to_u64()).collect();
         let agrees = |values: &&Combination| {
-            values
-                .iter()
-                .zip(&constant)
-                .all(|(value, constant)| constant.is_none_or(|c| c == *value))
+            let mut pairs = values.iter().zip(&constant);
+            pairs
+                .all(|(value, constant)| value.is_none() || constant.is_none() || value == constant)
         };
         let mut alike: Vec<Combination> =
             self.known[to.index()].iter().filter(agrees).cloned().collect();
         alike.sort_unstable();
-        let is_fixed = constant.iter().all(Option::is_some);
-        if is_fixed && !alike.is_empty() {
-            return Look::Done;
-        }
         for values in &alike {
             let same = equal(queries.pool, next, values);
             query.push(queries.pool.not(same));
@@ -222,8 +239,8 @@ impl<'s> Values<'s> {
                 Answer::Unknown(_) => return Look::Stopped,
             };
             let mut values = Vec::new();
-            for term in next {
-                values.push(self.evaluator.eval_u64(queries.pool, &model, *term));
+            for (at, term) in next.iter().enumerate() {
+                values.push(self.value(queries.pool, &model, at, *term));
             }
             let same = equal(queries.pool, next, &values);
             query.push(queries.pool.not(same));
@@ -234,10 +251,17 @@ impl<'s> Values<'s> {
             if self.note(to, values) {
                 return Look::TooMany;
             }
-            if is_fixed {
-                return Look::Done;
-            }
         }
+    }
+
+    /// The value of a watched variable's term in a model, unless nothing is to be said of it.
+    fn value(&mut self, pool: &TermPool, model: &Model, at: usize, term: Term) -> Option<u64> {
+        let mut leaf = term;
+        while let Node::Ite(condition, yes, no) = pool.node(leaf) {
+            leaf = if self.evaluator.holds(pool, model, condition) { yes } else { no };
+        }
+        let is_said = !self.watched[at].is_loose || pool.is_const(leaf).is_some();
+        is_said.then(|| self.evaluator.eval_u64(pool, model, leaf))
     }
 
     /// Notes a new combination. Whether there are too many.
@@ -245,7 +269,7 @@ impl<'s> Values<'s> {
         let mut is_over = false;
         for (at, value) in values.iter().enumerate() {
             let known = &mut self.values[point.index()][at];
-            known.insert(*value);
+            known.extend(*value);
             is_over |= known.len() > self.watched[at].most;
         }
         self.waiting.push_back((point, values));
@@ -259,7 +283,7 @@ impl<'s> Values<'s> {
         let watched: Vec<Term> = self.watched.iter().map(|watched| symbols[watched.at]).collect();
         let mut found = vec![Vec::new(); self.system.points.len()];
         for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
-            let mut known: Vec<&[u64]> =
+            let mut known: Vec<&[Option<u64>]> =
                 self.known[point.index()].iter().map(Vec::as_slice).collect();
             known.sort_unstable();
             found[point.index()].push(any_of(pool, &watched, &known));
@@ -268,10 +292,11 @@ impl<'s> Values<'s> {
     }
 }
 
-/// That terms have these values.
-fn equal(pool: &mut TermPool, terms: &[Term], values: &[u64]) -> Term {
+/// That terms have these values, where they are given.
+fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
     let mut all = Vec::new();
     for (term, value) in terms.iter().zip(values) {
+        let Some(value) = value else { continue };
         let sort = pool.sort(*term);
         let constant = pool.constant(sort, &Value::from_u64(sort, *value));
         all.push(pool.eq(*term, constant));
@@ -280,22 +305,22 @@ fn equal(pool: &mut TermPool, terms: &[Term], values: &[u64]) -> Term {
 }
 
 /// That terms have one of some combinations of values, which are in order.
-fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[u64]]) -> Term {
+fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[Option<u64>]]) -> Term {
     let Some((first, rest)) = terms.split_first() else {
         return pool.bool(!combinations.is_empty());
     };
     let mut cases = Vec::new();
     for group in combinations.chunk_by(|a, b| a[0] == b[0]) {
         let is_first = equal(pool, &[*first], &group[0][..1]);
-        let of_rest: Vec<&[u64]> = group.iter().map(|values| &values[1..]).collect();
+        let of_rest: Vec<&[Option<u64>]> = group.iter().map(|values| &values[1..]).collect();
         let is_rest = any_of(pool, rest, &of_rest);
         cases.push(pool.and(is_first, is_rest));
     }
     pool.or_all(cases)
 }
 
-/// The variables that are set to constants and to each other's values only, and those of which samples
-/// show few values.
+/// The variables that are later set to constants and to each other's values only, and those of which
+/// samples show few values.
 fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<Watched> {
     let symbols: Vec<Term> = system.symbols().collect();
     let is_word = |at: &usize| matches!(pool.sort(symbols[*at]), Sort::Bool | Sort::BitVec(1..=64));
@@ -304,7 +329,8 @@ fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<Watch
     loop {
         let before = copied.len();
         for at in &words {
-            let mut ends = system.transitions.iter().flat_map(|t| leaves(pool, t.next[*at]));
+            let later = system.transitions.iter().filter(|t| t.from != system.entry);
+            let mut ends = later.flat_map(|transition| leaves(pool, transition.next[*at]));
             if !ends.all(|leaf| pool.is_const(leaf).is_some() || copied.contains(&leaf)) {
                 copied.remove(&symbols[*at]);
             }
@@ -322,8 +348,15 @@ fn watched(pool: &TermPool, system: &System, samples: &Samples<'_>) -> Vec<Watch
     };
     let (first, second): (Vec<usize>, Vec<usize>) =
         words.into_iter().partition(|at| copied.contains(&symbols[*at]));
-    let first = first.into_iter().map(|at| Watched { at, most: MOST_SET });
-    let second = second.into_iter().filter(few).map(|at| Watched { at, most: MOST_FOUND });
+    let is_changed = |at: &usize| {
+        let mut later = system.transitions.iter().filter(|t| t.from != system.entry);
+        later.any(|transition| transition.next[*at] != symbols[*at])
+    };
+    let is_loose = |at: usize| pool.sort(symbols[at]) != Sort::Bool;
+    let first = first.into_iter().filter(|at| is_changed(at) || few(at));
+    let first = first.map(|at| Watched { at, most: MOST_SET, is_loose: is_loose(at) });
+    let second = second.into_iter().filter(few);
+    let second = second.map(|at| Watched { at, most: MOST_FOUND, is_loose: false });
     first.chain(second).take(MOST_WATCHED).collect()
 }
 
@@ -346,7 +379,7 @@ fn leaves(pool: &TermPool, term: Term) -> Vec<Term> {
 mod tests {
     use std::time::Duration;
 
-    use lydian_smt::{Limits, Model};
+    use lydian_smt::Limits;
 
     use super::*;
     use crate::engines::certificate::{Argument, Certificate, Parameters};
