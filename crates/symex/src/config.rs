@@ -61,6 +61,10 @@ pub enum Unreached {
 /// later questions simpler; many more paths than places of the program do not.
 const MERGE_STATES_AFTER: u32 = 16;
 
+/// The usual value of [`Config::choice_forks`]. A few paths that each know a value make all later
+/// questions simpler; many more paths than places of the program do not.
+const CHOICE_FORKS: u32 = 4;
+
 macro_rules! search_orders {
     ($($(#[$attribute:meta])* $order:ident,)+) => {
         /// The order of exploration. Each is deterministic; the random ones follow from their seed.
@@ -170,6 +174,9 @@ pub struct Config {
     /// Whether a decision that cannot trap forks once, instead of once for each condition, and
     /// choices between values become terms.
     pub merge: bool,
+    /// With `merge`: how often a choice between values at one place forks before it becomes a term.
+    /// States of paths that each know their values are more often the same.
+    pub choice_forks: u32,
     /// With `merge`, where labels are deleted: how often control may come to a loop or call without
     /// a label that is left before its states are merged behind it. `None` merges no such states.
     pub merge_states_after: Option<u32>,
@@ -217,6 +224,7 @@ impl Default for Config {
             label_patience: 32,
             look_ahead: true,
             merge: true,
+            choice_forks: CHOICE_FORKS,
             merge_states_after: Some(MERGE_STATES_AFTER),
             search: Search::default(),
             seed: 0,

@@ -56,6 +56,8 @@ pub(crate) struct MergingNotes {
     /// An earlier state of the path, which a later one is compared with to find out whether the
     /// path is a cycle.
     pub(crate) mark: Option<Arc<CycleMark>>,
+    /// The numbers of inputs and facts when the state was last compared with those of other paths.
+    pub(crate) compared: (usize, usize),
 }
 
 /// Notes of the search.
@@ -87,7 +89,11 @@ impl machine::state::Notes for AllNotes {
         let SearchNotes { idle: _, fresh_at, progress } = self.search;
         Self {
             goals: GoalNotes { undecided: Vec::new(), trail, underway, haste: *haste },
-            merging: MergingNotes { start: self.merging.start.clone(), mark: None },
+            merging: MergingNotes {
+                start: self.merging.start.clone(),
+                mark: None,
+                compared: self.merging.compared,
+            },
             search: SearchNotes { idle: 0, fresh_at, progress },
             eviction: EvictionNotes::default(),
         }

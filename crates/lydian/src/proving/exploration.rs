@@ -36,6 +36,9 @@ const QUESTION: Duration = Duration::from_secs(2);
 const MOST_STATES: u64 = 100_000;
 /// The calls that may be open at once.
 const MOST_CALLS: u32 = 10_000;
+/// How often a choice between values forks at one place before it becomes a term: programs that read
+/// inputs for ever come back to their states only where these are numbers.
+const CHOICE_FORKS: u32 = 1000;
 /// The most memory of the process, in bytes.
 const MOST_MEMORY: u64 = 4 << 30;
 
@@ -241,6 +244,7 @@ fn config(pause: Pause) -> Config {
         crash_tests: false,
         allocation_succeeds: true,
         matches_states: true,
+        choice_forks: CHOICE_FORKS,
         pause: Some(pause),
         ..Config::default()
     }

@@ -39,10 +39,6 @@ use crate::merging::decisions::{
 };
 use crate::merging::regions::{Area, DecisionRegion};
 
-/// How often a choice between values forks before it is merged. A few paths that each know a value
-/// make all later questions simpler; many more paths than places of the program do not.
-const FORKS: u32 = 4;
-
 /// The values of an activation's registers.
 type Registers = Vec<Option<Term>>;
 
@@ -239,7 +235,7 @@ impl Merging {
     ) -> Option<AreaResult> {
         let mut pass = AreaPass::default();
         let arrived = self.walk_detached(machine, goals, state, area, starts, &mut pass)?;
-        if pass.differs && self.forks_first(state, place) {
+        if pass.differs && self.forks_first(machine, state, place) {
             return None;
         }
         machine.statistics.merged += u64::from(!state.log.is_played());
@@ -300,15 +296,20 @@ impl Merging {
     }
 
     /// Whether paths still fork at a choice.
-    fn forks_first(&mut self, state: &mut State, place: (FuncId, BlockId)) -> bool {
+    fn forks_first(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        state: &mut State,
+        place: (FuncId, BlockId),
+    ) -> bool {
         if state.course.check.is_some() {
             return false; // the same however often it is evaluated
         }
-        let choices = &mut self.choices;
+        let (choices, most) = (&mut self.choices, machine.context.config.choice_forks);
         state.log.decide(Question::Follow, || {
             let met = choices.entry(place).or_default();
             *met += 1;
-            *met <= FORKS
+            *met <= most
         })
     }
 

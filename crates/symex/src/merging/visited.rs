@@ -18,6 +18,8 @@
 //! - On paths whose model is to cover labels, which are yet to be given a test.
 //! - On paths that depend on undetermined values, numbers of addresses, volatile memory, or memory that
 //!   came into being.
+//! - On paths that read no input and learned no fact since they were compared last: they are at most
+//!   followed to the next input. So loops over numbers that are known take no longer.
 //! - A state is asked about once, when control comes to the head, and never while its path is followed
 //!   again: it would meet itself.
 
@@ -68,11 +70,14 @@ impl VisitedStates {
 
 impl Merging {
     /// Whether a state goes on as another one did before. To be asked when control comes to a block.
-    pub(crate) fn was_visited(&mut self, machine: &mut Machine<'_, '_>, state: &State) -> bool {
+    pub(crate) fn was_visited(&mut self, machine: &mut Machine<'_, '_>, state: &mut State) -> bool {
+        let now = (state.inputs.externals.len(), state.path.facts.len());
+        let is_known = state.notes.merging.compared == now;
         let body = machine.body(state);
-        if !is_comparable(state) || !self.visited.is_head(body, state.frame()) {
+        if is_known || !is_comparable(state) || !self.visited.is_head(body, state.frame()) {
             return false;
         }
+        state.notes.merging.compared = now;
         let Some(key) = self.key(machine, state) else { return false };
         !self.visited.seen.insert(key)
     }

@@ -194,3 +194,98 @@ fn a_program_of_32_bits_is_explored() {
     let ran: Ran = place.done("prove unit.c --provers exploration -- -m32");
     assert!(ran.out.contains("unreachable (exploration)"), "{ran}");
 }
+
+/// A walk over remainders that reads inputs for ever: the numbers that its steps are made of.
+struct Walk {
+    modulus: u64,
+    first: u64,
+    goal: u64,
+    factor: u64,
+    add: u64,
+    /// What the second step adds, where a value that is read once is this number.
+    jump: [u64; 2],
+}
+
+impl Walk {
+    /// A random one.
+    fn new(seed: &mut u64) -> Self {
+        let mut below = |most: u64| {
+            *seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*seed >> 33) % most
+        };
+        let modulus = 4 + below(12);
+        let mut number = || below(modulus);
+        let (first, goal, factor, add) = (number(), number(), number(), number());
+        let jump = number();
+        Self { modulus, first, goal, factor, add, jump: [jump, below(3)] }
+    }
+
+    fn text(&self, name: &str) -> String {
+        let Self { modulus, first, goal, factor, add, jump: [jump, kept] } = self;
+        format!(
+            "static void {name}(void)
+{{
+    unsigned s = {first}, kept = __VERIFIER_nondet_int() & 3;
+    for (;;) {{
+        int in = __VERIFIER_nondet_int();
+        if (in == 1) s = (s * {factor} + {add}) % {modulus};
+        else if (in == 2 && kept == {kept}) s = (s + {jump}) % {modulus};
+        if (s == {goal} && kept != 3) reach_error();
+    }}
+}}
+"
+        )
+    }
+
+    /// Whether any inputs lead to the error, by a search of all states.
+    fn is_reached(&self) -> bool {
+        let met = |kept: u64| {
+            let mut met = vec![false; self.modulus as usize];
+            let mut waiting = vec![self.first];
+            let mut behind = vec![false; self.modulus as usize];
+            behind[self.first as usize] = true; // an input that changes nothing
+            while let Some(s) = waiting.pop() {
+                if std::mem::replace(&mut met[s as usize], true) {
+                    continue;
+                }
+                let mut next = vec![(s * self.factor + self.add) % self.modulus];
+                if kept == self.jump[1] {
+                    next.push((s + self.jump[0]) % self.modulus);
+                }
+                next.iter().for_each(|next| behind[*next as usize] = true);
+                waiting.extend(next);
+            }
+            behind[self.goal as usize]
+        };
+        (0..3).any(met)
+    }
+}
+
+#[test]
+fn walks_that_never_end_reach_what_a_search_of_all_states_reaches() {
+    let mut seed = 5;
+    let walks: Vec<Walk> = (0..30).map(|_| Walk::new(&mut seed)).collect();
+    let name = |at: usize| format!("walk{at}");
+    let functions: String =
+        walks.iter().enumerate().map(|(at, walk)| walk.text(&name(at))).collect();
+    let cases = (0..walks.len()).map(|at| format!("    case {at}: {}(); break;\n", name(at)));
+    let main = format!(
+        "int main(void)\n{{\n    switch (__VERIFIER_nondet_int()) {{\n{}    }}\n    return 0;\n}}\n",
+        cases.collect::<String>()
+    );
+    let place = Workplace::with(&format!("{HEAD}{functions}{main}"));
+    let ran = place.done("prove unit.c --provers exploration --time 100 --json t.json");
+    let proofs = place.json("t.json");
+    let errors = proofs["errors"].as_array().expect("a list of errors");
+    let mut reached = 0;
+    for (at, walk) in walks.iter().enumerate() {
+        let error = errors.iter().find(|error| error["function"] == name(at).as_str());
+        let answer = &error.expect("an error for each walk")["answer"];
+        let expected = if walk.is_reached() { "reached" } else { "unreachable" };
+        assert!(answer.get(expected).is_some(), "{}\n{ran}", walk.text(&name(at)));
+        reached += usize::from(walk.is_reached());
+    }
+    assert!((5..26).contains(&reached), "{reached}");
+}
