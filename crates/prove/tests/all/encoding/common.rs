@@ -37,6 +37,18 @@ pub(crate) fn encoded(pool: &mut TermPool, program: &Program, entry: &str) -> En
     encoded_for(pool, program, entry, Goals { errors: true, labels: None, sequences: None })
 }
 
+/// The request for a program's errors.
+pub(crate) fn request_for<'a>(program: &'a Program, entry: &str) -> EncodeRequest<'a> {
+    EncodeRequest {
+        program,
+        entry: program.function_named(entry).expect("the function exists"),
+        goals: Goals { errors: true, labels: None, sequences: None },
+        semantics: Semantics::default(),
+        rules: Rules { allocation_succeeds: true, ..Rules::default() },
+        limits: EncodeLimits::default(),
+    }
+}
+
 /// A program's system for some goals.
 pub(crate) fn encoded_for(
     pool: &mut TermPool,
@@ -44,14 +56,7 @@ pub(crate) fn encoded_for(
     entry: &str,
     goals: Goals<'_>,
 ) -> Encoded {
-    let request = EncodeRequest {
-        program,
-        entry: program.function_named(entry).expect("the function exists"),
-        goals,
-        semantics: Semantics::default(),
-        rules: Rules { allocation_succeeds: true, ..Rules::default() },
-        limits: EncodeLimits::default(),
-    };
+    let request = EncodeRequest { goals, ..request_for(program, entry) };
     encode(pool, &request).unwrap_or_else(|error| panic!("{error}"))
 }
 
