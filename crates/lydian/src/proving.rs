@@ -330,7 +330,7 @@ fn encoded(
         semantics: Semantics::default(),
         rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
         limits: EncodeLimits::default(),
-        time: limits,
+        time: Some(limits),
     };
     let encoded = encode(pool, &request);
     Ok((encoded.map_err(|error| Error::source("encoding", error.to_string()))?, main))

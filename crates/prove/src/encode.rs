@@ -64,6 +64,10 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     let graph = Graph::new(&inlined);
     let objects = Objects::new(&inlined, &graph)?;
     let code = Code::new(program);
+    let instances = inlined.instances.values().map(|instance| instance.function);
+    if let Some(what) = code.runs_unsupported(program, instances) {
+        return Err(EncodeError::Unsupported(what));
+    }
     let pointers = PointsTo::new(&inlined, &objects, &code, is_whole);
     let accesses = Accesses::new(&inlined, &objects, &pointers);
     let layouts = Layouts::new(program, &objects, &accesses, is_whole);

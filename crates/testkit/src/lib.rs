@@ -16,6 +16,7 @@ pub mod oracle;
 pub mod outside;
 pub mod pointers;
 pub mod predicates;
+pub mod proving;
 pub mod structure;
 pub mod survey;
 pub mod tools;

@@ -16,7 +16,7 @@ use lydian_ir::{
 };
 
 use crate::encode::ids::{InstanceId, NodeId};
-use crate::encode::inlined::calls::{handled_model, is_variadic, unsupported};
+use crate::encode::inlined::calls::{calls_later, handled_model, is_variadic, unsupported};
 use crate::encode::request::{EncodeError, EncodeRequest};
 
 /// A function in one context of calls.
@@ -291,7 +291,7 @@ impl<'a> Inliner<'a, '_> {
         let body = callee.body.as_ref()?;
         let fits = self.blocks + body.blocks.len() <= self.request.limits.blocks;
         let is_odd = is_variadic(program, callee) || args < body.params.len();
-        if !fits || is_odd || handled_model(program, callee).is_some() {
+        if !fits || is_odd || calls_later(callee) || handled_model(program, callee).is_some() {
             return None;
         }
         let mut at = Some(caller);

@@ -188,7 +188,8 @@ impl Machine<'_, '_> {
         ty: Type,
     ) -> Term {
         let object = candidate.object;
-        if ty != Type::Ptr && self.analysed.pointers.is_punned(object) {
+        let is_any = ty != Type::Ptr || self.analysed.layouts.tears_pointers;
+        if is_any && self.analysed.pointers.is_punned(object) {
             self.more("an address is read as a number");
             return Self::anything(pool, lydian_eval::sort_of(ty));
         }

@@ -28,15 +28,16 @@ pub struct EncodeRequest<'a> {
     pub rules: Rules,
     /// The limits.
     pub limits: EncodeLimits,
-    /// When to give up: the end and the interrupt of these limits.
-    pub time: &'a Limits,
+    /// When to give up, if ever: the end and the interrupt of these limits.
+    pub time: Option<&'a Limits>,
 }
 
 impl EncodeRequest<'_> {
     /// Fails where the time is over.
     pub(crate) fn check_time(&self) -> Result<(), EncodeError> {
-        let is_over = self.time.end.is_some_and(|end| Instant::now() >= end);
-        match is_over || self.time.interrupted() {
+        let Some(time) = self.time else { return Ok(()) };
+        let is_over = time.end.is_some_and(|end| Instant::now() >= end);
+        match is_over || time.interrupted() {
             true => Err(EncodeError::OutOfTime),
             false => Ok(()),
         }

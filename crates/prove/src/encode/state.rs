@@ -5,6 +5,7 @@
 //! leaves no trace in the conditions once both of its sides have come together.
 
 pub(crate) mod liveness;
+pub(crate) mod scopes;
 pub(crate) mod slots;
 
 use std::rc::Rc;

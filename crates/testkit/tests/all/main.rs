@@ -9,6 +9,7 @@ mod functions;
 mod fuzz;
 mod hyperlabels_explored;
 mod predicates;
+mod proving;
 mod stopped_explorations;
 mod theorems;
 mod value_ranges;

@@ -65,7 +65,7 @@ fn changed(change: impl FnOnce(&mut Value)) -> (i32, String) {
     change(&mut certificate);
     place.write(&name, &certificate.to_string());
     let ran = place.run("check proofs --time 60");
-    (ran.code, ran.out + &ran.err)
+    (ran.code.expect("an exit code"), ran.out + &ran.err)
 }
 
 /// The position of a point with invariants.

@@ -212,7 +212,7 @@ impl Session<'_, '_> {
             semantics: semantics(config),
             rules: Rules::default(),
             limits: EncodeLimits { blocks: MOST_BLOCKS, ..EncodeLimits::default() },
-            time: limits,
+            time: Some(limits),
         };
         match encode(pool, &request) {
             Ok(encoded) => Some(encoded),

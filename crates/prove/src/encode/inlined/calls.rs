@@ -32,6 +32,46 @@ const ELSEWHERE: [&str; 12] = [
 /// them.
 const ERRORS: [&str; 4] = ["reach_error", "__VERIFIER_error", "__assert_fail", "__assert"];
 
+/// The functions of the library that keep functions, to call them when the program ends. Their calls count
+/// as calls of those.
+const LATER: [&str; 6] =
+    ["atexit", "at_quick_exit", "on_exit", "__cxa_atexit", "__cxa_at_quick_exit", "pthread_atfork"];
+
+/// The builtins of the compiler that write to no memory, by the beginnings of their names. Of others that
+/// have no model here it is not known.
+const PURE_BUILTINS: [&str; 30] = [
+    "__builtin_clrsb",
+    "__builtin_clz",
+    "__builtin_constant_p",
+    "__builtin_copysign",
+    "__builtin_cpu_",
+    "__builtin_ctz",
+    "__builtin_debugtrap",
+    "__builtin_expect",
+    "__builtin_extract_return_addr",
+    "__builtin_fabs",
+    "__builtin_ffs",
+    "__builtin_flt_rounds",
+    "__builtin_frame_address",
+    "__builtin_huge_val",
+    "__builtin_inf",
+    "__builtin_is",
+    "__builtin_nan",
+    "__builtin_object_size",
+    "__builtin_dynamic_object_size",
+    "__builtin_parity",
+    "__builtin_popcount",
+    "__builtin_prefetch",
+    "__builtin_readcyclecounter",
+    "__builtin_return_address",
+    "__builtin_rotate",
+    "__builtin_signbit",
+    "__builtin_bitreverse",
+    "__builtin_bswap",
+    "__builtin_trap",
+    "__builtin_unreachable",
+];
+
 /// The treatment of a call of a function that is not followed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallEffect {
@@ -48,7 +88,7 @@ pub(crate) enum CallEffect {
 /// The treatment of a call of a function that is not followed.
 pub(crate) fn effect_of(program: &Program, callee: FuncId) -> CallEffect {
     let function = &program.functions[callee];
-    if is_left_out(function) {
+    if is_left_out(function) || calls_later(function) {
         return CallEffect::Unknown;
     }
     if let Some(model) = handled_model(program, function) {
@@ -57,13 +97,24 @@ pub(crate) fn effect_of(program: &Program, callee: FuncId) -> CallEffect {
     if function.body.is_some() && !function.library {
         return CallEffect::Unknown;
     }
-    if writes_nothing(&function.name) {
+    if writes_nothing(&function.name) && !may_be_writing_builtin(&function.name) {
         return CallEffect::Value;
     }
     match library_function_of(function).and_then(|row| row.effects) {
         Some(effects) => CallEffect::Known(effects),
         None => CallEffect::Unknown,
     }
+}
+
+/// Whether a function keeps others, to call them when the program ends.
+pub(crate) fn calls_later(function: &Function) -> bool {
+    (function.body.is_none() || function.library) && LATER.contains(&function.name.as_str())
+}
+
+/// Whether a name is that of a builtin that may write to memory.
+fn may_be_writing_builtin(name: &str) -> bool {
+    let is_builtin = ["__builtin_", "__atomic_", "__sync_"].iter().any(|one| name.starts_with(one));
+    is_builtin && !PURE_BUILTINS.iter().any(|pure| name.starts_with(pure))
 }
 
 /// The model of a function of the library, if the encoding has it.
@@ -222,6 +273,16 @@ impl Code {
             }
         }
         found
+    }
+
+    /// Why functions, and what they may run though it is not followed, are not encoded; none if they are.
+    pub(crate) fn runs_unsupported(
+        &self,
+        program: &Program,
+        from: impl IntoIterator<Item = FuncId>,
+    ) -> Option<String> {
+        let run = self.may_run(from.into_iter().chain(self.addressed.iter().copied()));
+        run.into_iter().find_map(|function| unsupported(program, function))
     }
 
     /// The globals that a call of a function may know by name.

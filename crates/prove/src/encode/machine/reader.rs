@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use lydian_eval::{Evaluation, Kleene, StateReader, Traps, sort_of};
 use lydian_ir::{CType, Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
-use lydian_smt::{Sort, Term, TermPool};
+use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::machine::Machine;
-use crate::encode::pointers::objects::ObjectKind;
+use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind};
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;
 use crate::encode::state::slots::SlotKind;
@@ -255,10 +255,18 @@ impl StateReader for Reader<'_, '_, '_> {
     }
 
     fn distance(&mut self, pool: &mut TermPool, [a, b]: [Term; 2]) -> Result<Term, Infallible> {
-        if self.is_ordered {
-            return Ok(pool.sub(a, b));
+        let any = Machine::anything(pool, Sort::BitVec(64));
+        if !self.is_ordered {
+            self.machine.more("the distance of addresses in several objects is used");
+            return Ok(any);
         }
-        Ok(Machine::anything(pool, Sort::BitVec(64)))
+        // The distance of a null pointer from an object depends on where the object lies.
+        let (null_a, null_b) = (self.machine.is_null(pool, a), self.machine.is_null(pool, b));
+        let (one_is, distance) = (pool.neq(null_a, null_b), pool.sub(a, b));
+        if pool.as_bool(one_is) != Some(false) {
+            self.machine.more("the distance of an object from null is used");
+        }
+        Ok(pool.ite(one_is, any, distance))
     }
 }
 
@@ -276,6 +284,20 @@ impl Machine<'_, '_> {
             self.more("a subscript may lie outside of its array, and inside of the object");
         }
         mixes.then_some(beyond)
+    }
+
+    /// Whether an address is null, or so near to it as no object is. One that is computed from an object's
+    /// is not.
+    fn is_null(&self, pool: &mut TermPool, address: Term) -> Term {
+        let constant = match pool.node(address) {
+            Node::Bin(BinOp::Add, a, b) => pool.as_u64(b).or_else(|| pool.as_u64(a)),
+            _ => None,
+        };
+        if constant.is_some_and(|base| self.analysed.objects.at(base).is_some()) {
+            return pool.ff();
+        }
+        let page = pool.bv(64, NULL_PAGE);
+        pool.ult(address, page)
     }
 
     /// Whether an array of so many bytes at an address is a whole object.

@@ -24,6 +24,7 @@ use crate::encode::pointers::Place;
 use crate::encode::provenance::provenance;
 use crate::encode::request::EncodeError;
 use crate::encode::state::liveness::Liveness;
+use crate::encode::state::scopes;
 use crate::encode::state::{State, merged};
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, VarId, Variable};
 
@@ -43,6 +44,8 @@ pub(crate) struct Builder<'b, 's, 'a> {
     arrivals: Vec<Arrival>,
     approaches: BTreeMap<GoalId, Vec<(Approach, usize)>>,
     inputs: SideTable<PointId, Vec<crate::encode::encoded::InputRead>>,
+    /// The registers that have no value yet where a node begins.
+    begun: BTreeMap<NodeId, Vec<SlotId>>,
 }
 
 /// The merged state of all paths between two points.
@@ -55,6 +58,7 @@ struct Arrival {
 
 impl<'b, 's, 'a> Builder<'b, 's, 'a> {
     pub(crate) fn new(machine: Machine<'s, 'a>, graph: &'b Graph, live: &'b Liveness) -> Self {
+        let begun = scopes::begun(machine.analysed, live);
         Self {
             machine,
             graph,
@@ -66,6 +70,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             arrivals: Vec::new(),
             approaches: BTreeMap::new(),
             inputs: SideTable::new(Vec::new()),
+            begun,
         }
     }
 
@@ -186,6 +191,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
     fn leave_node(&mut self, pool: &mut TermPool, node: NodeId, mut state: State) -> Exits {
         let inlined = self.machine.analysed.inlined;
         let instance = inlined.nodes[node].instance;
+        self.begun.get(&node).into_iter().flatten().for_each(|slot| state.set(*slot, None));
         if node == inlined.entry {
             self.machine.labels_at(pool, &mut state, (instance, Moment::Start));
         }

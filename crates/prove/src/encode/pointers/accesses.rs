@@ -68,6 +68,8 @@ pub(crate) struct Accesses {
     /// where there are several.
     pub(crate) strides: BTreeMap<ObjectId, u64>,
     copies: BTreeSet<Copied>,
+    /// Whether some object has numbers that lie over parts of pointers.
+    pub(crate) tears: bool,
 }
 
 /// The objects of which numbers are read where pointers were written, or the other way round, and the
@@ -113,7 +115,18 @@ impl Accesses {
         let number = lydian_ir::libc::error_number(inlined.program).map(ObjectKind::Global);
         found.written.extend(number.and_then(|kind| objects.of(kind)));
         found.hand_on(objects);
+        let mut punned = pointers.punned.iter();
+        found.tears = punned.any(|object| found.tears_pointers(*object));
         found
+    }
+
+    /// Whether numbers lie over parts of pointers in an object.
+    fn tears_pointers(&self, object: ObjectId) -> bool {
+        let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
+            self.to(object).partition(|access| access.ty == Type::Ptr);
+        pointers.into_iter().any(|a| {
+            numbers.iter().any(|b| b.size != a.size && a.within.may_overlap(b.within))
+        })
     }
 
     /// The accesses to an object.

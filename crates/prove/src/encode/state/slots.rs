@@ -57,6 +57,8 @@ pub(crate) struct Layouts {
     all: Vec<Layout>,
     /// The objects that nothing writes to: they have their initial contents.
     constant: Vec<bool>,
+    /// Whether the bytes of a pointer may be those of several values.
+    pub(crate) tears_pointers: bool,
     pub(crate) target: Target,
 }
 
@@ -77,7 +79,8 @@ impl Layouts {
             is_known && (object.read_only || is_whole && !accesses.written.contains(&id))
         });
         let constant = constant.collect();
-        Self { all, constant, target: program.types.target }
+        let target = program.types.target;
+        Self { all, constant, tears_pointers: accesses.tears, target }
     }
 
     pub(crate) fn of(&self, object: ObjectId) -> &Layout {

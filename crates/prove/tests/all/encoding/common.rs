@@ -8,7 +8,7 @@ use lydian_ir::Program;
 use lydian_prove::Semantics;
 use lydian_prove::encode::{EncodeLimits, EncodeRequest, Encoded, Goals, Rules, encode};
 use lydian_prove::system::{GoalId, PointId};
-use lydian_smt::{Evaluator, Limits, Model, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 /// The most transitions of a run.
 const MOST_STEPS: usize = 10_000;
@@ -37,6 +37,20 @@ pub(crate) fn encoded(pool: &mut TermPool, program: &Program, entry: &str) -> En
     encoded_for(pool, program, entry, Goals { errors: true, ..Goals::default() })
 }
 
+/// The request for a program's errors.
+pub(crate) fn request_for<'a>(program: &'a Program, entry: &str) -> EncodeRequest<'a> {
+    EncodeRequest {
+        program,
+        entry: program.function_named(entry).expect("the function exists"),
+        whole: entry == "main",
+        goals: Goals { errors: true, ..Goals::default() },
+        semantics: Semantics::default(),
+        rules: Rules { allocation_succeeds: true, ..Rules::default() },
+        limits: EncodeLimits::default(),
+        time: None,
+    }
+}
+
 /// A program's system for some goals.
 pub(crate) fn encoded_for(
     pool: &mut TermPool,
@@ -44,16 +58,7 @@ pub(crate) fn encoded_for(
     entry: &str,
     goals: Goals<'_>,
 ) -> Encoded {
-    let request = EncodeRequest {
-        program,
-        entry: program.function_named(entry).expect("the function exists"),
-        whole: entry == "main",
-        goals,
-        semantics: Semantics::default(),
-        rules: Rules { allocation_succeeds: true, ..Rules::default() },
-        limits: EncodeLimits::default(),
-        time: &Limits::none(),
-    };
+    let request = EncodeRequest { goals, ..request_for(program, entry) };
     encode(pool, &request).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -3,7 +3,7 @@
 use lydian_ir::Program;
 use lydian_smt::TermPool;
 
-use super::common::{encoded, load, load_with, run};
+use super::common::{encoded, load, load_with, request_for, run};
 
 #[test]
 fn a_loop_over_an_array_has_one_point_for_the_loop_and_one_array() {
@@ -231,6 +231,142 @@ fn the_number_of_an_address_is_any_number() {
         "void reach_error(void); static int x, *const p = &x;
          int main(void) {
              if ((*(unsigned long *)&p & 0xfff) == 8) reach_error();
+             return 0;
+         }"
+    ));
+}
+
+#[test]
+fn the_distance_of_an_object_from_null_is_any_number() {
+    let program = |first: &str, test: &str| {
+        format!(
+            "void reach_error(void);
+             int main(void) {{
+                 int a[4], *p = {first};
+                 long d = p - a;
+                 if ({test}) reach_error();
+                 return 0;
+             }}"
+        )
+    };
+    assert!(may_reach(&program("0", "d == 1234567")));
+    assert!(!may_reach(&program("a + 3", "d != 3")));
+}
+
+#[test]
+fn a_function_that_runs_at_the_exit_may_come_to_its_errors() {
+    assert!(may_reach(
+        "void reach_error(void); int atexit(void (*)(void));
+         static int n;
+         static void last(void) { if (n == 3) reach_error(); }
+         int main(void) { atexit(last); n = 3; return 0; }"
+    ));
+}
+
+#[test]
+fn a_builtin_without_a_model_may_write_behind_its_arguments() {
+    assert!(may_reach(
+        "void reach_error(void);
+         int main(void) {
+             unsigned out = 1;
+             __builtin_addc(2, 3, 0, &out);
+             if (out == 5) reach_error();
+             return 0;
+         }"
+    ));
+}
+
+#[test]
+fn a_variable_that_is_declared_in_a_loop_has_no_value_from_the_round_before() {
+    let program = |head: &str, tail: &str| {
+        format!(
+            "void reach_error(void);
+             int main(void) {{
+                 {head} int x; if (k == 1 && x == 6) reach_error(); x = 5; {tail}
+                 return 0;
+             }}"
+        )
+    };
+    let loops = [
+        ("for (int k = 0; k < 2; k++) {", "}"),
+        ("int k = 0; do {", "k++; } while (k < 2);"),
+        ("int k = 0; while (1) {", "if (k++) break; else continue; }"),
+        ("int k = 0; again: {", "if (!k++) goto again; }"),
+    ];
+    for (head, tail) in loops {
+        assert!(reaches_within_two_rounds(&program(head, tail)), "{head}");
+    }
+    assert!(!reaches_within_two_rounds(
+        "void reach_error(void);
+         int main(void) {
+             int x;
+             for (int k = 0; k < 2; k++) { if (k == 1 && x == 6) reach_error(); x = 5; }
+             return 0;
+         }"
+    ));
+}
+
+/// Whether the error of a program without inputs may be reached in few transitions.
+fn reaches_within_two_rounds(c: &str) -> bool {
+    use lydian_prove::engines::{Decision, Schedule, decide};
+    use lydian_smt::{ChainConfig, standard_chain};
+    let unit = load(c);
+    let mut pool = TermPool::new();
+    let encoded = encoded(&mut pool, &unit.program, "main");
+    let goals: Vec<_> = encoded.system.goals.ids().collect();
+    let mut solver = standard_chain(&ChainConfig::default());
+    let verdicts =
+        decide(&mut pool, &encoded.system, &goals, &mut *solver, &Schedule::default());
+    match &verdicts[..] {
+        [verdict] => match &verdict.decision {
+            Decision::Reached(_) => true,
+            Decision::Unreachable(_) => false,
+            Decision::Unknown(why) => panic!("{why}: {c}"),
+        },
+        _ => panic!("one error: {c}"),
+    }
+}
+
+#[test]
+fn a_function_that_is_not_followed_starts_no_thread() {
+    let unit = load(
+        "void reach_error(void);
+         extern int pthread_create(unsigned long *, const void *, void *(*)(void *), void *);
+         static void *run(void *p) { return p; }
+         static void start(int n) {
+             unsigned long t;
+             if (n > 0) start(n - 1);
+             else pthread_create(&t, 0, run, 0);
+         }
+         int main(void) { start(2); reach_error(); return 0; }",
+    );
+    let mut pool = TermPool::new();
+    let request = request_for(&unit.program, "main");
+    assert!(lydian_prove::encode::encode(&mut pool, &request).is_err());
+}
+
+#[test]
+fn an_undefined_function_may_keep_a_pointer_for_a_later_call() {
+    assert!(may_reach(
+        "void reach_error(void); extern void keep(int *); extern void later(void);
+         int main(void) {
+             int x = 1;
+             keep(&x); x = 1; later();
+             if (x == 2) reach_error();
+             return 0;
+         }"
+    ));
+}
+
+#[test]
+fn a_pointer_of_which_bytes_were_overwritten_may_be_equal_to_any() {
+    assert!(may_reach(
+        "void reach_error(void);
+         union u { int *p; unsigned char c[8]; };
+         int main(void) {
+             int x; union u u;
+             u.p = &x; u.c[0] = 0;
+             if (u.p == &x) reach_error();
              return 0;
          }"
     ));
