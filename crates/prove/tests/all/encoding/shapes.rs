@@ -315,8 +315,7 @@ fn reaches_within_two_rounds(c: &str) -> bool {
     let encoded = encoded(&mut pool, &unit.program, "main");
     let goals: Vec<_> = encoded.system.goals.ids().collect();
     let mut solver = standard_chain(&ChainConfig::default());
-    let verdicts =
-        decide(&mut pool, &encoded.system, &goals, &mut *solver, &Schedule::default());
+    let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &Schedule::default());
     match &verdicts[..] {
         [verdict] => match &verdict.decision {
             Decision::Reached(_) => true,
