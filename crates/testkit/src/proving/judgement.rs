@@ -238,8 +238,7 @@ impl Judge<'_> {
     }
 
     fn ask_open(&mut self, runs: &[RunResult], to: &mut Judgement) {
-        let reached: BTreeSet<GoalId> =
-            runs.iter().flat_map(|run| self.goals_of(run).0).collect();
+        let reached: BTreeSet<GoalId> = runs.iter().flat_map(|run| self.goals_of(run).0).collect();
         let goals: Vec<GoalId> = self.encoded.system.goals.ids().collect();
         to.errors = goals.len();
         to.reached = reached.len();
@@ -249,7 +248,8 @@ impl Judge<'_> {
                 Decision::Unreachable(certificate) => {
                     to.unreachable += 1;
                     if reached.contains(&verdict.goal) {
-                        let text = format!("{name} is reached, and unreachable by {}", verdict.engine);
+                        let text =
+                            format!("{name} is reached, and unreachable by {}", verdict.engine);
                         to.contradictions.push(text);
                     }
                     self.check(verdict.goal, &certificate, to);
@@ -266,8 +266,7 @@ impl Judge<'_> {
     fn check(&mut self, goal: GoalId, certificate: &Certificate, to: &mut Judgement) {
         let limits = Limits { time: Some(self.times.open), ..Limits::none() };
         let system = &self.encoded.system;
-        let checked =
-            certificate.check(&mut self.pool, system, goal, &mut *self.solver, &limits);
+        let checked = certificate.check(&mut self.pool, system, goal, &mut *self.solver, &limits);
         if let Err(Flaw::Refuted(part)) = checked {
             let name = &system.goals[goal].name;
             to.contradictions.push(format!("the argument for {name} is false: {part}"));

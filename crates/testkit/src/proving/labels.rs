@@ -150,8 +150,7 @@ impl UnderTest {
         while asked.len() > MOST_ASKED {
             asked.swap_remove(rng.below(asked.len() as u64) as usize);
         }
-        let mut solver =
-            standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
+        let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
         let limits = Limits { end: Some(Instant::now() + times.pinned), ..Limits::none() };
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
         for verdict in decide(&mut pool, &encoded.system, &asked, &mut *solver, &schedule) {
@@ -167,7 +166,8 @@ impl UnderTest {
                 }
                 Decision::Reached(_) => to.found += 1,
                 Decision::Unknown(why) if why.starts_with("internal") => {
-                    to.contradictions.push(format!("{}: {why}", self.shown(encoded.goals[verdict.goal])));
+                    to.contradictions
+                        .push(format!("{}: {why}", self.shown(encoded.goals[verdict.goal])));
                 }
                 Decision::Unknown(_) => {}
             }

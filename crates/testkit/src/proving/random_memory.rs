@@ -5,8 +5,8 @@
 
 use lydian_base::Rng;
 use lydian_ir::test::{
-    ANY_NUMBER, ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget, Test,
-    TestObject, number_image,
+    ANY_NUMBER, ExternalResult, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
+    Test, TestObject, number_image,
 };
 use lydian_ir::{CType, CTypeId, FuncId, GlobalInit, Linkage, Program};
 

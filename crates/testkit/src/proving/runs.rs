@@ -128,8 +128,7 @@ fn error_by_pointer(program: &Program, outcome: &Outcome) -> Option<ErrorCall> {
     };
     let body = program.functions[function].body.as_ref()?;
     let is_abort = outcome.end == End::Trapped(lydian_ir::TrapKind::Abort);
-    let by_pointer =
-        matches!(body.stmts[stmt], Stmt::Call { callee: Callee::Indirect(_), .. });
+    let by_pointer = matches!(body.stmts[stmt], Stmt::Call { callee: Callee::Indirect(_), .. });
     (is_abort && by_pointer).then_some((function, stmt))
 }
 

@@ -74,10 +74,7 @@ pub fn function_under_test(seed: u64) -> String {
     let all = format!("{body}return {result};\n");
     let declared = writer.locals(&all, &names);
     let heads: Vec<&str> = params.iter().map(|(_, head)| *head).collect();
-    let run = format!(
-        "int run({})\n{{\nfuel = 6;\n{declared}{all}}}\n",
-        heads.join(", ")
-    );
+    let run = format!("int run({})\n{{\nfuel = 6;\n{declared}{all}}}\n", heads.join(", "));
     writer.finish(&run, false)
 }
 
@@ -241,9 +238,32 @@ impl Writer {
     fn sums(&mut self, body: &str) -> String {
         let mut text = String::new();
         let cells = [
-            "a", "b", "c", "h", "w", "arr[0]", "arr[1]", "arr[3]", "sh[2]", "m2[1][1]", "s.x", "s.y",
-            "s.z", "s.v[1]", "o.one.x", "o.in[1].x", "o.in[0].v[1]", "o.f1", "o.f2", "buf[1]",
-            "u.c[1]", "(p == &a)", "(p ? *p : 3)", "(q ? *q : 3)", "(n ? n->v : 3)", "st",
+            "a",
+            "b",
+            "c",
+            "h",
+            "w",
+            "arr[0]",
+            "arr[1]",
+            "arr[3]",
+            "sh[2]",
+            "m2[1][1]",
+            "s.x",
+            "s.y",
+            "s.z",
+            "s.v[1]",
+            "o.one.x",
+            "o.in[1].x",
+            "o.in[0].v[1]",
+            "o.f1",
+            "o.f2",
+            "buf[1]",
+            "u.c[1]",
+            "(p == &a)",
+            "(p ? *p : 3)",
+            "(q ? *q : 3)",
+            "(n ? n->v : 3)",
+            "st",
         ];
         for cell in cells {
             let name = cell.trim_start_matches('(').split(['.', '[', ' ']).next().unwrap_or(cell);

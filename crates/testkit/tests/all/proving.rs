@@ -11,8 +11,7 @@ use lydian_testkit::proving::runs::Loader;
 use lydian_testkit::proving::writing::{function_under_test, whole_program};
 
 /// Little time: an engine that is wrong is so at once, most of the time.
-const TIMES: Times =
-    Times { pinned: Duration::from_millis(300), open: Duration::from_millis(100) };
+const TIMES: Times = Times { pinned: Duration::from_millis(300), open: Duration::from_millis(100) };
 
 #[test]
 fn no_error_that_a_run_gets_to_is_out_of_reach() {

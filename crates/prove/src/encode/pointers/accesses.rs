@@ -124,9 +124,9 @@ impl Accesses {
     fn tears_pointers(&self, object: ObjectId) -> bool {
         let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
             self.to(object).partition(|access| access.ty == Type::Ptr);
-        pointers.into_iter().any(|a| {
-            numbers.iter().any(|b| b.size != a.size && a.within.may_overlap(b.within))
-        })
+        pointers
+            .into_iter()
+            .any(|a| numbers.iter().any(|b| b.size != a.size && a.within.may_overlap(b.within)))
     }
 
     /// The accesses to an object.

@@ -21,10 +21,7 @@ struct Register {
 }
 
 /// The registers that come into being where nodes begin.
-pub(crate) fn begun(
-    analysed: Analysed<'_, '_>,
-    live: &Liveness,
-) -> BTreeMap<NodeId, Vec<SlotId>> {
+pub(crate) fn begun(analysed: Analysed<'_, '_>, live: &Liveness) -> BTreeMap<NodeId, Vec<SlotId>> {
     let inlined = analysed.inlined;
     let mut registers: BTreeMap<InstanceId, Vec<Register>> = BTreeMap::new();
     for (id, instance) in inlined.instances.iter() {
