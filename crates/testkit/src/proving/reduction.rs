@@ -1,5 +1,7 @@
-//! Smaller programs that show the same, by leaving out lines and blocks of lines (after Zeller and
-//! Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, with braces as its structure).
+//! Smaller programs that show the same, by leaving out lines and blocks of lines.
+//!
+//! After Zeller and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, with braces as the
+//! structure of the text.
 
 /// The smallest text that is found by leaving out lines while `shows` holds for what stays. It holds for
 /// the text.

@@ -264,19 +264,6 @@ fn a_function_that_runs_at_the_exit_may_come_to_its_errors() {
 }
 
 #[test]
-fn a_builtin_without_a_model_may_write_behind_its_arguments() {
-    assert!(may_reach(
-        "void reach_error(void);
-         int main(void) {
-             unsigned out = 1;
-             __builtin_addc(2, 3, 0, &out);
-             if (out == 5) reach_error();
-             return 0;
-         }"
-    ));
-}
-
-#[test]
 fn a_variable_that_is_declared_in_a_loop_has_no_value_from_the_round_before() {
     let program = |head: &str, tail: &str| {
         format!(
