@@ -49,6 +49,14 @@ struct InputFunction {
     ty: String,
 }
 
+/// Facts about some runs.
+struct Runs {
+    /// Whether one would have gone on.
+    stopped: bool,
+    /// Whether one asked for an input.
+    asked: bool,
+}
+
 /// Runs of a program.
 pub(super) struct Execution<'a> {
     program: &'a LinkedProgram,
@@ -88,14 +96,20 @@ impl<'a> Execution<'a> {
         Self { program, arguments, goals: goals.collect(), functions, rng: Rng::new(7) }
     }
 
-    /// Runs for about so long. Gives the first run to each goal.
+    /// Runs for about so long; twice as long if the program asks for no input. Gives the first run to each
+    /// goal.
     pub(super) fn hits(&mut self, time: Duration) -> Vec<Hit> {
         let end = Instant::now() + time;
         let mut found: Vec<Hit> = Vec::new();
+        // A function without its body may do anything, so a run without it shows nothing.
+        if !self.program.left_out.is_empty() {
+            return found;
+        }
         let mut steps = FEW_STEPS;
         while steps <= MOST_STEPS {
             let begun = Instant::now();
-            let stopped = self.runs(steps, end, &mut found);
+            let Runs { stopped, asked } = self.runs(steps, end, &mut found);
+            let end = if asked { end } else { end + time };
             // Runs may take as many times longer as they have more statements.
             let (took, left) = (begun.elapsed(), end.saturating_duration_since(Instant::now()));
             if !stopped || found.len() == self.goals.len() || took * GROWTH > left {
@@ -106,15 +120,15 @@ impl<'a> Execution<'a> {
         found
     }
 
-    /// Runs of at most so many statements. Whether some would have gone on.
-    fn runs(&mut self, steps: u64, end: Instant, found: &mut Vec<Hit>) -> bool {
+    /// Runs of at most so many statements.
+    fn runs(&mut self, steps: u64, end: Instant, found: &mut Vec<Hit>) -> Runs {
         let (mut stopped, mut asked) = (false, false);
         for number in 0..MOST_RUNS {
             if found.len() == self.goals.len() || Instant::now() >= end {
                 break;
             }
             let answers = self.answers(number);
-            let Some(outcome) = self.run(&answers, steps, &mut Silent) else { return false };
+            let Some(outcome) = self.run(&answers, steps, &mut Silent) else { break };
             stopped |= matches!(outcome.end, End::Stopped(StopReason::Steps(_)));
             asked |= !outcome.externals.is_empty();
             if outcome.end == End::Trapped(TrapKind::Abort) {
@@ -127,7 +141,7 @@ impl<'a> Execution<'a> {
                 break;
             }
         }
-        stopped
+        Runs { stopped, asked }
     }
 
     fn run(&self, answers: &Answers, steps: u64, watch: &mut dyn Observer) -> Option<Outcome> {

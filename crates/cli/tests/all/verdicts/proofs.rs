@@ -90,6 +90,44 @@ fn elements_of_an_array_are_told_apart() {
 }
 
 #[test]
+fn an_error_behind_a_long_loop_is_found_by_a_run_of_the_program() {
+    let (answer, text) = answer(
+        "    unsigned i = 0, sum = 0;
+    while (i < 20000) {
+        i++;
+        sum += i & 3;
+    }
+    check(sum % 2);",
+    );
+    assert!(answer.get("reached").is_some(), "{text}");
+    assert!(text.contains("(execution)"), "{text}");
+}
+
+#[test]
+fn a_bound_of_a_float_polynomial_is_proved() {
+    let (answer, text) = answer(
+        "    extern float __VERIFIER_nondet_float(void);
+    float x = __VERIFIER_nondet_float();
+    __VERIFIER_assume(x > -1.5f && x < 1.5f);
+    check(x - x * x * x / 6.0f <= 0.95f);",
+    );
+    assert!(answer.get("unreachable").is_some(), "{text}");
+}
+
+#[test]
+fn all_elements_that_a_loop_has_written_are_known() {
+    let (answer, text) = answer(
+        "    unsigned i, all[1000];
+    for (i = 0; i < 1000; i++)
+        all[i] = i + i;
+    for (i = 0; i < 1000; i++)
+        check(all[i] == i + i);",
+    );
+    assert!(answer.get("unreachable").is_some(), "{text}");
+    assert!(text.contains("(cells)"), "{text}");
+}
+
+#[test]
 fn a_program_without_main_or_without_errors_gets_a_clear_message() {
     let place = Workplace::with("int f(void) { return 1; }\n");
     place.refused("prove unit.c", 3, &["the program has no `main`"]);
