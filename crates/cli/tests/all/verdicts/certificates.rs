@@ -1,5 +1,7 @@
 //! `lydian check`: certificates of proofs stand, and what was changed in them is seen.
 
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 
 use crate::common::Workplace;
@@ -36,14 +38,14 @@ const LINEAR: &str = "int main(void)
 /// A program's folder, with certificates of its proofs in `proofs`.
 fn proved(program: &str) -> Workplace {
     let place = Workplace::with(&format!("{HEAD}{program}"));
-    let ran = place.done("prove unit.c --time 60 --certificates proofs");
+    let ran = place.done("prove unit.c --time 600 --certificates proofs");
     assert!(ran.out.contains("unreachable"), "{}", ran.out);
     place
 }
 
 /// A program's certificates stand.
 fn assert_stands(program: &str) {
-    let ran = proved(program).run("check proofs --time 60");
+    let ran = proved(program).run("check proofs --time 600");
     assert!(ran.out.contains("1 of 1 certificates stand"), "{}{}", ran.out, ran.err);
     ran.says(0, &[]);
 }
@@ -57,15 +59,32 @@ fn certificate_of(place: &Workplace) -> String {
     format!("proofs/{name}")
 }
 
+/// The certificate of [`LINEAR`], and the IR's text.
+fn linear() -> (Value, String) {
+    static FOUND: OnceLock<(Value, String)> = OnceLock::new();
+    let make = || {
+        let place = proved(LINEAR);
+        let certificate = place.json(&certificate_of(&place));
+        let text = place.read(&format!("proofs/{}", file_of(&certificate)));
+        (certificate, text)
+    };
+    FOUND.get_or_init(make).clone()
+}
+
+/// The file with the IR's text.
+fn file_of(certificate: &Value) -> String {
+    certificate["program"]["file"].as_str().expect("a name").to_owned()
+}
+
 /// The exit code of the check of a changed certificate of [`LINEAR`], and its output.
 fn changed(change: impl FnOnce(&mut Value)) -> (i32, String) {
-    let place = proved(LINEAR);
-    let name = certificate_of(&place);
-    let mut certificate = place.json(&name);
+    let (mut certificate, text) = linear();
+    let place = Workplace::with("");
+    place.write(&file_of(&certificate), &text);
     change(&mut certificate);
-    place.write(&name, &certificate.to_string());
-    let ran = place.run("check proofs --time 60");
-    (ran.code.expect("an exit code"), ran.out + &ran.err)
+    place.write("a.certificate.json", &certificate.to_string());
+    let ran = place.run("check . --time 600");
+    (ran.code.expect("it ends by itself"), ran.out + &ran.err)
 }
 
 /// The position of a point with invariants.
@@ -352,12 +371,13 @@ fn addresses_that_are_shared_are_seen() {
 
 #[test]
 fn another_program_is_seen() {
-    let place = proved(LINEAR);
-    let name = certificate_of(&place);
-    let file = place.json(&name)["program"]["file"].as_str().expect("a name").to_owned();
-    let text = place.read(&format!("proofs/{file}"));
-    place.write(&format!("proofs/{file}"), &text.replace("add.u", "sub.u"));
-    place.run("check proofs").says(2, &["is not the program"]);
+    let (certificate, text) = linear();
+    let place = Workplace::with("");
+    place.write(&file_of(&certificate), &text.replace("add.u", "sub.u"));
+    place.write("a.certificate.json", &certificate.to_string());
+    let ran = place.run("check .");
+    ran.says(2, &[]);
+    assert!(ran.out.contains("is not the program"), "{}", ran.out);
 }
 
 #[test]
@@ -367,7 +387,9 @@ fn what_is_no_certificate_is_refused() {
     assert!(said.contains("format 99"), "{said}");
     let place = Workplace::with("int main(void) { return 0; }\n");
     place.write("no.certificate.json", "{}");
-    place.run("check no.certificate.json").says(2, &["no certificate"]);
+    let ran = place.run("check no.certificate.json");
+    ran.says(2, &[]);
+    assert!(ran.out.contains("no certificate"), "{}", ran.out);
     place.refused("check nothing.certificate.json", 3, &["cannot read"]);
     place.refused("check .. --solver no-such-solver", 5, &["no-such-solver"]);
 }
