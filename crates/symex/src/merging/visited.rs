@@ -16,6 +16,7 @@
 //!
 //! # Where it is not asked
 //! - On paths whose model is to cover labels, which are yet to be given a test.
+//! - On paths that called functions whose results say something about their later calls, as `getenv`.
 //! - On paths that depend on undetermined values, numbers of addresses, volatile memory, or memory that
 //!   came into being.
 //! - On paths that read no input and learned no fact since they were compared last: they are at most
@@ -29,13 +30,14 @@ use std::rc::Rc;
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::{Cfg, Dominators, Loops};
-use lydian_ir::{Body, FuncId};
+use lydian_ir::libc::{LibFn, Model, gives_inputs, model_named};
+use lydian_ir::{Body, FuncId, LocalId};
 use lydian_smt::{Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Background, Memory};
 use crate::machine::state::Frame;
-use crate::merging::Merging;
+use crate::merging::analyses::Analyses;
 use crate::merging::hot_variables::holds;
 use crate::{Machine, State};
 
@@ -66,44 +68,48 @@ impl VisitedStates {
         });
         heads[frame.block.index()]
     }
-}
 
-impl Merging {
     /// Whether a state goes on as another one did before. To be asked when control comes to a block.
-    pub(crate) fn was_visited(&mut self, machine: &mut Machine<'_, '_>, state: &mut State) -> bool {
+    pub(crate) fn meets(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        analyses: &Analyses,
+        state: &mut State,
+    ) -> bool {
         let now = (state.inputs.externals.len(), state.path.facts.len());
         let is_known = state.notes.merging.compared == now;
         let body = machine.body(state);
-        if is_known || !is_comparable(state) || !self.visited.is_head(body, state.frame()) {
+        if is_known || !is_comparable(state) || !self.is_head(body, state.frame()) {
             return false;
         }
         state.notes.merging.compared = now;
-        let Some(key) = self.key(machine, state) else { return false };
-        !self.visited.seen.insert(key)
+        let Some(key) = key(machine, analyses, state) else { return false };
+        !self.seen.insert(key)
     }
+}
 
-    /// A number for everything that determines how a state goes on.
-    fn key(&self, machine: &mut Machine<'_, '_>, state: &State) -> Option<u128> {
-        let mut key = Key::default();
-        for frame in &state.frames {
-            let body = machine.context.program.functions[frame.func].body.as_ref()?;
-            let live = self.analyses.live_registers(frame.func, body);
-            let live = live.before(body, frame.block, frame.next);
-            key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
-            key.add(&frame.return_to.memory.map(|(_, size)| size));
-            key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
-            key.add(&(frame.made.as_slice(), frame.objects.as_slice(), frame.variable));
-            for (at, value) in frame.registers.iter().enumerate() {
-                if holds(&live, lydian_ir::LocalId::from_index(at)) {
-                    key.add(&(at, value));
-                    key.terms.extend(*value);
-                }
+/// A number for everything that determines how a state goes on.
+fn key(machine: &mut Machine<'_, '_>, analyses: &Analyses, state: &State) -> Option<u128> {
+    let mut key = Key::default();
+    for frame in &state.frames {
+        let body = machine.context.program.functions[frame.func].body.as_ref()?;
+        let live = analyses.live_registers(frame.func, body);
+        let live = live.before(body, frame.block, frame.next);
+        key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
+        key.add(&frame.return_to.memory.map(|(_, size)| size));
+        key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
+        key.add(&frame.return_to.memory.map(|(address, _)| address));
+        key.add(&(frame.made.as_slice(), frame.objects.as_slice(), frame.variable));
+        for (at, value) in frame.registers.iter().enumerate() {
+            if holds(&live, LocalId::from_index(at)) {
+                key.add(&(at, value));
+                key.terms.extend(*value);
             }
         }
-        key.add_memory(&state.memory)?;
-        key.add_facts(&mut machine.pool, &state.path.facts);
-        Some(key.number())
     }
+    key.add_memory(&state.memory)?;
+    key.add_facts(&mut machine.pool, &state.path.facts);
+    Some(key.number())
 }
 
 /// Whether nothing but registers, memory and facts determines how a state goes on.
@@ -123,6 +129,13 @@ fn is_comparable(state: &State) -> bool {
         && state.path.resolved.is_empty()
         && state.path.expanded.is_empty()
         && state.path.facts.len() <= MOST_FACTS
+        && state.inputs.externals.iter().all(|call| forgets(&call.function))
+}
+
+/// Whether what calls of a function gave says nothing about its later calls.
+fn forgets(function: &str) -> bool {
+    let allocates = |model: &Model| matches!(model.function, LibFn::Allocation(_));
+    gives_inputs(function) || model_named(function).is_some_and(allocates)
 }
 
 /// What determines how a state goes on, hashed.
