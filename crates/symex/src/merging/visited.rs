@@ -3,7 +3,8 @@
 //! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
 //! from the registers that are read before they are set, the objects that are alive, and those facts
 //! that share symbols with them, directly or through other facts. The other facts are about inputs
-//! that nothing depends on any more, and some input meets them. Symbols of later inputs are new on
+//! that nothing depends on any more, and some input meets them. The same is true of a fact that holds
+//! for some values of symbols that are in it alone, whatever the others are. Symbols of later inputs are new on
 //! either path. So where all of these are the same as they were on another path, this path reaches no
 //! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
 //! Programs that read inputs for ever in finitely many states so have an end.
@@ -27,12 +28,13 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::{Cfg, Dominators, Loops};
-use lydian_ir::libc::{LibFn, Model, gives_inputs, model_named};
+use lydian_ir::libc::{self, LibFn, gives_inputs, model_named};
 use lydian_ir::{Body, FuncId, LocalId};
-use lydian_smt::{Term, TermPool};
+use lydian_smt::{Model, Sort, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Background, Memory};
@@ -108,7 +110,7 @@ fn key(machine: &mut Machine<'_, '_>, analyses: &Analyses, state: &State) -> Opt
         }
     }
     key.add_memory(&state.memory)?;
-    key.add_facts(&mut machine.pool, &state.path.facts);
+    key.add_facts(&mut machine.pool, &state.path.facts, &state.model);
     Some(key.number())
 }
 
@@ -134,8 +136,53 @@ fn is_comparable(state: &State) -> bool {
 
 /// Whether what calls of a function gave says nothing about its later calls.
 fn forgets(function: &str) -> bool {
-    let allocates = |model: &Model| matches!(model.function, LibFn::Allocation(_));
+    let allocates = |model: &libc::Model| matches!(model.function, LibFn::Allocation(_));
     gives_inputs(function) || model_named(function).is_some_and(allocates)
+}
+
+/// A fact and its symbols.
+type FactSymbols = (Term, Arc<[Term]>);
+
+/// Leaves out facts that say nothing about the state's symbols: with some values of symbols that are in
+/// no other fact, and not in the state, they hold whatever the other symbols are.
+fn leave_out_free(
+    pool: &mut TermPool,
+    facts: &mut Vec<FactSymbols>,
+    of_state: &FxHashSet<Term>,
+    model: &Model,
+) {
+    let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
+    let symbols = facts.iter().flat_map(|(_, symbols)| symbols.iter());
+    symbols.for_each(|symbol| *uses.entry(*symbol).or_default() += 1);
+    facts.retain(|(fact, symbols)| {
+        let own = symbols.iter().filter(|one| uses[*one] == 1 && !of_state.contains(*one));
+        let own: Vec<Term> = own.copied().collect();
+        if own.is_empty() || own.len() == symbols.len() {
+            return true;
+        }
+        let chosen: [&dyn Fn(&mut TermPool, Term) -> Option<Term>; 3] = [
+            &|pool, symbol| {
+                let sort = pool.sort(symbol);
+                model.get(symbol).map(|value| pool.constant(sort, value))
+            },
+            &|pool, symbol| number(pool, symbol, 0),
+            &|pool, symbol| number(pool, symbol, u64::MAX),
+        ];
+        !chosen.iter().any(|value| {
+            let values = own.iter().filter_map(|one| Some((*one, value(pool, *one)?)));
+            let mut known: FxHashMap<Term, Term> = values.collect();
+            let with = pool.substituted(*fact, &mut known);
+            pool.as_bool(with) == Some(true)
+        })
+    });
+}
+
+/// A number of the sort of a symbol, if that is one of at most 64 bits.
+fn number(pool: &mut TermPool, symbol: Term, value: u64) -> Option<Term> {
+    match pool.sort(symbol) {
+        Sort::BitVec(width @ 1..=64) => Some(pool.bv(width, value & (u64::MAX >> (64 - width)))),
+        _ => None,
+    }
 }
 
 /// What determines how a state goes on, hashed.
@@ -179,12 +226,14 @@ impl Key {
     }
 
     /// Adds the facts that share symbols with the terms, directly or through other facts.
-    fn add_facts(&mut self, pool: &mut TermPool, facts: &[Term]) {
+    fn add_facts(&mut self, pool: &mut TermPool, facts: &[Term], model: &Model) {
         let mut symbols: FxHashSet<Term> = FxHashSet::default();
         for term in std::mem::take(&mut self.terms) {
             symbols.extend(pool.vars_of(term).iter());
         }
-        let mut left: Vec<_> = facts.iter().map(|fact| (*fact, pool.vars_of(*fact))).collect();
+        let mut left: Vec<FactSymbols> =
+            facts.iter().map(|fact| (*fact, pool.vars_of(*fact))).collect();
+        leave_out_free(pool, &mut left, &symbols, model);
         let mut related = Vec::new();
         loop {
             let before = left.len();
