@@ -154,13 +154,10 @@ fn conclusion(summary: &Summary, left: &LeftLabel, beyond: Option<&str>) -> Find
     let assumption = left.bounds.first().map(|bound| bound.sentence.as_str()).or(beyond);
     match assumption {
         Some(assumption) => Finding::Open(format!("it is not reached if {assumption}")),
-        None => {
-            let paths = summary.path_count();
-            let (all, s) = if paths == 1 { ("the only", "") } else { ("all", "s") };
-            let count = if paths == 1 { String::new() } else { format!(" {paths}") };
-            let ends = if paths == 1 { "ends" } else { "end" };
-            Finding::Unreachable(format!("{all}{count} path{s} of the program {ends} elsewhere"))
-        }
+        None => Finding::Unreachable(match summary.path_count() {
+            1 => "the only path of the program ends elsewhere".to_owned(),
+            paths => format!("all {paths} paths of the program end elsewhere"),
+        }),
     }
 }
 

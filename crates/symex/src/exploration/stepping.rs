@@ -152,7 +152,7 @@ impl Engine<'_, '_> {
             return false;
         }
         state.frame_mut().arrived = false;
-        self.merging.was_visited(&mut self.machine, state)
+        self.merging.visited.meets(&mut self.machine, &self.merging.analyses, state)
     }
 
     /// Notes the labels just before a statement or terminator. Returns true where there are some.

@@ -86,6 +86,11 @@ impl HotVariables {
                 read(body, *value, self.stores, set);
             }
             _ => {
+                if let Stmt::Release { pointer } = stmt
+                    && self.stores
+                {
+                    set[pointer.index() / 64] |= 1 << (pointer.index() % 64);
+                }
                 if let Stmt::Call { dst: Some(dst), .. } | Stmt::Alloca { dst, .. } = stmt {
                     set[dst.index() / 64] &= !(1 << (dst.index() % 64));
                 }

@@ -3,7 +3,8 @@
 //! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
 //! from the registers that are read before they are set, the objects that are alive, and those facts
 //! that share symbols with them, directly or through other facts. The other facts are about inputs
-//! that nothing depends on any more, and some input meets them. Symbols of later inputs are new on
+//! that nothing depends on any more, and some input meets them. The same is true of a fact that holds
+//! for some values of symbols that are in it alone, whatever the others are. Symbols of later inputs are new on
 //! either path. So where all of these are the same as they were on another path, this path reaches no
 //! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
 //! Programs that read inputs for ever in finitely many states so have an end.
@@ -16,6 +17,7 @@
 //!
 //! # Where it is not asked
 //! - On paths whose model is to cover labels, which are yet to be given a test.
+//! - On paths that called functions whose results say something about their later calls, as `getenv`.
 //! - On paths that depend on undetermined values, numbers of addresses, volatile memory, or memory that
 //!   came into being.
 //! - On paths that read no input and learned no fact since they were compared last: they are at most
@@ -26,16 +28,18 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::{Cfg, Dominators, Loops};
-use lydian_ir::{Body, FuncId};
-use lydian_smt::{Term, TermPool};
+use lydian_ir::libc::{self, LibFn, gives_inputs, model_named};
+use lydian_ir::{Body, FuncId, LocalId};
+use lydian_smt::{Model, Sort, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Background, Memory};
 use crate::machine::state::Frame;
-use crate::merging::Merging;
+use crate::merging::analyses::Analyses;
 use crate::merging::hot_variables::holds;
 use crate::{Machine, State};
 
@@ -66,44 +70,48 @@ impl VisitedStates {
         });
         heads[frame.block.index()]
     }
-}
 
-impl Merging {
     /// Whether a state goes on as another one did before. To be asked when control comes to a block.
-    pub(crate) fn was_visited(&mut self, machine: &mut Machine<'_, '_>, state: &mut State) -> bool {
+    pub(crate) fn meets(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        analyses: &Analyses,
+        state: &mut State,
+    ) -> bool {
         let now = (state.inputs.externals.len(), state.path.facts.len());
         let is_known = state.notes.merging.compared == now;
         let body = machine.body(state);
-        if is_known || !is_comparable(state) || !self.visited.is_head(body, state.frame()) {
+        if is_known || !is_comparable(state) || !self.is_head(body, state.frame()) {
             return false;
         }
         state.notes.merging.compared = now;
-        let Some(key) = self.key(machine, state) else { return false };
-        !self.visited.seen.insert(key)
+        let Some(key) = key(machine, analyses, state) else { return false };
+        !self.seen.insert(key)
     }
+}
 
-    /// A number for everything that determines how a state goes on.
-    fn key(&self, machine: &mut Machine<'_, '_>, state: &State) -> Option<u128> {
-        let mut key = Key::default();
-        for frame in &state.frames {
-            let body = machine.context.program.functions[frame.func].body.as_ref()?;
-            let live = self.analyses.live_registers(frame.func, body);
-            let live = live.before(body, frame.block, frame.next);
-            key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
-            key.add(&frame.return_to.memory.map(|(_, size)| size));
-            key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
-            key.add(&(frame.made.as_slice(), frame.objects.as_slice(), frame.variable));
-            for (at, value) in frame.registers.iter().enumerate() {
-                if holds(&live, lydian_ir::LocalId::from_index(at)) {
-                    key.add(&(at, value));
-                    key.terms.extend(*value);
-                }
+/// A number for everything that determines how a state goes on.
+fn key(machine: &mut Machine<'_, '_>, analyses: &Analyses, state: &State) -> Option<u128> {
+    let mut key = Key::default();
+    for frame in &state.frames {
+        let body = machine.context.program.functions[frame.func].body.as_ref()?;
+        let live = analyses.live_registers(frame.func, body);
+        let live = live.before(body, frame.block, frame.next);
+        key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
+        key.add(&frame.return_to.memory.map(|(_, size)| size));
+        key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
+        key.add(&frame.return_to.memory.map(|(address, _)| address));
+        key.add(&(frame.made.as_slice(), frame.objects.as_slice(), frame.variable));
+        for (at, value) in frame.registers.iter().enumerate() {
+            if holds(&live, LocalId::from_index(at)) {
+                key.add(&(at, value));
+                key.terms.extend(*value);
             }
         }
-        key.add_memory(&state.memory)?;
-        key.add_facts(&mut machine.pool, &state.path.facts);
-        Some(key.number())
     }
+    key.add_memory(&state.memory)?;
+    key.add_facts(&mut machine.pool, &state.path.facts, &state.model);
+    Some(key.number())
 }
 
 /// Whether nothing but registers, memory and facts determines how a state goes on.
@@ -123,6 +131,58 @@ fn is_comparable(state: &State) -> bool {
         && state.path.resolved.is_empty()
         && state.path.expanded.is_empty()
         && state.path.facts.len() <= MOST_FACTS
+        && state.inputs.externals.iter().all(|call| forgets(&call.function))
+}
+
+/// Whether what calls of a function gave says nothing about its later calls.
+fn forgets(function: &str) -> bool {
+    let allocates = |model: &libc::Model| matches!(model.function, LibFn::Allocation(_));
+    gives_inputs(function) || model_named(function).is_some_and(allocates)
+}
+
+/// A fact and its symbols.
+type FactSymbols = (Term, Arc<[Term]>);
+
+/// Leaves out facts that say nothing about the state's symbols: with some values of symbols that are in
+/// no other fact, and not in the state, they hold whatever the other symbols are.
+fn leave_out_free(
+    pool: &mut TermPool,
+    facts: &mut Vec<FactSymbols>,
+    of_state: &FxHashSet<Term>,
+    model: &Model,
+) {
+    let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
+    let symbols = facts.iter().flat_map(|(_, symbols)| symbols.iter());
+    symbols.for_each(|symbol| *uses.entry(*symbol).or_default() += 1);
+    facts.retain(|(fact, symbols)| {
+        let own = symbols.iter().filter(|one| uses[*one] == 1 && !of_state.contains(*one));
+        let own: Vec<Term> = own.copied().collect();
+        if own.is_empty() || own.len() == symbols.len() {
+            return true;
+        }
+        let chosen: [&dyn Fn(&mut TermPool, Term) -> Option<Term>; 3] = [
+            &|pool, symbol| {
+                let sort = pool.sort(symbol);
+                model.get(symbol).map(|value| pool.constant(sort, value))
+            },
+            &|pool, symbol| number(pool, symbol, 0),
+            &|pool, symbol| number(pool, symbol, u64::MAX),
+        ];
+        !chosen.iter().any(|value| {
+            let values = own.iter().filter_map(|one| Some((*one, value(pool, *one)?)));
+            let mut known: FxHashMap<Term, Term> = values.collect();
+            let with = pool.substituted(*fact, &mut known);
+            pool.as_bool(with) == Some(true)
+        })
+    });
+}
+
+/// A number of the sort of a symbol, if that is one of at most 64 bits.
+fn number(pool: &mut TermPool, symbol: Term, value: u64) -> Option<Term> {
+    match pool.sort(symbol) {
+        Sort::BitVec(width @ 1..=64) => Some(pool.bv(width, value & (u64::MAX >> (64 - width)))),
+        _ => None,
+    }
 }
 
 /// What determines how a state goes on, hashed.
@@ -166,12 +226,14 @@ impl Key {
     }
 
     /// Adds the facts that share symbols with the terms, directly or through other facts.
-    fn add_facts(&mut self, pool: &mut TermPool, facts: &[Term]) {
+    fn add_facts(&mut self, pool: &mut TermPool, facts: &[Term], model: &Model) {
         let mut symbols: FxHashSet<Term> = FxHashSet::default();
         for term in std::mem::take(&mut self.terms) {
             symbols.extend(pool.vars_of(term).iter());
         }
-        let mut left: Vec<_> = facts.iter().map(|fact| (*fact, pool.vars_of(*fact))).collect();
+        let mut left: Vec<FactSymbols> =
+            facts.iter().map(|fact| (*fact, pool.vars_of(*fact))).collect();
+        leave_out_free(pool, &mut left, &symbols, model);
         let mut related = Vec::new();
         loop {
             let before = left.len();

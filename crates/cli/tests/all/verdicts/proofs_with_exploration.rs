@@ -1,6 +1,7 @@
 //! `lydian prove` with the exploration: who decides, values of variables that begin without one, loops
 //! without an end, and counterexamples as C.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
 use serde_json::Value;
@@ -179,7 +180,6 @@ fn a_counterexample_as_c_reaches_the_error_natively() {
             place.read(&format!("{provers}/error-10.c"))
         );
         let native = Command::new(place.path("run")).output().expect("it runs");
-        use std::os::unix::process::ExitStatusExt as _;
         assert_eq!(native.status.signal(), Some(6), "{provers}: it ends by abort");
     }
 }
