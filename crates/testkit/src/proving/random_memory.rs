@@ -142,10 +142,13 @@ impl Memory<'_> {
         Some(PointerTarget::Object(number as u32, 0))
     }
 
+    /// A function of a type whose address the program hands about. That callers have others is an
+    /// assumption.
     fn function(&mut self, ty: CTypeId) -> Option<PointerTarget> {
-        let defined = self.program.functions.values();
-        let suits = defined.filter(|one| one.ty == ty && one.linkage == Linkage::External);
-        let names: Vec<&str> = suits.map(|function| function.name.as_str()).collect();
+        let addressed = self.program.addressed_functions().into_iter();
+        let addressed = addressed.map(|function| &self.program.functions[function]);
+        let names: Vec<&str> =
+            addressed.filter(|one| one.ty == ty).map(|one| one.name.as_str()).collect();
         let at = self.rng.below(names.len() as u64 + 1) as usize;
         names.get(at).map(|name| PointerTarget::Function((*name).to_owned()))
     }

@@ -13,6 +13,9 @@ use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;
 use crate::encode::state::slots::SlotKind;
 
+/// How deep the parts of an address are looked for.
+const MOST_PARTS: u32 = 8;
+
 /// Who evaluates an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evaluator {
@@ -289,15 +292,26 @@ impl Machine<'_, '_> {
     /// Whether an address is null, or so near to it as no object is. One that is computed from an object's
     /// is not.
     fn is_null(&self, pool: &mut TermPool, address: Term) -> Term {
-        let constant = match pool.node(address) {
-            Node::Bin(BinOp::Add, a, b) => pool.as_u64(b).or_else(|| pool.as_u64(a)),
-            _ => None,
-        };
-        if constant.is_some_and(|base| self.analysed.objects.at(base).is_some()) {
+        if self.is_in_object(pool, address, MOST_PARTS) {
             return pool.ff();
         }
         let page = pool.bv(64, NULL_PAGE);
         pool.ult(address, page)
+    }
+
+    /// Whether an address shows that it was computed from that of an object.
+    fn is_in_object(&self, pool: &TermPool, address: Term, depth: u32) -> bool {
+        if let Some(constant) = pool.as_u64(address) {
+            let (low, length) = self.analysed.objects.span();
+            return constant.wrapping_sub(low) < length;
+        }
+        let is_in = |part: Term| depth > 0 && self.is_in_object(pool, part, depth - 1);
+        match pool.node(address) {
+            Node::Bin(BinOp::Add, a, b) => is_in(a) || is_in(b),
+            Node::Bin(BinOp::Sub, a, _) => is_in(a),
+            Node::Ite(_, a, b) => is_in(a) && is_in(b),
+            _ => false,
+        }
     }
 
     /// Whether an array of so many bytes at an address is a whole object.
