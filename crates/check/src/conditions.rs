@@ -81,7 +81,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let mut edges = BTreeSet::new();
         let mut ends = BTreeSet::new();
         for point in 0..self.invariants.formulas.len() {
-            let found = self.from_point(point)?;
+            let found = self.leave_point(point)?;
             edges.extend(found.0.into_iter().map(|to| (point, to)));
             if found.1 {
                 ends.insert(point);
@@ -172,7 +172,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// The paths from a point preserve the invariants, and where that is all of the argument they do not
     /// lead to the goal. Returns the points that come next, and whether the goal may.
-    fn from_point(&mut self, point: usize) -> Result<(Vec<usize>, bool), Failure> {
+    fn leave_point(&mut self, point: usize) -> Result<(Vec<usize>, bool), Failure> {
         let mut machine = Machine::new(self.scene);
         let (mut state, premises) = self.start(&mut machine, point);
         let ends = machine.follow(point, state.clone())?;

@@ -401,8 +401,7 @@ impl Machine<'_, '_> {
     ) -> Option<Value> {
         let size = match (effect, values) {
             (Effect::Malloc, [size]) => size.term,
-            (Effect::Realloc, [old, size]) => {
-                let _ = old;
+            (Effect::Realloc, [_, size]) => {
                 self.havoc_known_outside(state);
                 size.term
             }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use lydian_base::EntityId;
 use lydian_ir::{Callee, Expr, FuncId, Function, Linkage, Program, Stmt};
 
 /// The effect of a call that is not followed.
@@ -180,7 +179,6 @@ pub(crate) fn may_run(program: &Program, from: &[FuncId]) -> BTreeSet<FuncId> {
             Expr::AddrFunc(function) => Some(*function),
             _ => None,
         }));
-        debug_assert!(function.index() < program.functions.len(), "ids are of the program");
     }
     found
 }

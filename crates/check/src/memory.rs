@@ -3,7 +3,6 @@
 //! An access hits the object in whose bounds its address lies. Where it hits none the run ends, unless the
 //! address may be one of memory that is not known: then a read gives any value.
 
-use lydian_base::EntityId;
 use lydian_ir::Type;
 
 use crate::machine::Machine;
@@ -245,7 +244,7 @@ impl Machine<'_, '_> {
         offset: Term,
         size: u64,
     ) -> Term {
-        if size % grain != 0 || size / grain > MOST_BYTES {
+        if !size.is_multiple_of(grain) || size / grain > MOST_BYTES {
             return self.any_bytes(size);
         }
         let first = self.index(offset, (grain, index_bits));
@@ -403,7 +402,7 @@ impl Machine<'_, '_> {
         let size = u64::from(self.terms.width(bits) / 8);
         let before = self.get(state, key).term;
         let any = self.fresh(key).term;
-        if size % grain != 0 {
+        if !size.is_multiple_of(grain) {
             let array = self.terms.choose(to.hit, any, before);
             state.set(key, Value::plain(array));
             return;
@@ -547,7 +546,7 @@ impl Machine<'_, '_> {
                 Some(pieces)
             }
             Layout::Array { grain, .. } => {
-                let fits = size % grain == 0 && size <= MOST_BYTES;
+                let fits = size.is_multiple_of(*grain) && size <= MOST_BYTES;
                 fits.then(|| (0..size / grain).map(|at| (at * grain, *grain)).collect())
             }
         }
@@ -560,7 +559,6 @@ impl Machine<'_, '_> {
         instance: usize,
         local: lydian_ir::LocalId,
     ) {
-        debug_assert!(local.index() < usize::MAX, "ids are indices");
         if let Some(object) = self.scene.objects.local(instance, local) {
             self.set_contents(state, object, false);
         }
