@@ -257,8 +257,7 @@ fn same_bits(pool: &mut TermPool, to: Type, a: Term) -> Term {
     };
     match float_sort(to) {
         Some(float) => float_from_bits(pool, float, bits),
-        // A mutant may make a pointer of a truth value, which is narrower.
-        None => pool.resize_unsigned(bits, to.bits()),
+        None => bits,
     }
 }
 
