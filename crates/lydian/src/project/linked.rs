@@ -8,7 +8,7 @@ use lydian_frontend::clang::ClangError;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, Unit};
 use lydian_ir::libc::{Source as LibrarySource, library_function};
-use lydian_ir::link::{LinkedUnits, Role, link};
+use lydian_ir::link::{LinkedUnits, Role, link, resolve_weak};
 use lydian_ir::{Function, GlobalInit, Program};
 
 use super::units;
@@ -79,7 +79,8 @@ impl LinkedProgram {
             Some(library) => library.link(parts.collect(), Purpose::Run),
             None => link(parts.collect()),
         };
-        let linked = linked.map_err(units::unlinked)?;
+        let mut linked = linked.map_err(units::unlinked)?;
+        resolve_weak(&mut linked.program);
         tell(observer, &linked.diagnostics);
         Ok(Self { linked, wraps_on_overflow, left_out })
     }
