@@ -231,7 +231,7 @@ impl Walk {
     for (;;) {{
         int in = __VERIFIER_nondet_int();
         if (in == 1) s = (s * {factor} + {add}) % {modulus};
-        else if (in == 2 && kept == {kept}) s = (s + {jump}) % {modulus};
+        else if (in == 2) {{ if (kept == {kept}) s = (s + {jump}) % {modulus}; }}
         if (s == {goal} && kept != 3) reach_error();
     }}
 }}
