@@ -3,9 +3,8 @@
 //! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
 //! from the registers that are read before they are set, the objects that are alive, and those facts
 //! that share symbols with them, directly or through other facts. The other facts are about inputs
-//! that nothing depends on any more, and some input meets them. The same is true of a fact that holds
-//! for some values of symbols that are in it alone, whatever the others are. Symbols of later inputs are new on
-//! either path. So where all of these are the same as they were on another path, this path reaches no
+//! that nothing depends on any more, and some input meets them. The same is true of facts that some values of
+//! such inputs meet, whatever the others are. Symbols of later inputs are new on either path. So where all of these are the same as they were on another path, this path reaches no
 //! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
 //! Programs that read inputs for ever in finitely many states so have an end.
 //!
@@ -143,38 +142,59 @@ fn forgets(function: &str) -> bool {
 /// A fact and its symbols.
 type FactSymbols = (Term, Arc<[Term]>);
 
-/// Leaves out facts that say nothing about the state's symbols: with some values of symbols that are in
-/// no other fact, and not in the state, they hold whatever the other symbols are.
+/// Leaves out facts that say nothing about the state's symbols. Facts that share symbols which are not in
+/// the state belong together. They say nothing if some values of these symbols meet all of them,
+/// whatever the state's symbols are.
 fn leave_out_free(
     pool: &mut TermPool,
     facts: &mut Vec<FactSymbols>,
     of_state: &FxHashSet<Term>,
     model: &Model,
 ) {
-    let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
-    let symbols = facts.iter().flat_map(|(_, symbols)| symbols.iter());
-    symbols.for_each(|symbol| *uses.entry(*symbol).or_default() += 1);
-    facts.retain(|(fact, symbols)| {
-        let own = symbols.iter().filter(|one| uses[*one] == 1 && !of_state.contains(*one));
-        let own: Vec<Term> = own.copied().collect();
-        if own.is_empty() || own.len() == symbols.len() {
-            return true;
+    let mut kept = Vec::new();
+    while let Some(first) = facts.pop() {
+        let mut group = vec![first];
+        let mut own: FxHashSet<Term> = FxHashSet::default();
+        let mut at = 0;
+        while let Some((_, symbols)) = group.get(at) {
+            let new = symbols.iter().filter(|one| !of_state.contains(*one));
+            let new: Vec<Term> = new.copied().filter(|one| own.insert(*one)).collect();
+            let shares = |symbols: &[Term]| symbols.iter().any(|one| new.contains(one));
+            let (with, without) = std::mem::take(facts).into_iter().partition(|one| shares(&one.1));
+            *facts = without;
+            group.extend::<Vec<FactSymbols>>(with);
+            at += 1;
         }
-        let chosen: [&dyn Fn(&mut TermPool, Term) -> Option<Term>; 3] = [
-            &|pool, symbol| {
-                let sort = pool.sort(symbol);
-                model.get(symbol).map(|value| pool.constant(sort, value))
-            },
-            &|pool, symbol| number(pool, symbol, 0),
-            &|pool, symbol| number(pool, symbol, u64::MAX),
-        ];
-        !chosen.iter().any(|value| {
-            let values = own.iter().filter_map(|one| Some((*one, value(pool, *one)?)));
-            let mut known: FxHashMap<Term, Term> = values.collect();
+        if own.is_empty() || !is_free(pool, &group, &own, model) {
+            kept.append(&mut group);
+        }
+    }
+    *facts = kept;
+}
+
+/// Whether values of symbols are found that meet all facts, whatever the other symbols are: those of the
+/// model, or the same number for all.
+fn is_free(
+    pool: &mut TermPool,
+    facts: &[FactSymbols],
+    own: &FxHashSet<Term>,
+    model: &Model,
+) -> bool {
+    let of_model = |pool: &mut TermPool, symbol: Term| {
+        let sort = pool.sort(symbol);
+        model.get(symbol).map(|value| pool.constant(sort, value))
+    };
+    let zero = |pool: &mut TermPool, symbol: Term| number(pool, symbol, 0);
+    let most = |pool: &mut TermPool, symbol: Term| number(pool, symbol, u64::MAX);
+    let chosen: [&dyn Fn(&mut TermPool, Term) -> Option<Term>; 3] = [&of_model, &zero, &most];
+    chosen.into_iter().any(|value| {
+        let values = own.iter().filter_map(|one| Some((*one, value(pool, *one)?)));
+        let mut known: FxHashMap<Term, Term> = values.collect();
+        facts.iter().all(|(fact, _)| {
             let with = pool.substituted(*fact, &mut known);
             pool.as_bool(with) == Some(true)
         })
-    });
+    })
 }
 
 /// A number of the sort of a symbol, if that is one of at most 64 bits.

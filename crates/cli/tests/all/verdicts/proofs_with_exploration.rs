@@ -29,7 +29,7 @@ fn workplace(body: &str) -> Workplace {
 /// The answer for the only error of a program, who gave it, and the text of the command.
 fn answer(body: &str, options: &str) -> (Value, String, String) {
     let place = workplace(body);
-    let ran = place.done(&format!("prove unit.c --time 30 --json t.json {options}"));
+    let ran = place.done(&format!("prove unit.c --time 300 --json t.json {options}"));
     let proofs = place.json("t.json");
     let errors = proofs["errors"].as_array().expect("a list of errors");
     assert_eq!(errors.len(), 1, "{ran}");
@@ -165,7 +165,7 @@ fn a_counterexample_as_c_reaches_the_error_natively() {
     check(b != 200 || c != 0.25 || d != a + 1);",
     );
     for provers in ["engines", "exploration"] {
-        let ran = place.done(&format!("prove unit.c --provers {provers} --tests {provers}"));
+        let ran = place.done(&format!("prove unit.c --time 300 --provers {provers} --tests {provers}"));
         assert!(ran.out.contains("reached ("), "{ran}");
         let test = place.path(provers).join("error-10.c");
         let compiled = Command::new("gcc")
@@ -191,7 +191,7 @@ fn a_program_of_32_bits_is_explored() {
     __VERIFIER_assume(i >= 0 && i < 4);
     check(p[i] != 3 || i == 2);";
     let place = workplace(body);
-    let ran: Ran = place.done("prove unit.c --provers exploration -- -m32");
+    let ran: Ran = place.done("prove unit.c --time 300 --provers exploration -- -m32");
     assert!(ran.out.contains("unreachable (exploration)"), "{ran}");
 }
 
@@ -231,7 +231,7 @@ impl Walk {
     for (;;) {{
         int in = __VERIFIER_nondet_int();
         if (in == 1) s = (s * {factor} + {add}) % {modulus};
-        else if (in == 2 && kept == {kept}) s = (s + {jump}) % {modulus};
+        else if (in == 2) {{ if (kept == {kept}) s = (s + {jump}) % {modulus}; }}
         if (s == {goal} && kept != 3) reach_error();
     }}
 }}
@@ -276,7 +276,7 @@ fn walks_that_never_end_reach_what_a_search_of_all_states_reaches() {
         cases.collect::<String>()
     );
     let place = Workplace::with(&format!("{HEAD}{functions}{main}"));
-    let ran = place.done("prove unit.c --provers exploration --time 100 --json t.json");
+    let ran = place.done("prove unit.c --provers exploration --time 600 --json t.json");
     let proofs = place.json("t.json");
     let errors = proofs["errors"].as_array().expect("a list of errors");
     let mut reached = 0;
