@@ -105,7 +105,7 @@ impl Certificates {
 /// The function where runs begin.
 fn entry_of(encoded: &Encoded) -> FuncId {
     let roots = encoded.provenance.instances.iter().filter(|instance| instance.call.is_none());
-    roots.last().map_or(FuncId::from_index(0), |root| root.function)
+    roots.next_back().map_or(FuncId::from_index(0), |root| root.function)
 }
 
 /// Writes the certificates of a program.

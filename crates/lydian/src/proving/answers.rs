@@ -166,10 +166,10 @@ impl AnswerReader<'_> {
 }
 
 /// The answer that two parties give together, and the one that found it.
-fn reconciled<'e>(
-    (answer, engine): (ErrorAnswer, &'e str),
+fn reconciled(
+    (answer, engine): (ErrorAnswer, &str),
     explored: Option<Finding>,
-) -> (ErrorAnswer, &'e str) {
+) -> (ErrorAnswer, &str) {
     let by_paths = |text: String| {
         let argument =
             Argument { depth: 0, exhaustive: true, invariants: Vec::new(), paths: Some(text) };

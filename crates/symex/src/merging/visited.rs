@@ -172,6 +172,9 @@ fn leave_out_free(
     *facts = kept;
 }
 
+/// A choice of a value for a symbol.
+type Choice<'a> = dyn Fn(&mut TermPool, Term) -> Option<Term> + 'a;
+
 /// Whether values of symbols are found that meet all facts, whatever the other symbols are: those of the
 /// model, or the same number for all.
 fn is_free(
@@ -186,7 +189,7 @@ fn is_free(
     };
     let zero = |pool: &mut TermPool, symbol: Term| number(pool, symbol, 0);
     let most = |pool: &mut TermPool, symbol: Term| number(pool, symbol, u64::MAX);
-    let chosen: [&dyn Fn(&mut TermPool, Term) -> Option<Term>; 3] = [&of_model, &zero, &most];
+    let chosen: [&Choice<'_>; 3] = [&of_model, &zero, &most];
     chosen.into_iter().any(|value| {
         let values = own.iter().filter_map(|one| Some((*one, value(pool, *one)?)));
         let mut known: FxHashMap<Term, Term> = values.collect();

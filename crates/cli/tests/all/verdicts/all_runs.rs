@@ -5,7 +5,9 @@ use crate::common::{Workplace, figures};
 /// The counts of a criterion for `f`: objectives, covered, infeasible, duplicate, unknown.
 fn counts(body: &str, criterion: &str) -> (Workplace, [u64; 5]) {
     let place = Workplace::with(body);
-    place.done(&format!("gen unit.c --function f -c {criterion} --time 20 --max-paths 300 --json t.json"));
+    place.done(&format!(
+        "gen unit.c --function f -c {criterion} --time 20 --max-paths 300 --json t.json"
+    ));
     let found = figures(&place.json("t.json"), "f", criterion);
     (place, found)
 }

@@ -165,7 +165,8 @@ fn a_counterexample_as_c_reaches_the_error_natively() {
     check(b != 200 || c != 0.25 || d != a + 1);",
     );
     for provers in ["engines", "exploration"] {
-        let ran = place.done(&format!("prove unit.c --time 300 --provers {provers} --tests {provers}"));
+        let ran =
+            place.done(&format!("prove unit.c --time 300 --provers {provers} --tests {provers}"));
         assert!(ran.out.contains("reached ("), "{ran}");
         let test = place.path(provers).join("error-10.c");
         let compiled = Command::new("gcc")
