@@ -13,7 +13,7 @@ use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, Goals, Rules, UninitialisedRead, encode,
 };
-use lydian_prove::engines::{Schedule, decide};
+use lydian_prove::engines::{Recursive, Schedule, decide_recursive};
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ impl Proofs {
         let program = LinkedProgram::load(&request.program, observer)?;
         let begun = Instant::now();
         let mut pool = TermPool::new();
-        let (encoded, main) = encoded(&mut pool, &program)?;
+        let (mut encoded, main) = encoded(&mut pool, &program)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let config = ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() };
@@ -133,7 +133,11 @@ impl Proofs {
         let schedule = Schedule { rounds: u32::MAX, limits, ..Schedule::default() };
         let goals: Vec<_> = encoded.system.goals.ids().collect();
         let mut solver = standard_chain(&config);
-        let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
+        let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
+        let decided = decide_recursive(&mut pool, recursive, &goals, &mut *solver, &schedule);
+        let limits = Limits { time: Some(CHECK_TIME), ..interruptible };
+        let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
+        encoded.system = decided.system;
         let proving_seconds = begun.elapsed().as_secs_f64();
         let mut reader = AnswerReader {
             program: &program,
@@ -141,9 +145,11 @@ impl Proofs {
             encoded: &encoded,
             pool: &mut pool,
             solver: &mut *solver,
-            limits: Limits { time: Some(CHECK_TIME), ..interruptible },
+            limits,
+            contracts: &decided.contracts,
+            flaw: contracts.err(),
         };
-        let mut errors: Vec<_> = verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        let mut errors: Vec<_> = decided.verdicts.iter().filter_map(|one| reader.proof(one)).collect();
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         Ok(Self { errors, inexact, encoding_seconds, proving_seconds })

@@ -14,6 +14,7 @@
 //! - `minimisation` keeps the invariants that a proof needs.
 //! - `algebra` decides equations between polynomials, which are hard for a solver.
 //! - `schedule` shares the time among them.
+//! - `recursion` finds contracts of recursive functions, with which the others decide goals.
 
 mod algebra;
 mod certificate;
@@ -21,6 +22,7 @@ mod induction;
 mod invariants;
 mod minimisation;
 mod queries;
+mod recursion;
 mod refinement;
 mod sampling;
 mod schedule;
@@ -32,5 +34,7 @@ mod trace;
 mod unrolling;
 
 pub use certificate::{Argument, Certificate, Flaw};
+pub use recursion::contracts::{Contracts, Recursive};
+pub use recursion::{Decided, decide_recursive};
 pub use schedule::{Decision, Schedule, Verdict, decide};
 pub use trace::{Choice, Step, Trace};

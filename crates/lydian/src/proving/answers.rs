@@ -6,7 +6,7 @@ use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
-use lydian_prove::engines::{self, Certificate, Choice, Decision, Flaw, Trace, Verdict};
+use lydian_prove::engines::{self, Certificate, Choice, Contracts, Decision, Flaw, Trace, Verdict};
 use lydian_prove::readable;
 use lydian_prove::system::GoalId;
 use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
@@ -17,6 +17,8 @@ use crate::project::location_span;
 
 /// The most steps of the interpreter that confirm an answer.
 const MOST_STEPS: u64 = 200_000_000;
+/// The most open calls of the interpreter that confirms an answer.
+const MOST_DEPTH: u32 = 100_000;
 
 /// Reads the engines' verdicts in the terms of the program.
 pub(super) struct AnswerReader<'a> {
@@ -27,6 +29,10 @@ pub(super) struct AnswerReader<'a> {
     pub(super) solver: &'a mut dyn Solver,
     /// The limits of a question that checks an argument.
     pub(super) limits: Limits,
+    /// The contracts of recursive functions that answers rest on.
+    pub(super) contracts: &'a Contracts,
+    /// Why they were not confirmed, if so.
+    pub(super) flaw: Option<Flaw>,
 }
 
 impl AnswerReader<'_> {
@@ -63,11 +69,19 @@ impl AnswerReader<'_> {
                 "`{function}` uses a construct that is not supported, and may lead there"
             ));
         }
-        match certificate.check(self.pool, system, goal, self.solver, &self.limits) {
+        let contracts = self.flaw.clone().map_or(Ok(()), Err);
+        let checked = contracts.and_then(|()| {
+            certificate.check(self.pool, system, goal, self.solver, &self.limits)
+        });
+        match checked {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,
                 exhaustive: certificate.argument == engines::Argument::Exhaustion,
-                invariants: self.invariants(&certificate.invariants),
+                invariants: [
+                    self.invariants(self.contracts.formulas()),
+                    self.invariants(&certificate.invariants),
+                ]
+                .concat(),
             }),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
             Err(flaw @ Flaw::Open(_)) => {
@@ -103,7 +117,7 @@ impl AnswerReader<'_> {
             externals: inputs.iter().map(external).collect(),
             ..Test::calling(MAIN, self.arguments())
         };
-        let options = Options { max_steps: MOST_STEPS, ..Options::default() };
+        let options = Options { max_steps: MOST_STEPS, max_depth: MOST_DEPTH, ..Options::default() };
         let mut watch = CallWatch { call: to, reached: false };
         match run(program, &test, &options, &mut watch) {
             Ok(outcome) if watch.reached && outcome.end != End::Assumption => {

@@ -6,7 +6,7 @@ use lydian_objective::LabelId;
 use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
-use crate::system::{GoalId, PointId, System};
+use crate::system::{GoalId, PointId, RecursiveCall, System};
 
 /// A program as a transition system, and the way back.
 #[derive(Clone, Debug)]
@@ -21,6 +21,9 @@ pub struct Encoded {
     /// How many of the inputs that are read from an approach's point lie before its goal: for each goal,
     /// in the order of its approaches.
     pub inputs_before: Arena<GoalId, Vec<usize>>,
+    /// The calls of recursive functions. Those from one point are in an order in which values of later ones
+    /// depend on results of earlier ones only.
+    pub calls: Vec<RecursiveCall>,
 }
 
 impl Encoded {
