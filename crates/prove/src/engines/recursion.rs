@@ -22,6 +22,7 @@ use crate::engines::recursion::contracts::{Contracts, Recursive};
 use crate::engines::recursion::induction::inductive;
 use crate::engines::recursion::walks::{Opinion, Walks};
 use crate::engines::schedule::{Decision, Schedule, Verdict, decide};
+use crate::engines::trace::{Course, Trace};
 use crate::system::{GoalId, System};
 
 /// The runs that are walked in a round.
@@ -87,6 +88,21 @@ fn expired(limits: &Limits) -> bool {
     limits.interrupted() || limits.end.is_some_and(|end| Instant::now() >= end)
 }
 
+/// A run with the values of all inputs: those that calls read are in no condition.
+fn whole_trace(
+    pool: &mut TermPool,
+    recursive: Recursive<'_>,
+    run: &Course,
+    goal: GoalId,
+) -> Option<Trace> {
+    let mut trace = run.replayed(pool, recursive.system, goal)?;
+    for (step, own) in trace.steps.iter_mut().zip(&run.steps) {
+        let replayed = step.values.iter().map(|(symbol, value)| (symbol, value.clone()));
+        step.values = own.values.with(replayed);
+    }
+    Some(trace)
+}
+
 struct Work<'s, 'c> {
     recursive: Recursive<'s>,
     schedule: &'c Schedule,
@@ -114,10 +130,11 @@ impl Work<'_, '_> {
         (time, round): (Duration, u32),
     ) {
         let mut queries = Queries::new(pool, solver, &self.schedule.limits, self.schedule.query);
-        self.walks.run(&queries.within(time), RUNS * (round as usize + 1));
+        let runs = RUNS * (round as usize + 1);
+        self.walks.run(&queries.within(time), runs, time);
         for (goal, verdict) in goals.iter().zip(&mut self.verdicts) {
             let course = self.walks.run_to(*goal).filter(|_| verdict.is_none());
-            let trace = course.and_then(|run| run.replayed(pool, self.recursive.system, *goal));
+            let trace = course.and_then(|run| whole_trace(pool, self.recursive, run, *goal));
             if let Some(trace) = trace {
                 let decision = Decision::Reached(trace);
                 *verdict = Some(Verdict { goal: *goal, decision, engine: "sampling" });
@@ -144,7 +161,13 @@ impl Work<'_, '_> {
         let mut queries = queries.within(time);
         let guesses = candidates(queries.pool, self.recursive, &self.walks, forms);
         let known = &self.contracts.invariants;
+        let t0 = Instant::now();
+        eprintln!("DBG round {round} system\n{}", self.recursive.system.text(queries.pool));
+        for p in self.recursive.system.points.ids() { eprintln!("DBG {} samples {} cands {}", self.recursive.system.points[p].name, self.walks.samples.of(p).len(), guesses[lydian_base::EntityId::index(p)].len());
+          for g in guesses[lydian_base::EntityId::index(p)].iter().take(80) { eprintln!("   C {}", queries.pool.show(*g)); } }
         let found = inductive(&mut queries, self.recursive, known, guesses);
+        eprintln!("DBG houdini {:?} hold {}", t0.elapsed(), found.hold);
+        for (p, c) in found.candidates.iter().enumerate() { for f in c { eprintln!("  S {p} {}", queries.pool.show(*f)); } }
         if found.hold {
             self.contracts.extend(found.candidates);
         }

@@ -79,11 +79,10 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         while let Some(node) = self.point_nodes.get(next).copied() {
             let point = PointId::from_index(next);
             next += 1;
-            let mut state = match point == entry {
+            let state = match point == entry {
                 true => self.initial_state(pool, node),
                 false => self.state_at(pool, node),
             };
-            self.machine.enter_recursive(node, &mut state);
             self.simulate(pool, point, state);
         }
         self.finish(pool, entry)
@@ -225,6 +224,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
                 self.machine.call_recursive(pool, node, state)
             }
             Exit::Empty => {
+                self.machine.enter_recursive(node, &mut state);
                 let successors = &inlined.nodes[node].successors;
                 successors.iter().map(|to| (*to, state.clone())).collect()
             }

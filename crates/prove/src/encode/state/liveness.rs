@@ -352,13 +352,16 @@ impl NodeScan<'_, '_> {
     fn recursion(&mut self, caller: InstanceId, stmt: StmtId, callee: InstanceId) {
         self.reads_of(caller, stmt);
         let inlined = self.analysed.inlined;
-        let Stmt::Call { args, .. } = &inlined.instances[caller].body.stmts[stmt] else { return };
+        let Stmt::Call { args, dst, .. } = &inlined.instances[caller].body.stmts[stmt] else {
+            return;
+        };
         let body = inlined.instances[callee].body;
         for (param, arg) in body.params.iter().zip(args) {
             if matches!(body.locals[*param].storage, Storage::Memory { .. }) {
                 self.reads_objects(caller, *arg);
             }
         }
+        dst.iter().for_each(|dst| self.writes_kind(SlotKind::Register(caller, *dst)));
     }
 
     /// A memory local of an instance that is called has no value yet.

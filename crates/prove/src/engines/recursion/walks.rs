@@ -4,6 +4,7 @@
 //! activations give is remembered, so that a function is evaluated once for each state at its entry.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use lydian_base::Rng;
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
@@ -18,11 +19,14 @@ use crate::system::{GoalId, PointId, RecursiveCall};
 /// The most calls within one another.
 const MOST_DEPTH: usize = 120;
 /// The most transitions of a run, those of all its activations.
-const MOST_STEPS: usize = 20_000;
+const MOST_STEPS: usize = 4_000;
 /// The most tries of a step with other values.
 const TRIES: usize = 4;
 /// The most activations of which the results are remembered.
 const MOST_RESULTS: usize = 100_000;
+
+/// The time for an opinion about a trace.
+const OPINION: Duration = Duration::from_millis(300);
 
 /// What a walk says of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub(crate) struct Walks<'s> {
     rng: Rng,
     kind: u64,
     steps: usize,
+    /// When walks end.
+    end: Instant,
     /// The steps of the run to where the walk is, without those of calls that returned.
     path: Vec<Step>,
     /// Whether the walk begins at the entry.
@@ -71,6 +77,7 @@ impl<'s> Walks<'s> {
             rng: Rng::new(7),
             kind: 0,
             steps: 0,
+            end: Instant::now(),
             path: Vec::new(),
             from_entry: false,
             reached: BTreeMap::new(),
@@ -92,10 +99,11 @@ impl<'s> Walks<'s> {
         &self.enters
     }
 
-    /// Walks so many times from the entry.
-    pub(crate) fn run(&mut self, queries: &Queries<'_>, count: usize) {
+    /// Walks so many times from the entry, in some time.
+    pub(crate) fn run(&mut self, queries: &Queries<'_>, count: usize, time: Duration) {
+        self.end = Instant::now() + time;
         for _ in 0..count {
-            if queries.expired() {
+            if queries.expired() || Instant::now() >= self.end {
                 return;
             }
             self.kind = self.rng.below(5);
@@ -114,7 +122,7 @@ impl<'s> Walks<'s> {
         mut state: State,
         depth: usize,
     ) -> Option<State> {
-        while self.steps < MOST_STEPS {
+        while self.steps < MOST_STEPS && Instant::now() < self.end {
             self.steps += 1;
             let (index, values) = self.step(pool, (point, &state), depth)?;
             let transition = &self.recursive.system.transitions[index];
@@ -254,6 +262,7 @@ impl<'s> Walks<'s> {
     pub(crate) fn opinion(&mut self, pool: &TermPool, goal: GoalId, trace: &Trace) -> Opinion {
         let mut opinion = Opinion::Confirmed;
         self.steps = 0;
+        self.end = Instant::now() + OPINION;
         self.from_entry = false;
         for step in &trace.steps {
             match self.opinion_of_step(pool, goal, step) {
