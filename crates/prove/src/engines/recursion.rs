@@ -161,13 +161,7 @@ impl Work<'_, '_> {
         let mut queries = queries.within(time);
         let guesses = candidates(queries.pool, self.recursive, &self.walks, forms);
         let known = &self.contracts.invariants;
-        let t0 = Instant::now();
-        eprintln!("DBG round {round} system\n{}", self.recursive.system.text(queries.pool));
-        for p in self.recursive.system.points.ids() { eprintln!("DBG {} samples {} cands {}", self.recursive.system.points[p].name, self.walks.samples.of(p).len(), guesses[lydian_base::EntityId::index(p)].len());
-          for g in guesses[lydian_base::EntityId::index(p)].iter().take(80) { eprintln!("   C {}", queries.pool.show(*g)); } }
         let found = inductive(&mut queries, self.recursive, known, guesses);
-        eprintln!("DBG houdini {:?} hold {}", t0.elapsed(), found.hold);
-        for (p, c) in found.candidates.iter().enumerate() { for f in c { eprintln!("  S {p} {}", queries.pool.show(*f)); } }
         if found.hold {
             self.contracts.extend(found.candidates);
         }

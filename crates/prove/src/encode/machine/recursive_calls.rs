@@ -50,6 +50,9 @@ impl Machine<'_, '_> {
         if enter.ended || after.ended {
             return Vec::new();
         }
+        let inlined = self.analysed.inlined;
+        let name = &inlined.program.functions[parts.summary.function].name;
+        self.more(format!("a contract stands for the calls of {name}"));
         let condition = after.guard(pool);
         self.keep(pool, &mut enter, parts);
         let returns = pool.fresh_var("returns", Sort::Bool);

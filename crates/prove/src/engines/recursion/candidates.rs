@@ -145,6 +145,7 @@ impl<'p> Search<'p> {
             self.propose(*atom);
             self.propose(opposite);
         }
+        self.equations(&[], &given);
         self.bounds(&given);
         if self.forms >= Forms::Bounds {
             self.comparisons(&given, &given);
