@@ -149,7 +149,8 @@ impl Proofs {
             contracts: &decided.contracts,
             flaw: contracts.err(),
         };
-        let mut errors: Vec<_> = decided.verdicts.iter().filter_map(|one| reader.proof(one)).collect();
+        let mut errors: Vec<_> =
+            decided.verdicts.iter().filter_map(|one| reader.proof(one)).collect();
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         Ok(Self { errors, inexact, encoding_seconds, proving_seconds })

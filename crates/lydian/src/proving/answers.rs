@@ -70,9 +70,8 @@ impl AnswerReader<'_> {
             ));
         }
         let contracts = self.flaw.clone().map_or(Ok(()), Err);
-        let checked = contracts.and_then(|()| {
-            certificate.check(self.pool, system, goal, self.solver, &self.limits)
-        });
+        let checked = contracts
+            .and_then(|()| certificate.check(self.pool, system, goal, self.solver, &self.limits));
         match checked {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,
@@ -117,7 +116,8 @@ impl AnswerReader<'_> {
             externals: inputs.iter().map(external).collect(),
             ..Test::calling(MAIN, self.arguments())
         };
-        let options = Options { max_steps: MOST_STEPS, max_depth: MOST_DEPTH, ..Options::default() };
+        let options =
+            Options { max_steps: MOST_STEPS, max_depth: MOST_DEPTH, ..Options::default() };
         let mut watch = CallWatch { call: to, reached: false };
         match run(program, &test, &options, &mut watch) {
             Ok(outcome) if watch.reached && outcome.end != End::Assumption => {

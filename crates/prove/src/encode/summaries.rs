@@ -58,7 +58,8 @@ impl Summaries {
         layouts: &Layouts,
         slots: &mut Slots,
     ) -> Self {
-        let parts = |summary: &Summary| parts_of(inlined, *summary, (objects, code), layouts, slots);
+        let parts =
+            |summary: &Summary| parts_of(inlined, *summary, (objects, code), layouts, slots);
         let all: Vec<Parts> = inlined.summaries.iter().map(parts).collect();
         let visible = match all.is_empty() {
             true => BTreeSet::new(),
@@ -219,4 +220,3 @@ fn parts_of(
     });
     Parts { summary, params, globals, result }
 }
-

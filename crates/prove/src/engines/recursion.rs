@@ -175,8 +175,7 @@ impl Work<'_, '_> {
         (share, round): (Duration, u32),
     ) {
         let system = self.contracts.close(pool, self.recursive);
-        let open: Vec<usize> =
-            (0..goals.len()).filter(|at| self.verdicts[*at].is_none()).collect();
+        let open: Vec<usize> = (0..goals.len()).filter(|at| self.verdicts[*at].is_none()).collect();
         let asked: Vec<GoalId> = open.iter().map(|at| goals[*at]).collect();
         let schedule = Schedule {
             rounds: FIRST_ROUNDS.saturating_add(round),
@@ -187,13 +186,11 @@ impl Work<'_, '_> {
         for (at, verdict) in open.into_iter().zip(verdicts) {
             match &verdict.decision {
                 Decision::Unreachable(_) => self.verdicts[at] = Some(verdict),
-                Decision::Reached(trace) => {
-                    match self.walks.opinion(pool, verdict.goal, trace) {
-                        Opinion::Confirmed => self.verdicts[at] = Some(verdict),
-                        Opinion::Open => self.doubtful[at] = Some(verdict),
-                        Opinion::Refuted => {}
-                    }
-                }
+                Decision::Reached(trace) => match self.walks.opinion(pool, verdict.goal, trace) {
+                    Opinion::Confirmed => self.verdicts[at] = Some(verdict),
+                    Opinion::Open => self.doubtful[at] = Some(verdict),
+                    Opinion::Refuted => {}
+                },
                 Decision::Unknown(_) => {}
             }
         }
@@ -211,7 +208,9 @@ impl Work<'_, '_> {
         };
         let verdicts = self.verdicts.into_iter().zip(self.doubtful).zip(goals);
         let verdicts = verdicts
-            .map(|((verdict, doubtful), goal)| verdict.or(doubtful).unwrap_or_else(|| unknown(goal)))
+            .map(|((verdict, doubtful), goal)| {
+                verdict.or(doubtful).unwrap_or_else(|| unknown(goal))
+            })
             .collect();
         let system = self.contracts.close(pool, self.recursive);
         Decided { verdicts, contracts: self.contracts, system }

@@ -71,13 +71,7 @@ impl Machine<'_, '_> {
         let result = parts.result.map(|slot| (slot, self.any_value(pool, slot)));
         values.extend(result);
         self.set_result(pool, &mut after, (caller, *stmt), result.map(|(_, value)| value));
-        self.recursive_calls.push(SlotCall {
-            callee: *callee,
-            returns,
-            condition,
-            given,
-            values,
-        });
+        self.recursive_calls.push(SlotCall { callee: *callee, returns, condition, given, values });
         vec![(*to, enter), (*next, after)]
     }
 

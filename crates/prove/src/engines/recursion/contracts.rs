@@ -25,7 +25,10 @@ pub struct Recursive<'s> {
 
 impl<'s> Recursive<'s> {
     /// The calls on paths from a point, in order.
-    pub(crate) fn calls_from(&self, point: PointId) -> impl Iterator<Item = &'s RecursiveCall> + use<'s> {
+    pub(crate) fn calls_from(
+        &self,
+        point: PointId,
+    ) -> impl Iterator<Item = &'s RecursiveCall> + use<'s> {
         self.calls.iter().filter(move |call| call.from == point)
     }
 }
@@ -95,7 +98,8 @@ impl Contracts {
             approaches.push(Approach { from: point, condition: pool.not(holds) });
         }
         approaches.retain(|approach| pool.as_bool(approach.condition) != Some(false));
-        let goal = system.goals.push(Goal { name: "a contract is violated".to_owned(), approaches });
+        let goal =
+            system.goals.push(Goal { name: "a contract is violated".to_owned(), approaches });
         let invariants = self.invariants.clone();
         let certificate = Certificate { depth: 1, argument: Argument::Induction, invariants };
         certificate.check(pool, &system, goal, solver, limits)

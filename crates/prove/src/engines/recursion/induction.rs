@@ -75,11 +75,12 @@ impl Search<'_> {
                 continue;
             };
             for formula in both(self.known, &self.candidates, exit) {
-                let instance = *self.instances.entry((call.returns, formula)).or_insert_with(|| {
-                    let mut contracts = vec![Vec::new(); self.known.len()];
-                    contracts[exit.index()].push(formula);
-                    premises(queries.pool, call, &contracts).pop()
-                });
+                let instance =
+                    *self.instances.entry((call.returns, formula)).or_insert_with(|| {
+                        let mut contracts = vec![Vec::new(); self.known.len()];
+                        contracts[exit.index()].push(formula);
+                        premises(queries.pool, call, &contracts).pop()
+                    });
                 found.extend(instance);
             }
         }

@@ -61,7 +61,11 @@ impl Writer {
         let statements: Vec<String> = (0..count).map(|_| self.statement()).collect();
         let end = self.call();
         let base = self.value();
-        format!("if (n <= 0) return {base}; {} return {end} + {};", statements.join(" "), self.value())
+        format!(
+            "if (n <= 0) return {base}; {} return {end} + {};",
+            statements.join(" "),
+            self.value()
+        )
     }
 
     fn program(&mut self) -> String {
