@@ -10,6 +10,7 @@
 mod candidates;
 pub(crate) mod contracts;
 mod induction;
+mod reduction;
 mod walks;
 
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use crate::engines::queries::Queries;
 use crate::engines::recursion::candidates::{Forms, candidates};
 use crate::engines::recursion::contracts::{Contracts, Recursive};
 use crate::engines::recursion::induction::inductive;
+use crate::engines::recursion::reduction::{Proofs, reduced};
 use crate::engines::recursion::walks::{Opinion, Walks};
 use crate::engines::schedule::{Decision, Schedule, Verdict, decide};
 use crate::engines::trace::{Course, Trace};
@@ -81,7 +83,7 @@ pub fn decide_recursive(
             break;
         }
     }
-    work.decided(pool, goals)
+    work.decided(pool, goals, solver)
 }
 
 fn expired(limits: &Limits) -> bool {
@@ -196,7 +198,10 @@ impl Work<'_, '_> {
         }
     }
 
-    fn decided(self, pool: &mut TermPool, goals: &[GoalId]) -> Decided {
+    fn decided(self, pool: &mut TermPool, goals: &[GoalId], solver: &mut dyn Solver) -> Decided {
+        let (recursive, limits) = (self.recursive, &self.schedule.limits);
+        let proofs = Proofs { recursive, verdicts: &self.verdicts, limits };
+        let contracts = reduced(pool, solver, proofs, self.contracts);
         let why = match expired(&self.schedule.limits) {
             true => "out of time",
             false => "no engine found an answer",
@@ -212,7 +217,7 @@ impl Work<'_, '_> {
                 verdict.or(doubtful).unwrap_or_else(|| unknown(goal))
             })
             .collect();
-        let system = self.contracts.close(pool, self.recursive);
-        Decided { verdicts, contracts: self.contracts, system }
+        let system = contracts.close(pool, recursive);
+        Decided { verdicts, contracts, system }
     }
 }

@@ -102,11 +102,12 @@ impl<'s> Walks<'s> {
     /// Walks so many times from the entry, in some time.
     pub(crate) fn run(&mut self, queries: &Queries<'_>, count: usize, time: Duration) {
         self.end = Instant::now() + time;
-        for _ in 0..count {
+        for number in 0..count as u64 {
             if queries.expired() || Instant::now() >= self.end {
                 return;
             }
-            self.kind = self.rng.below(5);
+            // Small numbers first: with others recursion may be deep.
+            self.kind = if number % 3 == 2 { self.rng.below(5) } else { number % 2 };
             self.steps = 0;
             self.path.clear();
             self.from_entry = true;

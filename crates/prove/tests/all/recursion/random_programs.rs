@@ -45,13 +45,25 @@ impl Writer {
     }
 
     fn statement(&mut self) -> String {
-        match self.rng.below(8) {
+        match self.rng.below(11) {
             0 => format!("if ({}) return {};", self.test(), self.value()),
             1 => format!("g = {};", self.value()),
             2 => format!("if ({}) m = {};", self.test(), self.call()),
             3 => format!("m = {} + {};", self.call(), self.value()),
             4 => format!("if ({}) reach_error();", self.test()),
             5 => format!("for (int i = 0; i < (n & 1); i++) m += {};", self.value()),
+            6 => format!(
+                "{{ int x[2] = {{m, n}}; m = {}; g += x[n & 1] + x[{} & 1]; }}",
+                self.call(),
+                self.value()
+            ),
+            7 => format!(
+                "{{ int y = {}; put(&y, {}); m = {} + y; }}",
+                self.value(),
+                self.value(),
+                self.call()
+            ),
+            8 => format!("{{ int y = m; k(n - 1, {}); m = y; }}", self.pick(&["&y", "&m", "&g"])),
             _ => format!("m = {};", self.value()),
         }
     }
@@ -74,6 +86,13 @@ impl Writer {
         format!(
             "{HEAD} static int g;
              static int h(int n, int m);
+             static void put(int *p, int v) {{ *p += v; }}
+             static void k(int n, int *p) {{
+                 int y = n;
+                 if (n <= 0) {{ *p += 1; return; }}
+                 k(n - 1, n & 1 ? &y : p);
+                 *p += y;
+             }}
              static int f(int n, int m) {{ {f} }}
              static int h(int n, int m) {{ {h} }}
              int main(void) {{
