@@ -104,7 +104,7 @@ impl Certificates {
 
 /// The function where runs begin.
 fn entry_of(encoded: &Encoded) -> FuncId {
-    let roots = encoded.provenance.instances.iter().filter(|instance| instance.call.is_none());
+    let mut roots = encoded.provenance.instances.iter().filter(|instance| instance.call.is_none());
     roots.next_back().map_or(FuncId::from_index(0), |root| root.function)
 }
 
@@ -119,6 +119,12 @@ struct Writer<'w> {
 
 impl Writer<'_> {
     fn certificate(&self, proof: &Proof<'_>) -> Result<Certificate, String> {
+        if !self.encoded.calls.is_empty() {
+            return Err("it rests on contracts of recursive functions".to_owned());
+        }
+        if !proof.certificate.parameters.symbols.is_empty() {
+            return Err("it rests on invariants about an element at any index".to_owned());
+        }
         let origins = &self.encoded.provenance;
         let translation = Translation::new(self.pool, &self.encoded.system, origins);
         let (state, points) = self.points(&proof.certificate.invariants, translation)?;

@@ -20,7 +20,9 @@ use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
 };
-use lydian_prove::engines::{Companion, Decision, Schedule, Verdict, decide};
+use lydian_prove::engines::{
+    Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
+};
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
@@ -172,7 +174,7 @@ impl Proofs {
         let begun = Instant::now();
         let mut pool = TermPool::new();
         let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
-        let (encoded, main) = encoded(&mut pool, &program, &interruptible)?;
+        let (mut encoded, main) = encoded(&mut pool, &program, &interruptible)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let mut execution = Execution::new(&program, &encoded, arguments(&program, main));
@@ -185,20 +187,25 @@ impl Proofs {
         let search = Search { program: &program, main, encoded: &encoded, goals, request, end };
         let config = ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() };
         let mut solver = standard_chain(&config);
-        let (verdicts, board) = search.run(&mut pool, &mut *solver, cancel);
+        let (decided, board) = search.run(&mut pool, &mut *solver, cancel);
+        let limits = Limits { time: Some(CHECK_TIME), ..interruptible };
+        let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
+        let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
+        encoded.system = decided.system;
         let proving_seconds = begun.elapsed().as_secs_f64();
-        let interruptible = Limits { interrupt: Some(cancel.flag().clone()), ..Limits::none() };
         let mut reader = AnswerReader {
             program: &program,
             main,
             encoded: &encoded,
             pool: &mut pool,
             solver: &mut *solver,
-            limits: Limits { time: Some(CHECK_TIME), ..interruptible },
+            limits,
+            contracts: &decided.contracts,
+            flaw: contracts.err(),
         };
         let mut errors = Vec::new();
         let mut proofs = Vec::new();
-        for verdict in &verdicts {
+        for verdict in &decided.verdicts {
             if let Some(proof) = reader.proof(verdict, board.finding(verdict.goal)) {
                 proofs.extend(reader.certified(verdict, &proof));
                 errors.push(proof);
@@ -229,18 +236,18 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What the engines found, and the board with what the exploration found.
+    /// The findings of the engines, and the board with what the exploration found.
     fn run(
         &self,
         pool: &mut TermPool,
         solver: &mut dyn Solver,
         cancel: &CancelToken,
-    ) -> (Vec<Verdict>, Arc<Board>) {
+    ) -> (Decided, Arc<Board>) {
         let jobs = workers::jobs(self.request.jobs);
         let together = self.request.provers == Provers::Together;
         let goals = self.encoded.system.goals.len();
         let board = Arc::new(Board::new(goals, together && jobs == 1));
-        let verdicts = thread::scope(|scope| {
+        let decided = thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
             let watched = board.clone();
             scope.spawn(move || {
@@ -256,7 +263,7 @@ impl Search<'_> {
                 let thread = thread::Builder::new().name("exploration".into()).stack_size(STACK);
                 thread.spawn_scoped(scope, move || self.explore(&board, workers))
             });
-            let verdicts = match self.request.provers {
+            let decided = match self.request.provers {
                 Provers::Exploration => self.undecided(),
                 _ => self.decide(pool, solver, &board),
             };
@@ -264,7 +271,7 @@ impl Search<'_> {
             let is_open = |one: &Verdict| {
                 matches!(one.decision, Decision::Unknown(_)) && !board.has_decided(one.goal)
             };
-            if !verdicts.iter().any(is_open) {
+            if !decided.verdicts.iter().any(is_open) {
                 board.exploration().cancel();
             }
             if let Some(Ok(explorer)) = explorer
@@ -273,29 +280,30 @@ impl Search<'_> {
                 std::panic::resume_unwind(panic);
             }
             drop(done);
-            verdicts
+            decided
         });
-        (verdicts, board)
+        (decided, board)
     }
 
-    fn decide(
-        &self,
-        pool: &mut TermPool,
-        solver: &mut dyn Solver,
-        board: &Arc<Board>,
-    ) -> Vec<Verdict> {
+    fn decide(&self, pool: &mut TermPool, solver: &mut dyn Solver, board: &Arc<Board>) -> Decided {
         let interrupt = Some(board.engines().flag().clone());
         let limits = Limits { end: Some(self.end), interrupt, ..Limits::none() };
         let companion = Some(board.clone() as Arc<dyn Companion>);
         let schedule = Schedule { rounds: u32::MAX, limits, companion, ..Schedule::default() };
-        decide(pool, &self.encoded.system, &self.goals, solver, &schedule)
+        let recursive = Recursive { system: &self.encoded.system, calls: &self.encoded.calls };
+        decide_recursive(pool, recursive, &self.goals, solver, &schedule)
     }
 
     /// Verdicts that say nothing.
-    fn undecided(&self) -> Vec<Verdict> {
+    fn undecided(&self) -> Decided {
         let why = "the engines were not asked".to_owned();
         let of = |goal| Verdict { goal, decision: Decision::Unknown(why.clone()), engine: "none" };
-        self.goals.iter().copied().map(of).collect()
+        let system = &self.encoded.system;
+        Decided {
+            verdicts: self.goals.iter().copied().map(of).collect(),
+            contracts: Contracts::none(system),
+            system: system.clone(),
+        }
     }
 
     fn explore(&self, board: &Arc<Board>, workers: usize) {

@@ -11,8 +11,8 @@
 //!
 //! # Where the system has more runs than the program
 //! Each reason is in [`System::inexact`](crate::System::inexact). Memory behind pointers that are inputs
-//! is one array of bytes without objects (`memory::outside`). Calls of functions that are not known, recursion, and
-//! functions beyond the limits give any value, change all that they can know, and count as reaching the
+//! is one array of bytes without objects (`memory::outside`). Calls of functions that are not known, recursion
+//! without a summary (`summaries`), and functions beyond the limits give any value, change all that they can know, and count as reaching the
 //! goals inside of them. Where a program uses the number of an address, it has any number.
 //!
 //! A run ends where the program traps: at undefined behaviour that has no other meaning here, at `exit`,
@@ -28,8 +28,10 @@ mod pointers;
 pub mod provenance;
 mod request;
 mod state;
+mod summaries;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use lydian_smt::TermPool;
 
@@ -52,6 +54,7 @@ use pointers::accesses::Accesses;
 use pointers::objects::Objects;
 use state::liveness::{Analysed, Liveness};
 use state::slots::{Layouts, Slots};
+use summaries::{Summaries, entangled};
 
 /// Encodes a program.
 ///
@@ -60,15 +63,24 @@ use state::slots::{Layouts, Slots};
 pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encoded, EncodeError> {
     let program = request.program;
     let is_whole = request.whole;
-    let inlined = Inlined::new(request)?;
-    let graph = Graph::new(&inlined);
-    let objects = Objects::new(&inlined, &graph)?;
     let code = Code::new(program);
-    let instances = inlined.instances.values().map(|instance| instance.function);
-    if let Some(what) = code.runs_unsupported(program, instances) {
-        return Err(EncodeError::Unsupported(what));
-    }
-    let pointers = PointsTo::new(&inlined, &objects, &code, is_whole);
+    let mut opaque = BTreeSet::new();
+    let (inlined, graph, objects, pointers) = loop {
+        let inlined = Inlined::new(request, &opaque)?;
+        let graph = Graph::new(&inlined);
+        let objects = Objects::new(&inlined, &graph)?;
+        let instances = inlined.instances.values().map(|instance| instance.function);
+        if let Some(what) = code.runs_unsupported(program, instances) {
+            return Err(EncodeError::Unsupported(what));
+        }
+        let pointers = PointsTo::new(&inlined, &objects, &code, is_whole);
+        let entangled = entangled(&inlined, &objects, &pointers);
+        if entangled.is_empty() {
+            break (inlined, graph, objects, pointers);
+        }
+        request.check_time()?;
+        opaque.extend(entangled);
+    };
     let accesses = Accesses::new(&inlined, &objects, &pointers);
     let layouts = Layouts::new(program, &objects, &accesses, is_whole);
     let mut slots = Slots::new(&inlined, &objects, &layouts);
@@ -79,6 +91,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
     sites.add_slots(&inlined, &mut slots);
     let sequences = SequenceSites::new(&inlined, request.goals);
     sequences.add_slots(&inlined, &mut slots);
+    let summaries = Summaries::new(&inlined, (&objects, &pointers), &code, &layouts, &mut slots);
     let analysed = Analysed {
         inlined: &inlined,
         objects: &objects,
@@ -86,10 +99,12 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         layouts: &layouts,
         slots: &slots,
         code: &code,
+        summaries: &summaries,
     };
     let live = Liveness::new(analysed, &graph, |node| {
         let mut notes = sites.notes((&inlined, &slots), node);
         sequences.notes((&inlined, &slots), node, &mut notes);
+        summaries.notes(&inlined, node, &mut notes);
         notes
     });
     let machine = Machine {
@@ -98,6 +113,7 @@ pub fn encode(pool: &mut TermPool, request: &EncodeRequest<'_>) -> Result<Encode
         is_whole,
         inexact: sequences.inexact().into_iter().collect(),
         reads: Vec::new(),
+        recursive_calls: Vec::new(),
         goals: GoalTable::new(&inlined, request.goals),
         beyond: None,
         constants: RefCell::default(),

@@ -16,6 +16,7 @@
 //! - `minimisation` keeps the invariants that a proof needs.
 //! - `algebra` decides equations between polynomials, which are hard for a solver.
 //! - `schedule` shares the time among them, and with a `companion` beside them.
+//! - `recursion` finds contracts of recursive functions, with which the others decide goals.
 
 mod algebra;
 mod cells;
@@ -25,6 +26,7 @@ mod induction;
 mod invariants;
 mod minimisation;
 mod queries;
+mod recursion;
 mod refinement;
 mod sampling;
 mod schedule;
@@ -38,5 +40,7 @@ mod values;
 
 pub use certificate::{Argument, Certificate, Flaw, Parameters};
 pub use companion::Companion;
+pub use recursion::contracts::{Contracts, Recursive};
+pub use recursion::{Decided, decide_recursive};
 pub use schedule::{Decision, Schedule, Verdict, decide};
 pub use trace::{Choice, Step, Trace};

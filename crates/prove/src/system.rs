@@ -81,6 +81,28 @@ pub struct Goal {
     pub approaches: Vec<Approach>,
 }
 
+/// A call of a recursive function on paths from a point. Such a function has two points of its own: where
+/// it is entered, and where it returns.
+#[derive(Clone, Debug)]
+pub struct RecursiveCall {
+    /// Where the paths begin.
+    pub from: PointId,
+    /// An input that holds on paths on which the call has returned, and not where the callee is entered.
+    pub returns: Term,
+    /// Whether the call is reached: a Boolean over variables and inputs.
+    pub condition: Term,
+    /// The point where the callee is entered; none where nothing leads there.
+    pub enter: Option<PointId>,
+    /// The point where the callee returns; none where it never does.
+    pub exit: Option<PointId>,
+    /// What variables have as values at the callee's return: symbols, and terms over variables and inputs
+    /// at the caller. Contracts speak of these variables. First come those that have their values from the
+    /// entry.
+    pub values: Vec<(Term, Term)>,
+    /// How many of the values are from the entry.
+    pub given: usize,
+}
+
 /// A transition system. Transitions from one point need not exclude one another.
 #[derive(Clone, Debug)]
 pub struct System {

@@ -6,9 +6,9 @@ use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
-use lydian_prove::engines::{self, Certificate, Choice, Decision, Flaw, Trace, Verdict};
+use lydian_prove::engines::{self, Certificate, Choice, Contracts, Decision, Flaw, Trace, Verdict};
 use lydian_prove::system::GoalId;
-use lydian_smt::{Evaluator, Limits, Model, Solver, TermPool};
+use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
 
 use super::board::Finding;
 use super::confirmation::confirm;
@@ -30,6 +30,10 @@ pub(super) struct AnswerReader<'a> {
     pub(super) solver: &'a mut dyn Solver,
     /// The limits of a question that checks an argument.
     pub(super) limits: Limits,
+    /// The contracts of recursive functions that answers rest on.
+    pub(super) contracts: &'a Contracts,
+    /// Why they were not confirmed, if so.
+    pub(super) flaw: Option<Flaw>,
 }
 
 impl AnswerReader<'_> {
@@ -105,16 +109,18 @@ impl AnswerReader<'_> {
                 "`{function}` uses a construct that is not supported, and may lead there"
             ));
         }
-        match certificate.check(self.pool, system, goal, self.solver, &self.limits) {
+        let contracts = self.flaw.clone().map_or(Ok(()), Err);
+        let checked = contracts
+            .and_then(|()| certificate.check(self.pool, system, goal, self.solver, &self.limits));
+        match checked {
             Ok(()) => ErrorAnswer::Unreachable(Argument {
                 depth: certificate.depth,
                 exhaustive: certificate.argument == engines::Argument::Exhaustion,
-                invariants: PointInvariants::of(
-                    self.pool,
-                    self.encoded,
-                    &certificate.invariants,
-                    &self.program.linked.source,
-                ),
+                invariants: [
+                    self.invariants(self.contracts.formulas()),
+                    self.invariants(&certificate.invariants),
+                ]
+                .concat(),
                 paths: None,
             }),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
@@ -122,6 +128,10 @@ impl AnswerReader<'_> {
                 ErrorAnswer::Unknown(format!("an argument was found and not confirmed: {flaw}"))
             }
         }
+    }
+
+    fn invariants(&self, of_points: &[Vec<Term>]) -> Vec<PointInvariants> {
+        PointInvariants::of(self.pool, self.encoded, of_points, &self.program.linked.source)
     }
 
     /// The inputs of a run, if the interpreter gets to the call with them.

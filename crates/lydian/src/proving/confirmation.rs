@@ -9,7 +9,7 @@ use lydian_prove::encode::is_assertion;
 /// The most steps of the interpreter that confirm an answer.
 const MOST_STEPS: u64 = 200_000_000;
 /// The most calls that may be open at once in such a run.
-const MOST_CALLS: u32 = 20_000;
+const MOST_CALLS: u32 = 100_000;
 
 /// Whether a test gets to a call.
 ///

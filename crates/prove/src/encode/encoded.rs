@@ -7,7 +7,7 @@ use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
 use crate::encode::provenance::Provenance;
-use crate::system::{GoalId, PointId, System};
+use crate::system::{GoalId, PointId, RecursiveCall, System};
 
 /// A program as a transition system, and the way back.
 #[derive(Clone, Debug)]
@@ -24,6 +24,9 @@ pub struct Encoded {
     pub inputs_before: Arena<GoalId, Vec<usize>>,
     /// The parts of the program that the system's variables and points stand for.
     pub provenance: Provenance,
+    /// The calls of recursive functions. Those from one point are in an order in which values of later ones
+    /// depend on results of earlier ones only.
+    pub calls: Vec<RecursiveCall>,
 }
 
 impl Encoded {

@@ -1,13 +1,15 @@
 //! The inlined program: a tree of calls from the entry, and one graph of all its statements.
 //!
 //! Each call of a defined function is an instance of its own. A block is cut at the calls that are
-//! inlined, so that a *node* is a run of statements without one. A call that is not inlined (recursion,
-//! too many blocks, arguments that the type does not tell) stays a statement.
+//! inlined, so that a *node* is a run of statements without one. A call that is not inlined (too many
+//! blocks, arguments that the type does not tell) stays a statement. A recursive function that a summary
+//! stands for has one instance for all its calls.
 
 pub(crate) mod calls;
 pub(crate) mod graph;
+pub(crate) mod recursion;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
 use lydian_base::{Arena, EntityId, Span};
@@ -17,6 +19,7 @@ use lydian_ir::{
 
 use crate::encode::ids::{InstanceId, NodeId};
 use crate::encode::inlined::calls::{calls_later, handled_model, is_variadic, unsupported};
+use crate::encode::inlined::recursion::recursive_functions;
 use crate::encode::request::{EncodeError, EncodeRequest};
 
 /// A function in one context of calls.
@@ -74,6 +77,23 @@ pub(crate) enum Exit {
         /// not known.
         may_skip: bool,
     },
+    /// A call of a recursive function: the first successor is where that is entered, the second is the
+    /// node after the call.
+    Recursion { stmt: StmtId, callee: InstanceId },
+    /// That of a node without statements, before or behind the body of a recursive function. It leads on to
+    /// its successor, if it has one.
+    Empty,
+}
+
+/// The instance of a recursive function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summary {
+    pub(crate) function: FuncId,
+    pub(crate) instance: InstanceId,
+    /// The node that all its calls lead to, and that leads to its body.
+    pub(crate) enter: NodeId,
+    /// The node that all its returns lead to.
+    pub(crate) exit: NodeId,
 }
 
 /// The inlined program.
@@ -85,6 +105,8 @@ pub(crate) struct Inlined<'a> {
     pub(crate) entry: NodeId,
     /// The instance of the entry function.
     pub(crate) main: InstanceId,
+    /// The recursive functions.
+    pub(crate) summaries: Vec<Summary>,
 }
 
 /// The inlined program while it is made.
@@ -94,18 +116,18 @@ struct Inliner<'a, 'r> {
     nodes: Arena<NodeId, Node>,
     waiting: VecDeque<InstanceId>,
     blocks: usize,
+    /// The recursive functions that have a summary, and the summaries that are made.
+    recursive: BTreeSet<FuncId>,
+    summaries: BTreeMap<FuncId, Summary>,
 }
 
 impl<'a> Inlined<'a> {
-    /// Inlines calls from the entry, those of the fewest callers first.
-    pub(crate) fn new(request: &EncodeRequest<'a>) -> Result<Self, EncodeError> {
-        let mut inliner = Inliner {
-            request,
-            instances: Arena::new(),
-            nodes: Arena::new(),
-            waiting: VecDeque::new(),
-            blocks: 0,
-        };
+    /// Inlines calls from the entry, those of the fewest callers first. `opaque` are recursive functions
+    /// without a summary.
+    pub(crate) fn new(
+        request: &EncodeRequest<'a>,
+        opaque: &BTreeSet<FuncId>,
+    ) -> Result<Self, EncodeError> {
         let program = request.program;
         let is_whole = request.whole;
         let mut roots = Vec::new();
@@ -116,6 +138,19 @@ impl<'a> Inlined<'a> {
             roots.extend(program.run_at(Moment::BeforeMain));
         }
         roots.push(request.entry);
+        let mut inliner = Inliner {
+            request,
+            instances: Arena::new(),
+            nodes: Arena::new(),
+            waiting: VecDeque::new(),
+            blocks: 0,
+            recursive: BTreeSet::new(),
+            summaries: BTreeMap::new(),
+        };
+        if is_whole && request.goals.labels.is_none() && request.goals.sequences.is_none() {
+            inliner.recursive = recursive_functions(program, &roots);
+            inliner.recursive.retain(|function| !opaque.contains(function));
+        }
         let mut instances = Vec::new();
         for root in roots {
             let name = program.functions[root].name.clone();
@@ -133,8 +168,22 @@ impl<'a> Inlined<'a> {
         inliner.link_returns();
         let (first, main) = (instances[0], instances[instances.len() - 1]);
         let entry = inliner.instances[first].entry;
-        let Inliner { instances, nodes, .. } = inliner;
-        Ok(Self { program, instances, nodes, entry, main })
+        let Inliner { instances, nodes, summaries, .. } = inliner;
+        let summaries = summaries.into_values().collect();
+        Ok(Self { program, instances, nodes, entry, main, summaries })
+    }
+
+    /// The summary of which an instance is the body.
+    pub(crate) fn summary(&self, instance: InstanceId) -> Option<&Summary> {
+        self.summaries.iter().find(|summary| summary.instance == instance)
+    }
+
+    /// The instance that a chain of calls to an instance begins with.
+    pub(crate) fn root(&self, mut instance: InstanceId) -> InstanceId {
+        while let Some(call) = self.instances[instance].call {
+            instance = call.caller;
+        }
+        instance
     }
 
     /// The statements of a node, in order.
@@ -220,15 +269,21 @@ impl<'a> Inliner<'a, '_> {
                     }
                 }
                 let call = CallSite { caller: id, stmt: *stmt };
+                let summary = self.summary(call);
+                if let Some(summary) = summary {
+                    let next = self.rest(id, block, at + 1..content.stmts.len());
+                    self.nodes[node].stmts = start..at;
+                    self.nodes[node].successors = vec![summary.enter, next];
+                    let callee = summary.instance;
+                    self.nodes[node].exit = Exit::Recursion { stmt: *stmt, callee };
+                    (node, start) = (next, at + 1);
+                    continue;
+                }
                 let callees = self.callees(call, &wanted, args.len());
                 if callees.is_empty() {
                     continue;
                 }
-                let next = self.nodes.next_id();
-                let rest = at + 1..content.stmts.len();
-                let exit = Exit::Terminator;
-                let after = Node { instance: id, block, stmts: rest, exit, successors: Vec::new() };
-                self.nodes.push(after);
+                let next = self.rest(id, block, at + 1..content.stmts.len());
                 let may_skip = matches!(callee, Callee::Indirect(_));
                 self.end_with_call(node, start..at, (call, callees), (next, may_skip));
                 (node, start) = (next, at + 1);
@@ -239,6 +294,49 @@ impl<'a> Inliner<'a, '_> {
             self.nodes[node].successors = successors;
         }
         Ok(())
+    }
+
+    /// A new node for the statements of a block behind a call.
+    fn rest(&mut self, instance: InstanceId, block: BlockId, stmts: Range<usize>) -> NodeId {
+        let exit = Exit::Terminator;
+        self.nodes.push(Node { instance, block, stmts, exit, successors: Vec::new() })
+    }
+
+    /// The summary of the recursive function that a call is one of, made if it is the first one.
+    fn summary(&mut self, call: CallSite) -> Option<Summary> {
+        let caller = self.instances[call.caller].body;
+        let Stmt::Call { callee: Callee::Direct(callee), args, dst_addr: None, .. } =
+            &caller.stmts[call.stmt]
+        else {
+            return None;
+        };
+        if !self.recursive.contains(callee) {
+            return None;
+        }
+        let program = self.request.program;
+        let body = program.functions[*callee].body.as_ref()?;
+        if args.len() < body.params.len() {
+            return None;
+        }
+        if let Some(known) = self.summaries.get(callee) {
+            return Some(*known);
+        }
+        if self.blocks + body.blocks.len() > self.request.limits.blocks {
+            return None;
+        }
+        let name = program.functions[*callee].name.clone();
+        let instance = self.instance(*callee, body, None, name);
+        let end = body.blocks[body.entry].stmts.len();
+        let enter = self.rest(instance, body.entry, end..end);
+        let exit = self.rest(instance, body.entry, end..end);
+        let entry = self.instances[instance].entry;
+        self.nodes[enter].exit = Exit::Empty;
+        self.nodes[enter].successors.push(entry);
+        self.nodes[exit].exit = Exit::Empty;
+        self.instances[instance].returns_to = Some(exit);
+        let summary = Summary { function: *callee, instance, enter, exit };
+        self.summaries.insert(*callee, summary);
+        Some(summary)
     }
 
     fn end_with_call(
@@ -290,6 +388,9 @@ impl<'a> Inliner<'a, '_> {
         let callee = &program.functions[function];
         let body = callee.body.as_ref()?;
         let fits = self.blocks + body.blocks.len() <= self.request.limits.blocks;
+        if self.recursive.contains(&function) {
+            return None;
+        }
         let is_odd = is_variadic(program, callee) || args < body.params.len();
         if !fits || is_odd || calls_later(callee) || handled_model(program, callee).is_some() {
             return None;

@@ -3,6 +3,7 @@
 pub(crate) mod call_effects;
 pub(crate) mod library;
 pub(crate) mod reader;
+pub(crate) mod recursive_calls;
 pub(crate) mod region;
 pub(crate) mod statements;
 
@@ -19,6 +20,7 @@ use crate::encode::goals::GoalTable;
 use crate::encode::goals::labels::LabelSites;
 use crate::encode::goals::sequences::SequenceSites;
 use crate::encode::ids::SlotId;
+use crate::encode::machine::recursive_calls::SlotCall;
 use crate::encode::request::EncodeRequest;
 use crate::encode::state::State;
 use crate::encode::state::liveness::Analysed;
@@ -34,6 +36,8 @@ pub(crate) struct Machine<'s, 'a> {
     pub(crate) inexact: BTreeSet<String>,
     /// The inputs that were read since the point.
     pub(crate) reads: Vec<InputRead>,
+    /// The calls of recursive functions since the point, in the order of the simulation.
+    pub(crate) recursive_calls: Vec<SlotCall>,
     pub(crate) goals: GoalTable<'a>,
     /// Where the address that was evaluated last is computed by a subscript beyond an array.
     pub(crate) beyond: Option<Term>,

@@ -121,6 +121,16 @@ impl<'a> PointsTo<'a> {
         self.escaped.contains(&Place::Object(object))
     }
 
+    /// What a register may point to.
+    pub(crate) fn of_register(&self, instance: InstanceId, local: LocalId) -> Targets {
+        self.registers.get(&(instance, local)).cloned().unwrap_or_default()
+    }
+
+    /// What pointers in an object may point to.
+    pub(crate) fn contents(&self, object: ObjectId) -> &Targets {
+        &self.contents[object.index()]
+    }
+
     /// The objects that code which is not known may write to.
     pub(crate) fn escaped_objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.escaped.iter().filter_map(|place| match place {

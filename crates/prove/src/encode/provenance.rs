@@ -183,6 +183,8 @@ fn place(analysed: Analysed<'_, '_>, slot: SlotId) -> Option<VariablePlace> {
             })
         }
         SlotKind::ResultAddress(_)
+        | SlotKind::Before(..)
+        | SlotKind::Result(_)
         | SlotKind::Reached(..)
         | SlotKind::Value(..)
         | SlotKind::Mutant(..)

@@ -34,6 +34,11 @@ impl SlotSet {
         self.0[slot.index() / 64] >> (slot.index() % 64) & 1 == 1
     }
 
+    /// The slots of two sets.
+    pub(crate) fn joined(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&other.0).map(|(a, b)| a | b).collect())
+    }
+
     /// Adds the slots of another set but for some. Returns whether that changed it.
     pub(crate) fn add_all_but(&mut self, other: &Self, but: &Self) -> bool {
         let mut changed = false;

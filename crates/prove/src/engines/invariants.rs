@@ -9,7 +9,7 @@
 
 pub(crate) mod equations;
 pub(crate) mod houdini;
-mod kernel;
+pub(crate) mod kernel;
 pub(crate) mod templates;
 
 use std::collections::VecDeque;
@@ -71,7 +71,7 @@ impl<'s> Consecution<'s> {
 
     /// The formulas that hold at the end of a transition in a model in which some fail there. None if all
     /// hold: then the model is wrong.
-    fn kept(
+    pub(crate) fn kept(
         &mut self,
         pool: &mut TermPool,
         index: usize,
@@ -89,7 +89,7 @@ impl<'s> Consecution<'s> {
     }
 
     /// The formulas that short queries about each show to be preserved.
-    fn kept_alone(
+    pub(crate) fn kept_alone(
         &mut self,
         queries: &mut Queries<'_>,
         index: usize,
@@ -106,7 +106,7 @@ impl<'s> Consecution<'s> {
 /// Weakens formulas until every transition preserves them. `weaken` weakens the formulas where a
 /// transition ends, unless they are preserved, and says whether it did. `again` has the transitions that may
 /// no longer preserve formulas after those at a point were weakened. Whether the time was enough.
-fn settle(
+pub(crate) fn settle(
     queries: &mut Queries<'_>,
     system: &System,
     again: impl Fn(&Transition, PointId) -> bool,
@@ -163,7 +163,7 @@ pub(crate) fn extend(known: &mut Invariants, more: Invariants) {
 }
 
 /// The formulas of two lists for one point.
-fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
+pub(crate) fn both(a: &Invariants, b: &Invariants, point: PointId) -> Vec<Term> {
     [&a[point.index()][..], &b[point.index()][..]].concat()
 }
 

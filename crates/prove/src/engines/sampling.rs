@@ -150,7 +150,7 @@ impl<'s> Samples<'s> {
     }
 
     /// A state with values for all inputs.
-    fn values(&mut self, pool: &TermPool, state: &State, kind: u64) -> Model {
+    pub(crate) fn values(&mut self, pool: &TermPool, state: &State, kind: u64) -> Model {
         let mut values = Vec::new();
         for at in 0..self.inputs.own().len() {
             let input = self.inputs.own()[at];
@@ -203,7 +203,7 @@ impl<'s> Samples<'s> {
 }
 
 /// Numbers that tell most states apart.
-fn fingerprint(state: &State) -> Vec<u64> {
+pub(crate) fn fingerprint(state: &State) -> Vec<u64> {
     let of = |value: &Value| match value {
         Value::Array(array) => {
             let mix = |sum: u64, (at, value): (&u64, &u64)| {

@@ -201,7 +201,10 @@ pub(crate) fn moments_of(inlined: &Inlined<'_>, node: NodeId) -> Vec<Moment> {
         found.push(Moment::Entry);
     }
     match (&content.exit, inlined.terminator(node)) {
-        (Exit::Call { stmt, .. }, _) => found.push(Moment::Stmt(*stmt)),
+        (Exit::Call { stmt, .. } | Exit::Recursion { stmt, .. }, _) => {
+            found.push(Moment::Stmt(*stmt));
+        }
+        (Exit::Empty, _) => {}
         (Exit::Terminator, terminator) => {
             found.push(Moment::Term(content.block));
             if let Some(Terminator::Branch { origin: Some(origin), .. }) = terminator {

@@ -2,7 +2,8 @@
 //!
 //! A depth-first walk from the entry finds *retreating* edges, which lead to a node that is still open
 //! (Tarjan, *Depth-First Search and Linear Graph Algorithms*). Without them the graph has no cycle. So
-//! the points of the system are their targets, and loops with several entries need nothing else.
+//! the points of the system are their targets, and loops with several entries need nothing else. The
+//! entry and the returns of a recursive function are points, too.
 
 use lydian_base::EntityId;
 
@@ -16,7 +17,7 @@ pub(crate) struct Graph {
     pub(crate) order: Vec<NodeId>,
     /// The position of each node in the order.
     position: Vec<Option<usize>>,
-    /// Whether a node is the entry or the target of a retreating edge.
+    /// Whether a node is the entry, the target of a retreating edge, or one of those of a summary.
     is_point: Vec<bool>,
     /// Whether a node is in a cycle.
     in_cycle: Vec<bool>,
@@ -30,6 +31,10 @@ impl Graph {
         let mut walk = Walk { next, state: vec![Visit::New; count], order: Vec::new() };
         let mut is_point = vec![false; count];
         is_point[inlined.entry.index()] = true;
+        for summary in &inlined.summaries {
+            is_point[summary.enter.index()] = true;
+            is_point[summary.exit.index()] = true;
+        }
         walk.run(inlined.entry, &mut is_point);
         let Walk { mut order, .. } = walk;
         order.reverse();

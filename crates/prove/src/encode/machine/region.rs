@@ -20,13 +20,16 @@ use crate::encode::inlined::Exit;
 use crate::encode::inlined::graph::Graph;
 use crate::encode::machine::Machine;
 use crate::encode::machine::call_effects::Call;
+use crate::encode::machine::recursive_calls::SlotCall;
 use crate::encode::pointers::Place;
 use crate::encode::provenance::provenance;
 use crate::encode::request::EncodeError;
 use crate::encode::state::liveness::Liveness;
 use crate::encode::state::scopes;
 use crate::encode::state::{State, merged};
-use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, VarId, Variable};
+use crate::system::{
+    Approach, Goal, GoalId, Point, PointId, RecursiveCall, System, Transition, VarId, Variable,
+};
 
 /// A way out of a node.
 type Exits = Vec<(NodeId, State)>;
@@ -46,6 +49,7 @@ pub(crate) struct Builder<'b, 's, 'a> {
     inputs: SideTable<PointId, Vec<crate::encode::encoded::InputRead>>,
     /// The registers that have no value yet where a node begins.
     begun: BTreeMap<NodeId, Vec<SlotId>>,
+    calls: Vec<(PointId, SlotCall)>,
 }
 
 /// The merged state of all paths between two points.
@@ -71,6 +75,7 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             approaches: BTreeMap::new(),
             inputs: SideTable::new(Vec::new()),
             begun,
+            calls: Vec::new(),
         }
     }
 
@@ -97,7 +102,15 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         }
         let inlined = self.machine.analysed.inlined;
         let content = &inlined.nodes[node];
-        let name = self.machine.place_name(content.instance, content.block);
+        let part = match (&content.exit, &content.successors[..]) {
+            (Exit::Empty, []) => Some("return"),
+            (Exit::Empty, _) => Some("enter"),
+            _ => None,
+        };
+        let name = match part {
+            Some(part) => format!("{}:{part}", inlined.instances[content.instance].name),
+            None => self.machine.place_name(content.instance, content.block),
+        };
         let instance = &inlined.instances[content.instance];
         let point = self.points.push(Point { name, span: instance.block_span(content.block) });
         self.ids.insert(node, point);
@@ -178,6 +191,8 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             self.approaches.entry(goal).or_default().push((approach, hit.inputs));
         }
         self.inputs.set(point, std::mem::take(&mut self.machine.reads));
+        let calls = std::mem::take(&mut self.machine.recursive_calls).into_iter();
+        self.calls.extend(calls.map(|call| (point, call)));
         Ok(())
     }
 
@@ -218,6 +233,15 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
                 let block = inlined.nodes[node].block;
                 self.machine.labels_at(pool, &mut state, (instance, Moment::Term(block)));
                 self.leave_by_terminator(pool, node, state)
+            }
+            Exit::Recursion { stmt, .. } => {
+                self.machine.labels_at(pool, &mut state, (instance, Moment::Stmt(*stmt)));
+                self.machine.call_recursive(pool, node, state)
+            }
+            Exit::Empty => {
+                self.machine.enter_recursive(node, &mut state);
+                let successors = &inlined.nodes[node].successors;
+                successors.iter().map(|to| (*to, state.clone())).collect()
             }
         }
     }
@@ -393,12 +417,32 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         let origins = (&slots[..], &self.point_nodes[..]);
         let provenance = provenance(self.machine.analysed, self.live, origins);
         let assumed = pool.tt();
+        let calls = std::mem::take(&mut self.calls);
+        let calls = calls.into_iter().map(|(from, call)| self.call(from, call)).collect();
         let inexact = self.machine.inexact.into_iter().collect();
         let points = self.points;
         let system =
             System { variables, points, entry, initial, assumed, transitions, goals, inexact };
         let (goals, inputs) = (self.machine.goals.all, self.inputs);
-        Encoded { system, goals, inputs, inputs_before, provenance }
+        Encoded { system, goals, inputs, inputs_before, provenance, calls }
+    }
+
+    /// A call of a recursive function, over the symbols of variables.
+    fn call(&self, from: PointId, call: SlotCall) -> RecursiveCall {
+        let inlined = self.machine.analysed.inlined;
+        let SlotCall { callee, returns, condition, given, values } = call;
+        let summary = inlined.summary(callee);
+        let exit = summary.and_then(|summary| self.ids.get(&summary.exit));
+        let enter = summary.and_then(|summary| self.ids.get(&summary.enter));
+        let (enter, exit) = (enter.copied(), exit.copied());
+        let named = |values: &[(SlotId, Term)]| {
+            let symbol = |(slot, value): &(SlotId, Term)| Some((*self.symbols.get(slot)?, *value));
+            values.iter().filter_map(symbol).collect::<Vec<_>>()
+        };
+        let (before, after) = (named(&values[..given]), named(&values[given..]));
+        let given = before.len();
+        let values = [before, after].concat();
+        RecursiveCall { from, returns, condition, enter, exit, values, given }
     }
 }
 

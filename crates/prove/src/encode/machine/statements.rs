@@ -371,7 +371,7 @@ impl Machine<'_, '_> {
         let inlined = self.analysed.inlined;
         let result = value.map(|value| self.eval(pool, state, (instance, value)));
         let Some((caller, Stmt::Call { dst, dst_addr, .. })) = inlined.call_of(instance) else {
-            return;
+            return self.return_recursive(pool, state, instance, result);
         };
         if let Some(dst) = dst {
             let slot = self.slot(SlotKind::Register(caller, *dst));

@@ -253,6 +253,9 @@ impl Scan<'_, '_> {
                 self.stmt(instance, *stmt);
             }
         }
+        if let Exit::Recursion { stmt, callee } = &self.inlined.nodes[node].exit {
+            self.arguments(instance, *stmt, *callee);
+        }
         if let Some(Terminator::Return(Some(value))) = self.inlined.terminator(node)
             && let Some((caller, Stmt::Call { dst_addr: Some(addr), .. })) =
                 self.inlined.call_of(instance)

@@ -126,6 +126,17 @@ impl<'a> Flows<'a, '_> {
                 self.call(instance, *stmt);
             }
         }
+        if let Exit::Recursion { stmt, callee } = &self.inlined.nodes[node].exit {
+            self.numbers_of(instance, *stmt);
+            self.arguments(instance, *stmt, *callee);
+            // A summary gives a number.
+            if let Stmt::Call { dst: Some(dst), .. } =
+                &self.inlined.instances[instance].body.stmts[*stmt]
+                && PointsTo::is_pointer(self.inlined, instance, *dst)
+            {
+                self.found.assign((instance, *dst), &unknown());
+            }
+        }
         if let Some(terminator) = self.inlined.terminator(node) {
             if let Some(operand) = terminator.operand() {
                 self.numbers_in(instance, operand);

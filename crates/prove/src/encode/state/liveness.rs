@@ -18,6 +18,7 @@ use crate::encode::pointers::offset::Offset;
 use crate::encode::pointers::{Place, PointsTo, Spot};
 use crate::encode::state::SlotSet;
 use crate::encode::state::slots::{Layouts, SlotKind, Slots};
+use crate::encode::summaries::Summaries;
 
 /// The parts of an analysed program.
 #[derive(Clone, Copy)]
@@ -28,6 +29,7 @@ pub(crate) struct Analysed<'s, 'a> {
     pub(crate) layouts: &'s Layouts,
     pub(crate) slots: &'s Slots,
     pub(crate) code: &'s Code,
+    pub(crate) summaries: &'s Summaries,
 }
 
 /// Reads that are no part of the program's statements.
@@ -63,15 +65,23 @@ impl Liveness {
             live[node.index()] = scan.read;
             killed[node.index()] = scan.written;
         }
+        let mut entering = empty.clone();
+        analysed.summaries.own_slots().for_each(|slot| entering.insert(slot));
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for node in graph.order.iter().rev() {
                 let mut own = std::mem::take(&mut live[node.index()]);
-                for to in &analysed.inlined.nodes[*node].successors {
+                let content = &analysed.inlined.nodes[*node];
+                let is_recursion = matches!(content.exit, Exit::Recursion { .. });
+                for (way, to) in content.successors.iter().enumerate() {
                     if to == node {
                         continue;
                     }
-                    changed |= own.add_all_but(&live[to.index()], &killed[node.index()]);
+                    let (own_killed, to) = (&killed[node.index()], &live[to.index()]);
+                    changed |= match is_recursion && way == 0 {
+                        true => own.add_all_but(to, &own_killed.joined(&entering)),
+                        false => own.add_all_but(to, own_killed),
+                    };
                 }
                 live[node.index()] = own;
             }
@@ -109,6 +119,9 @@ impl NodeScan<'_, '_> {
         if let Exit::Call { stmt, callees, .. } = &inlined.nodes[node].exit {
             self.reads_of(instance, *stmt);
             callees.iter().for_each(|callee| self.call(instance, *stmt, *callee));
+        }
+        if let Exit::Recursion { stmt, callee } = &inlined.nodes[node].exit {
+            self.recursion(instance, *stmt, *callee);
         }
         let Some(terminator) = inlined.terminator(node) else { return };
         terminator.operand().into_iter().for_each(|operand| self.reads(instance, operand));
@@ -334,6 +347,23 @@ impl NodeScan<'_, '_> {
         }
     }
 
+    /// A call of a recursive function, which may be that of the caller: its registers are set on one of
+    /// the ways only.
+    fn recursion(&mut self, caller: InstanceId, stmt: StmtId, callee: InstanceId) {
+        self.reads_of(caller, stmt);
+        let inlined = self.analysed.inlined;
+        let Stmt::Call { args, dst, .. } = &inlined.instances[caller].body.stmts[stmt] else {
+            return;
+        };
+        let body = inlined.instances[callee].body;
+        for (param, arg) in body.params.iter().zip(args) {
+            if matches!(body.locals[*param].storage, Storage::Memory { .. }) {
+                self.reads_objects(caller, *arg);
+            }
+        }
+        dst.iter().for_each(|dst| self.writes_kind(SlotKind::Register(caller, *dst)));
+    }
+
     /// A memory local of an instance that is called has no value yet.
     fn resets(&mut self, callee: InstanceId, local: LocalId) {
         let Analysed { objects, slots, layouts, .. } = self.analysed;
@@ -347,7 +377,7 @@ impl NodeScan<'_, '_> {
         let Some((caller, Stmt::Call { dst, dst_addr, .. })) =
             self.analysed.inlined.call_of(instance)
         else {
-            return;
+            return self.writes_kind(SlotKind::Result(instance));
         };
         if let Some(addr) = dst_addr {
             self.reads_kind(SlotKind::ResultAddress(instance));

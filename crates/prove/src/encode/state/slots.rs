@@ -34,6 +34,10 @@ pub(crate) enum SlotKind {
     Flag(Option<InstanceId>, usize),
     /// Memory that is no object of the program.
     Outside,
+    /// The value that a parameter or a global had where a recursive function was entered, by its position.
+    Before(InstanceId, usize),
+    /// The result of a recursive function.
+    Result(InstanceId),
 }
 
 /// A part of the state.
