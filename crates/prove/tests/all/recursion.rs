@@ -32,10 +32,12 @@ fn decided(pool: &mut TermPool, program: &Program, rounds: u32) -> (Encoded, Dec
     let request = EncodeRequest {
         program,
         entry: program.function_named("main").expect("main"),
+        whole: true,
         goals: Goals { errors: true, ..Goals::default() },
         semantics: Semantics::default(),
         rules: Rules { allocation_succeeds: true, ..Rules::default() },
         limits: EncodeLimits::default(),
+        time: None,
     };
     let encoded = encode(pool, &request).unwrap_or_else(|error| panic!("{error}"));
     let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
