@@ -77,6 +77,13 @@ pub fn nothing_before(name: &str) -> Assumption {
     Assumption::new(AssumptionKind::LeadingElements, name, sentence)
 }
 
+/// The assumption that undefined functions keep no pointers for later calls, and call nothing of the
+/// program.
+pub fn nothing_kept() -> Assumption {
+    let sentence = "an undefined function keeps no pointers, and calls nothing back";
+    Assumption::new(AssumptionKind::KeptPointers, "", sentence)
+}
+
 /// A bound on the inputs that the user did not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {

@@ -3,7 +3,8 @@
 //! An objective is a place and a predicate, so that it is infeasible where no run reaches the place with
 //! the predicate true ([001] 4.3). `lydian-prove` encodes the function under test as a transition
 //! system whose inputs have any value, and decides whether its goals can be reached. Inputs of every
-//! size and shape are among these, so a proof needs no assumptions.
+//! size and shape are among these, so a proof needs no assumptions but one: that undefined functions call
+//! nothing back, if there are some.
 //!
 //! Goals are the labels and the sequences that open objectives are or are made of, and the vectors of
 //! decisions with open hyperlabels. A hyperlabel is infeasible if each conjunction of its normal form has
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId};
+use lydian_inputs::bounds::nothing_kept;
+use lydian_ir::Function;
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -71,6 +74,14 @@ impl Session<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether runs may call a function that is neither the program's nor the system's.
+    fn calls_what_is_undefined(&self) -> bool {
+        let functions = &self.project.program.functions;
+        let is_undefined = |function: &Function| function.body.is_none() && !function.system;
+        let entered = may_be_entered(&self.project.program, self.entry);
+        entered.iter().any(|function| is_undefined(&functions[*function]))
     }
 
     /// Whether runs may enter a function that is not supported, which could do anything.
@@ -133,7 +144,7 @@ impl Session<'_, '_> {
         Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: surroundings.join("; "),
-            assumptions: Vec::new(),
+            assumptions: self.calls_what_is_undefined().then(nothing_kept).into_iter().collect(),
             invariants,
         }
     }

@@ -17,6 +17,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lydian_inputs::bounds::nothing_kept;
 use lydian_inputs::lazy::shape::PartKind;
 use lydian_inputs::lazy::{LazyObject, Row};
 use lydian_inputs::{CellPlan, MOST_WRITTEN, WriteContents, WritePlan};
@@ -121,8 +122,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     fn assume_reach(&mut self, func: FuncId, incomplete: bool) {
         let function = &self.context.program.functions[func];
         if !is_of_system(function) {
-            let sentence = "an undefined function keeps no pointers, and calls nothing back";
-            self.bounds.assume(Assumption::new(AssumptionKind::KeptPointers, "", sentence));
+            self.bounds.assume(nothing_kept());
         }
         if incomplete {
             let name = &function.name;
