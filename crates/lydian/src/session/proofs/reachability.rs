@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use lydian_base::{Budget, EntityId};
+use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
 use lydian_ir::Function;
 use lydian_objective::evidence::Evidence;
@@ -28,7 +28,7 @@ use lydian_prove::encode::{
 use lydian_prove::engines::{Certificate, Decision, Flaw, Schedule, decide};
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
-use lydian_symex::{Config, Mode};
+use lydian_symex::{Config, Cut, Mode, Summary};
 
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
@@ -54,14 +54,18 @@ impl Session<'_, '_> {
         budget.remaining().map_or(Duration::ZERO, |remaining| remaining / SHARE)
     }
 
-    /// Proves open objectives infeasible that no run reaches, and records the proofs.
+    /// Proves objectives infeasible that an exploration left and no run reaches, and records the proofs.
     pub(crate) fn prove_unreachable(
         &mut self,
+        summary: &Summary,
         config: &Config,
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<(), Error> {
-        if config.mode == Mode::Plain || self.calls_what_is_left_out() {
+        // Proofs have no limit of memory of their own.
+        let is_full = |cut: &Cut| matches!(cut, Cut::Stopped(StopReason::Memory(_)));
+        let is_short = summary.cuts.keys().any(is_full);
+        if is_short || config.mode == Mode::Plain || self.calls_what_is_left_out() {
             return Ok(());
         }
         let whole = self.project.entry().is_some();
