@@ -50,6 +50,8 @@ pub struct GeneratorOptions {
     pub time: Duration,
     /// The configuration of explorations. `unreached` follows from the objectives.
     pub exploration: Config,
+    /// Whether objectives that exploration leaves are proved infeasible over all runs, where they are.
+    pub proofs: bool,
     /// The options of native runs.
     pub measurement: MeasurementOptions,
     /// The effort for minimising the suite.
@@ -77,6 +79,7 @@ impl GeneratorOptions {
             time: Duration::from_secs(30),
             exploration: Config { nice_values: true, ..Config::default() },
             measurement: MeasurementOptions::default(),
+            proofs: true,
             minimise: Effort::Exact,
             jobs: None,
             accept: Vec::new(),
@@ -336,6 +339,7 @@ impl<'a> Run<'a> {
             observer: self.observer,
             query_log: self.query_log,
             effort: self.options.minimise,
+            proofs: self.options.proofs,
             workers,
             accepted: &self.accepted,
             recorded: TestMemory::default(),

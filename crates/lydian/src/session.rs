@@ -97,7 +97,7 @@ impl Session<'_, '_> {
         let (mut explored, mut refused) = (None, None);
         if wanted && !budget.cancel_token().is_cancelled() {
             let relaxed = self.without_lengths(config);
-            let kept = Self::time_for_proofs(budget);
+            let kept = self.time_for_proofs(config, budget);
             let first = budget
                 .keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget))
                 .keeping(kept);

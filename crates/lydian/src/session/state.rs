@@ -43,6 +43,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) query_log: Option<&'a Arc<QueryLog>>,
     /// The effort for minimising the suite.
     pub(crate) effort: Effort,
+    /// Whether there are proofs over all runs.
+    pub(crate) proofs: bool,
     /// The number of workers in an exploration.
     pub(crate) workers: usize,
     /// The kinds of assumptions under which *infeasible* counts.

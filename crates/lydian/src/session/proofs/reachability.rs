@@ -50,8 +50,13 @@ const SHARE: u32 = 4;
 
 impl Session<'_, '_> {
     /// The time that is reserved for these proofs.
-    pub(crate) fn time_for_proofs(budget: &Budget) -> Duration {
-        budget.remaining().map_or(Duration::ZERO, |remaining| remaining / SHARE)
+    pub(crate) fn time_for_proofs(&self, config: &Config, budget: &Budget) -> Duration {
+        let share = budget.remaining().map_or(Duration::ZERO, |remaining| remaining / SHARE);
+        if self.makes_proofs(config) { share } else { Duration::ZERO }
+    }
+
+    fn makes_proofs(&self, config: &Config) -> bool {
+        self.proofs && config.mode != Mode::Plain && !self.calls_what_is_left_out()
     }
 
     /// Proves objectives infeasible that an exploration left and no run reaches, and records the proofs.
@@ -65,7 +70,7 @@ impl Session<'_, '_> {
         // Proofs have no limit of memory of their own.
         let is_full = |cut: &Cut| matches!(cut, Cut::Stopped(StopReason::Memory(_)));
         let is_short = summary.cuts.keys().any(is_full);
-        if is_short || config.mode == Mode::Plain || self.calls_what_is_left_out() {
+        if is_short || !self.makes_proofs(config) {
             return Ok(());
         }
         let whole = self.project.entry().is_some();
