@@ -204,17 +204,25 @@ impl Proofs {
             flaw: contracts.err(),
         };
         let mut errors = Vec::new();
-        let mut proofs = Vec::new();
+        let (mut proofs, mut explored) = (Vec::new(), Vec::new());
         for verdict in &decided.verdicts {
             if let Some(proof) = reader.proof(verdict, board.finding(verdict.goal)) {
-                proofs.extend(reader.certified(verdict, &proof));
+                let certified = reader.certified(verdict, &proof);
+                if certified.is_none() && matches!(proof.answer, ErrorAnswer::Unreachable(_)) {
+                    explored.push(proof.function.clone());
+                }
+                proofs.extend(certified);
                 errors.push(proof);
             }
         }
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
-        let certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
+        let mut certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
+        for function in explored {
+            let why = "all paths were explored, without invariants".to_owned();
+            certificates.missing.push((function, why));
+        }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let functions = program.linked.program.functions.values();

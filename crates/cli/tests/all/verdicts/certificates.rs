@@ -38,7 +38,7 @@ const LINEAR: &str = "int main(void)
 /// A program's folder, with certificates of its proofs in `proofs`.
 fn proved(program: &str) -> Workplace {
     let place = Workplace::with(&format!("{HEAD}{program}"));
-    let ran = place.done("prove unit.c --time 600 --certificates proofs");
+    let ran = place.done("prove unit.c --provers engines --time 600 --certificates proofs");
     assert!(ran.out.contains("unreachable"), "{}", ran.out);
     place
 }
