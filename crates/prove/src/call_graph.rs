@@ -46,22 +46,20 @@ pub fn never_called(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
 }
 
 /// The functions that a run beginning with `entry` may enter, if code that is not known calls none: those
-/// that are called by name, and those whose address is taken if there is a call through a pointer.
+/// that are called by name, those whose address is taken, and those that run before or after `main`.
 pub fn may_be_entered(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
     let mut entered: BTreeSet<FuncId> = BTreeSet::new();
-    let mut waiting = vec![entry];
+    let mut waiting: Vec<FuncId> = program.addressed_functions().into_iter().collect();
+    waiting.push(entry);
+    waiting.extend(program.startup.iter().map(|startup| startup.function));
     while let Some(next) = waiting.pop() {
         if !entered.insert(next) {
             continue;
         }
         let calls = program.functions[next].body.iter().flat_map(|body| body.stmts.values());
         for stmt in calls {
-            match stmt {
-                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
-                Stmt::Call { callee: Callee::Indirect(_), .. } => {
-                    waiting.extend(program.addressed_functions());
-                }
-                _ => {}
+            if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
+                waiting.push(*callee);
             }
         }
     }

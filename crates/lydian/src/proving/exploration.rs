@@ -211,7 +211,7 @@ fn drop_bodies(program: &mut Program) {
     let Program { functions, types, .. } = program;
     for (_, function) in functions.iter_mut() {
         let is_modelled = || model_of(types, &function.name, function.ty).is_some();
-        if is_error(function) || function.library && is_modelled() {
+        if function.library && (is_error(function) || is_modelled()) {
             function.body = None;
         }
     }

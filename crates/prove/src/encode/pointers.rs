@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
 use lydian_ir::{
-    BinOp, CTypes, CastOp, Expr, ExprId, FuncId, GlobalInit, LocalId, RelocationTarget, Storage,
-    Type,
+    BinOp, CType, CTypes, CastOp, Expr, ExprId, FuncId, GlobalId, GlobalInit, LocalId, Program,
+    RelocationTarget, Storage, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -58,6 +58,14 @@ pub(crate) struct PointsTo<'a> {
     /// The objects of which numbers are read where pointers were written, or the other way round.
     pub(super) punned: BTreeSet<ObjectId>,
     pub(super) changed: bool,
+}
+
+/// Whether other files decide how large a global is: it is an array, or may end with one.
+fn has_open_size(program: &Program, global: GlobalId) -> bool {
+    let global = &program.globals[global];
+    let is_compound =
+        matches!(program.types.get(global.ty), CType::Array { .. } | CType::Record(_));
+    global.init == GlobalInit::Extern && (is_compound || global.size == 0)
 }
 
 /// The types of all expressions, by function.
@@ -170,7 +178,11 @@ impl<'a> PointsTo<'a> {
                 one(objects.of(ObjectKind::Local(instance, *local)).map(Place::Object))
             }
             Expr::AddrGlobal(global) => {
-                one(objects.of(ObjectKind::Global(*global)).map(Place::Object))
+                let mut targets = one(objects.of(ObjectKind::Global(*global)).map(Place::Object));
+                if has_open_size(inlined.program, *global) {
+                    targets.insert(Place::Unknown, Offset::ANY);
+                }
+                targets
             }
             Expr::AddrFunc(function) => one(Some(Place::Function(*function))),
             Expr::Const(_, value) => {

@@ -220,7 +220,7 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
     expected.sort_unstable();
     assert_eq!(pairs, expected);
     place.done(&format!(
-        "gen unit.c --with other.c {criteria} -o tests --json table.json --time 60 --no-proofs"
+        "gen unit.c --with other.c {criteria} -o tests --json table.json --time 60"
     ));
     // One call cannot use the `limit` of another one, and `count` is defined before it is returned: as
     // is assumed, since `step` reads `seen`, which has its first value here.
@@ -231,7 +231,7 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
     assert!(table.to_string().contains("the static variable seen of other.c has its first value"));
     // Whatever it has, proofs over all runs find the same.
     place.done(&format!(
-        "gen unit.c --with other.c {criteria} -o tests --json proved.json --time 60"
+        "gen unit.c --with other.c {criteria} -o tests --json proved.json --time 60 --proofs"
     ));
     for criterion in ["all-uses", "all-uses-cells"] {
         assert_eq!(figures(&place.json("proved.json"), "f", criterion), [26, 23, 3, 0, 0]);

@@ -6,7 +6,7 @@ use crate::common::{Workplace, figures};
 fn counts(body: &str, criterion: &str) -> (Workplace, [u64; 5]) {
     let place = Workplace::with(body);
     place.done(&format!(
-        "gen unit.c --function f -c {criterion} --time 20 --max-paths 300 --json t.json"
+        "gen unit.c --function f -c {criterion} --proofs --time 20 --max-paths 3000 --json t.json"
     ));
     let found = figures(&place.json("t.json"), "f", criterion);
     (place, found)

@@ -126,7 +126,7 @@ const EXPLORED: &str = "int f(unsigned char n)
 #[test]
 fn a_test_that_covers_what_is_infeasible_withdraws_the_exploration_and_leaves_proofs() {
     let place = Workplace::with(EXPLORED);
-    place.done("gen unit.c -c dc --no-proofs --json first.json");
+    place.done("gen unit.c -c dc --json first.json");
     assert_eq!(figures(&place.json("first.json"), "f", "dc"), [10, 7, 3, 0, 0]);
     let ledger = rusqlite::Connection::open(place.path("tests/ledger.sqlite")).expect("a ledger");
     let changed = ledger.execute(
@@ -140,7 +140,7 @@ fn a_test_that_covers_what_is_infeasible_withdraws_the_exploration_and_leaves_pr
     drop(ledger);
     for _ in 0..2 {
         let said = ["complete exploration", "claims is infeasible"];
-        let ran = place.refused("gen unit.c -c dc --no-proofs --json t.json", 70, &said);
+        let ran = place.refused("gen unit.c -c dc --json t.json", 70, &said);
         let table = place.json("t.json");
         assert_eq!(figures(&table, "f", "dc"), [10, 6, 1, 0, 3], "{table:#}");
         let told = "f dc: 2 unknown: withdrawn: a contradiction in the same exploration";
@@ -148,7 +148,7 @@ fn a_test_that_covers_what_is_infeasible_withdraws_the_exploration_and_leaves_pr
     }
     // Proofs over all runs do not rest on the exploration.
     let said = ["complete exploration", "claims is infeasible"];
-    place.refused("gen unit.c -c dc --json t.json", 70, &said);
+    place.refused("gen unit.c -c dc --proofs --json t.json", 70, &said);
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [10, 6, 3, 0, 1]);
     let ran = place.done("explain infeasible");
     assert_eq!(ran.out.matches("because: proof over all runs").count(), 2, "{ran}");
@@ -194,8 +194,7 @@ fn a_claim_that_measuring_does_not_confirm_withdraws_what_the_exploration_calls_
     place.done("gen unit.c -c dc --json sound.json -o sound");
     assert_eq!(figures(&place.json("sound.json"), "f", "dc"), [10, 8, 2, 0, 0]);
     faulty_clang::write(&place);
-    let ran =
-        Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c dc --no-proofs --json t.json"));
+    let ran = Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c dc --json t.json"));
     ran.says(70, &["contradiction", "a test does not do what exploration claimed"]);
     let table = place.json("t.json");
     assert_eq!(figures(&table, "f", "dc")[2], 0, "{table:#}");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
-use lydian_ir::Function;
+use lydian_ir::{Callee, Function, Stmt};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -85,10 +85,16 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// Whether runs may call a function that is neither the program's nor the system's.
+    /// Whether runs may call a function that is neither the program's nor the system's: one that it names,
+    /// or one that it gets as an input.
     fn calls_what_is_undefined(&self) -> bool {
         let functions = &self.project.program.functions;
-        let is_undefined = |function: &Function| function.body.is_none() && !function.system;
+        let is_by_pointer =
+            |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. });
+        let is_undefined = |function: &Function| match &function.body {
+            Some(body) => body.stmts.values().any(is_by_pointer),
+            None => !function.system,
+        };
         let entered = may_be_entered(&self.project.program, self.entry);
         entered.iter().any(|function| is_undefined(&functions[*function]))
     }

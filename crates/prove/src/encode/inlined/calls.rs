@@ -165,6 +165,12 @@ pub(crate) fn is_input(function: &Function) -> bool {
     function.body.is_none() && (gives_inputs(&function.name) || !function.system)
 }
 
+/// The functions of the program, which inputs of a function under test may point to.
+pub(crate) fn named_functions(program: &Program) -> Vec<FuncId> {
+    let defined = program.defined().filter(|(_, function)| !function.library);
+    defined.map(|(id, _)| id).collect()
+}
+
 /// Whether a call has a model that ends the path whatever its arguments are.
 pub(crate) fn is_final(model: &Model) -> bool {
     matches!(

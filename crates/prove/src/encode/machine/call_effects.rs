@@ -11,7 +11,7 @@ use lydian_smt::{Term, TermPool};
 use crate::encode::encoded::GoalMeaning;
 use crate::encode::ids::InstanceId;
 use crate::encode::inlined::calls::{
-    CallEffect, effect_of, is_assertion, is_error, is_final, is_input, is_left_out,
+    CallEffect, effect_of, is_assertion, is_error, is_final, is_input, is_left_out, named_functions,
 };
 use crate::encode::machine::Machine;
 use crate::encode::pointers::flows::has_function;
@@ -161,7 +161,12 @@ impl Machine<'_, '_> {
         for place in targets.keys() {
             match place {
                 Place::Function(function) => _ = found.insert(*function),
-                Place::Unknown => found.extend(self.analysed.pointers.escaped_functions()),
+                Place::Unknown => {
+                    found.extend(self.analysed.pointers.escaped_functions());
+                    if !self.is_whole {
+                        found.extend(named_functions(self.analysed.inlined.program));
+                    }
+                }
                 Place::Object(_) => {}
             }
         }

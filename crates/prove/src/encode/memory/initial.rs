@@ -58,6 +58,8 @@ impl Machine<'_, '_> {
     pub(crate) fn initial_value(&self, pool: &mut TermPool, slot: SlotId) -> Option<Term> {
         let object = match self.analysed.slots.all[slot].kind {
             SlotKind::End(_) => return Some(pool.bv(64, 0)),
+            // Earlier calls of the function belong to the same run.
+            SlotKind::Flag(None, _) if !self.is_whole => return None,
             SlotKind::Flag(..) => return Some(pool.ff()),
             SlotKind::Cell(object, _) | SlotKind::Lane(object, _) => object,
             _ => return None,

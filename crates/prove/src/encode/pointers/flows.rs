@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use lydian_ir::libc::LibFn;
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{Callee, CastOp, Expr, ExprId, FuncId, GlobalId, Stmt, StmtId, Storage, Type};
+use lydian_ir::{
+    Callee, CastOp, Expr, ExprId, FuncId, Global, GlobalId, Stmt, StmtId, Storage, Type,
+};
 use rustc_hash::FxHashMap;
 
 use crate::encode::ids::{InstanceId, NodeId};
-use crate::encode::inlined::calls::{CallEffect, Code, effect_of};
+use crate::encode::inlined::calls::{CallEffect, Code, effect_of, named_functions};
 use crate::encode::inlined::{Exit, Inlined};
 use crate::encode::pointers::accesses::punned_objects;
 use crate::encode::pointers::objects::{ObjectKind, Objects};
@@ -30,6 +32,7 @@ impl<'a> PointsTo<'a> {
             code,
             found: Self::start(inlined, objects),
             globals_of: FxHashMap::default(),
+            named: if is_whole { Vec::new() } else { named_functions(inlined.program) },
         };
         flows.seed_parameters();
         if !is_whole {
@@ -65,6 +68,13 @@ struct Flows<'a, 'i> {
     found: PointsTo<'a>,
     /// The globals that the code of a function names, and the code that it runs.
     globals_of: FxHashMap<FuncId, BTreeSet<GlobalId>>,
+    /// The functions that an input may point to.
+    named: Vec<FuncId>,
+}
+
+/// Whether an input may point to a global: it is no constant, no literal and no static local.
+fn may_be_input(global: &Global) -> bool {
+    !global.read_only && !global.name.contains('.')
 }
 
 impl<'a> Flows<'a, '_> {
@@ -101,10 +111,10 @@ impl<'a> Flows<'a, '_> {
 
     /// Callers of the entry function may have written to globals.
     fn seed_globals(&mut self) {
-        for id in self.code.known_globals().clone() {
-            let object = self.objects.of(ObjectKind::Global(id));
-            object.into_iter().for_each(|object| self.found.escape_place(Place::Object(object)));
-        }
+        let globals = &self.inlined.program.globals;
+        let inputs = globals.iter().filter(|(_, global)| may_be_input(global));
+        let known: BTreeSet<GlobalId> = inputs.map(|(id, _)| id).collect();
+        self.escape_globals(&known | self.code.known_globals());
         // Any code of the file may have written any pointer to a variable that nobody else knows.
         for (id, _) in self.inlined.program.globals.iter().filter(|(_, g)| !g.read_only) {
             let object = self.objects.of(ObjectKind::Global(id));
@@ -388,7 +398,11 @@ impl<'a> Flows<'a, '_> {
         for place in self.targets(instance, pointer).into_keys() {
             match place {
                 Place::Function(function) => self.may_be_run(function),
-                Place::Unknown => self.escape_globals(self.code.known_globals().clone()),
+                Place::Unknown => {
+                    self.escape_globals(self.code.known_globals().clone());
+                    let named = self.named.clone();
+                    named.into_iter().for_each(|function| self.may_be_run(function));
+                }
                 Place::Object(_) => {}
             }
         }
