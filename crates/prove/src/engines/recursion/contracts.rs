@@ -3,7 +3,7 @@
 //! The system has contracts as premises of the transitions with the calls. They hold if they are
 //! invariants, at the points of return, of the system that has them as premises: of all returns in a run
 //! of the program, the first one that violates its contract comes after calls that all satisfied theirs.
-//! This is Hoare's rule for recursive procedures (*Procedures and Parameters: An Axiomatic Approach*,
+//! This is the rule for recursive procedures (Hoare 1971, *Procedures and Parameters: An Axiomatic Approach*,
 //! 1971).
 
 use lydian_base::EntityId as _;
