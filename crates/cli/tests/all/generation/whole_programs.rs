@@ -229,12 +229,12 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
         assert_eq!(figures(&table, "f", criterion), [26, 23, 0, 0, 0]);
     }
     assert!(table.to_string().contains("the static variable seen of other.c has its first value"));
-    // Whatever it has, proofs over all runs find the same.
+    // Whatever it has, `count` is defined. An earlier call of the same run may have set `limit`.
     place.done(&format!(
         "gen unit.c --with other.c {criteria} -o tests --json proved.json --time 60 --proofs"
     ));
     for criterion in ["all-uses", "all-uses-cells"] {
-        assert_eq!(figures(&place.json("proved.json"), "f", criterion), [26, 23, 3, 0, 0]);
+        assert_eq!(figures(&place.json("proved.json"), "f", criterion), [26, 23, 1, 0, 0]);
     }
     assert_eq!(figures(&place.json("table.json"), "f", "all-defs"), [5, 5, 0, 0, 0]);
     place.done(&format!("cover unit.c --with other.c {criteria} --tests tests --json again.json"));

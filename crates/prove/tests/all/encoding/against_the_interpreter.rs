@@ -68,8 +68,8 @@ fn check_with(text: &str, rows: &[&[u64]], flags: &[&str]) -> usize {
     let limit = "more memory is allocated at one place than is told apart";
     // Pointers of these programs are not null where they are subtracted.
     let null = "the distance of an object from null is used";
-    let expected = |reason: &&String| *reason != limit && *reason != null;
-    let reasons: Vec<&String> = encoded.system.inexact.iter().filter(expected).collect();
+    let is_new = |reason: &&String| *reason != limit && *reason != null;
+    let reasons: Vec<&String> = encoded.system.inexact.iter().filter(is_new).collect();
     assert!(reasons.is_empty(), "{reasons:?}\n{text}");
     let reaches = |inputs: &[u64], read: usize, result: i32| {
         let mut given = inputs.to_vec();
