@@ -41,7 +41,8 @@ impl Machine<'_, '_> {
     /// Whether an address is a number that neither null nor an object or function has.
     fn is_number(&self, address: Term) -> bool {
         let number = self.terms.number(address);
-        number.is_some_and(|number| number >= NULL_PAGE.into()) && !self.addresses.contains(&address)
+        number.is_some_and(|number| number >= NULL_PAGE.into())
+            && !self.addresses.contains(&address)
     }
 
     /// The value of an operator's result, where the operator does not trap.
@@ -198,9 +199,7 @@ impl Machine<'_, '_> {
         }
         let term = known[&number].term;
         match self.terms.number(term) {
-            Some(value) if value < NULL_PAGE.into() => {
-                Value::plain(self.terms.bits(width, value))
-            }
+            Some(value) if value < NULL_PAGE.into() => Value::plain(self.terms.bits(width, value)),
             _ => self.anything(Type::Ptr),
         }
     }

@@ -5,6 +5,7 @@ use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage};
 
+use crate::calls::effect_at;
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;
@@ -345,7 +346,7 @@ impl Machine<'_, '_> {
         let site = CallSite { instance, stmt, args, dst: *dst };
         match callee {
             Callee::Direct(callee) => {
-                let effect = effect_of(self.scene.program(), *callee);
+                let effect = effect_at(&self.scene.unfolding, (instance, args), *callee);
                 self.call_named(state, site, (*callee, effect));
             }
             Callee::Indirect(pointer) => {

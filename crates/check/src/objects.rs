@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use lydian_base::EntityId;
 use lydian_ir::stmt::Callee;
 use lydian_ir::{
-    CType, CTypeId, CTypes, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RelocationTarget, Stmt, StmtId,
-    Storage, Target,
+    CType, CTypeId, CTypes, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RelocationTarget,
+    Stmt, StmtId, Storage, Target,
 };
 
 use crate::document::{Certificate, Origin, Place};

@@ -17,8 +17,9 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::calls::effect_at;
 use crate::document::Origin;
-use crate::library::{Effect, effect_of};
+use crate::library::Effect;
 use crate::objects::Objects;
 use crate::targets::Targets;
 use crate::unfolding::Unfolding;
@@ -497,7 +498,7 @@ impl Pointers {
             return;
         };
         let effect = match (callee, callees) {
-            (Callee::Direct(_), [callee]) => effect_of(scene.unfolding.program, *callee),
+            (Callee::Direct(_), [callee]) => effect_at(scene.unfolding, (instance, args), *callee),
             _ => Effect::Unknown,
         };
         let result = match effect {
